@@ -28,6 +28,7 @@ module cuda_opt
 
     public :: cuda_opt_create, cuda_opt_create_f32, cuda_opt_destroy, cuda_opt_set_bounds, &
         cuda_opt_set_bounds_f32, cuda_opt_set_uniform_bounds, cuda_opt_set_uniform_bounds_f32, &
+        cuda_opt_set_scales, cuda_opt_set_scales_f32, cuda_opt_set_uniform_scale, &
         cuda_opt_set_diagonal, cuda_opt_set_diagonal_f32, cuda_opt_get_diagonal, &
         cuda_opt_get_diagonal_f32, cuda_opt_set_stream, &
         cuda_opt_set_log, cuda_opt_solve, cuda_opt_solve_f32, cuda_opt_reset, cuda_opt_request_stop, &
@@ -216,6 +217,23 @@ module cuda_opt
             import
             type(c_ptr), value :: s
             real(c_float), value :: lower, upper
+        end function
+
+        ! Typical sizes of the variables, in units of which the solve is.
+        integer(c_int) function cuda_opt_set_scales(s, scales) bind(c, name='cuda_opt_set_scales')
+            import
+            type(c_ptr), value :: s, scales
+        end function
+
+        integer(c_int) function cuda_opt_set_scales_f32(s, scales) bind(c, name='cuda_opt_set_scales_f32')
+            import
+            type(c_ptr), value :: s, scales
+        end function
+
+        integer(c_int) function cuda_opt_set_uniform_scale(s, scale) bind(c, name='cuda_opt_set_uniform_scale')
+            import
+            type(c_ptr), value :: s
+            real(c_double), value :: scale
         end function
 
         integer(c_int) function cuda_opt_set_diagonal(s, diagonal) bind(c, name='cuda_opt_set_diagonal')

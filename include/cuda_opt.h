@@ -377,6 +377,27 @@ CUDA_OPT_API int cuda_opt_set_uniform_bounds(cuda_opt *s, double lower, double u
 /** As cuda_opt_set_uniform_bounds(), for a handle of cuda_opt_create_f32(). The bounds are the floats themselves: 0.1
  *  is converted to 0.1f when it is passed, and x satisfies the bound 0.1f exactly. */
 CUDA_OPT_API int cuda_opt_set_uniform_bounds_f32(cuda_opt *s, float lower, float upper);
+/** Set typical sizes of the variables: s_i > 0 is about how large x_i, or a change of it that matters, is. The solve is
+ *  then that of z = x / s, with the bounds l / s and u / s and the gradient s g, while x, f, g, the bounds, a diagonal
+ *  and the log remain in your units. The first step, the stopping tests, CUDA_OPT_STPMAX and the results that are norms,
+ *  steps and slopes are in units of z: CUDA_OPT_PGTOL bounds the largest |s_i (P g)_i|. Every x lies in the box exactly,
+ *  and is at a bound where z is. The start is rounded once, as x = s z. After the end, g is your g at x, or differs from
+ *  it by a rounding error where the best iterate was restored. With powers of two as scales nothing is rounded.
+ *  The workspace has 2 n-vectors more, one for each side of the box that has an array (or a finite number other than 0
+ *  while scales is an array), and one for your diagonal. An evaluation moves 6 n-vectors more, and 2 for each such side.
+ *  On a rank: the scales of the handle's part; other ranks may have none. Not for a search or a batch.
+ *  The array belongs to you, is read at every call and must not change until the solve ends. Call this before the first
+ *  call of cuda_opt_solve(), which checks it. A checkpoint can be loaded with the same scales only, and the scales cannot
+ *  change while a warm start keeps pairs.
+ *  @param scales  n values, in the memory space of x; NULL: what cuda_opt_set_uniform_scale() has set
+ *  @return 0 or CUDA_OPT_MISUSE */
+CUDA_OPT_API int cuda_opt_set_scales(cuda_opt *s, const double *scales);
+/** As cuda_opt_set_scales(), for a handle of cuda_opt_create_f32(). */
+CUDA_OPT_API int cuda_opt_set_scales_f32(cuda_opt *s, const float *scales);
+/** Set one typical size for all variables, in either precision, unless cuda_opt_set_scales() has set an array.
+ *  @param scale  positive and finite; 1, the default: no scaling
+ *  @return 0; CUDA_OPT_IMPROPER_INPUT for another number (the former one remains); CUDA_OPT_MISUSE */
+CUDA_OPT_API int cuda_opt_set_uniform_scale(cuda_opt *s, double scale);
 /** Set the array that you fill at CUDA_OPT_SUPPLY_DIAGONAL. The library does not write to it.
  *  @param diagonal  n values in the memory space of x
  *  @return 0 or CUDA_OPT_MISUSE */

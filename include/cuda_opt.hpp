@@ -259,6 +259,14 @@ template <class Real> class Minimiser : public HandleOf<Real> {
     Minimiser(int64_t n, int32_t m, int32_t backend = CUDA_OPT_BACKEND_AUTO)
         : HandleOf<Real>(n, single ? cuda_opt_create_f32 : cuda_opt_create, n, m, backend) {}
 
+    /** As cuda_opt_set_scales(): typical sizes of the variables, in the handle's memory space. */
+    void set_scales(const Real *scales) {
+        if constexpr (single) check(cuda_opt_set_scales_f32(*this, scales));
+        else check(cuda_opt_set_scales(*this, scales));
+    }
+    /** As cuda_opt_set_uniform_scale(): one typical size for all variables. */
+    void set_uniform_scale(double scale) { check(cuda_opt_set_uniform_scale(*this, scale)); }
+
     /** The diagonal of H0 as returned by cuda_opt_get_diagonal(): own_dimension() values. */
     std::vector<Real> diagonal() const {
         std::vector<Real> values(static_cast<std::size_t>(this->own_dimension()));

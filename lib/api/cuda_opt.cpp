@@ -109,7 +109,8 @@ int take_arrays(cuda_opt *s, int bits, const char *call, void *x, double *f, voi
     if (const int code = check_apart(*s, {{"x", x, bytes}, {"f", f, sizeof *f}, {"g", g, bytes}},
                                      {{"the lower bounds", arrays.lower, bytes},
                                       {"the upper bounds", arrays.upper, bytes},
-                                      {"the diagonal", arrays.diagonal, bytes}}))
+                                      {"the diagonal", arrays.diagonal, bytes},
+                                      {"the scales", arrays.scales, bytes}}))
         return code;
     arrays.x = x, arrays.f = f, arrays.g = g;
     return 0;
@@ -178,6 +179,39 @@ int set_uniform_bounds(cuda_opt *s, int bits, double lower, double upper) {
     if (const int code = check_uniform_bounds(*s, lower, upper)) return code;
     s->solver->arrays.lower_all = lower;
     s->solver->arrays.upper_all = upper;
+    return 0;
+}
+
+// After a warm start the pairs stay in the units that they have. Other values in an array are not noticed.
+int check_units_kept(cuda_opt &s, bool array, double all) {
+    const UserArrays &arrays = s.solver->arrays;
+    const bool same = array ? arrays.scales != nullptr : !arrays.scales && all == arrays.scale_all;
+    if (same || s.solver->pairs() == 0) return 0;
+    s.message().set(
+        "the scales of the variables cannot be changed: cuda_opt_warm_start has kept %lld pairs in units of "
+        "the former ones; cuda_opt_reset drops them",
+        static_cast<long long>(s.solver->pairs()));
+    return CUDA_OPT_MISUSE;
+}
+
+int set_scales(cuda_opt *s, int bits, const void *scales) {
+    if (const int code = before_solve(s, bits, "cuda_opt_set_scales")) return code;
+    if (const int code = check_space(*s, "the array of scales", scales, true)) return code;
+    if (const int code = check_units_kept(*s, scales != nullptr, s->solver->arrays.scale_all)) return code;
+    s->solver->arrays.scales = scales;
+    return 0;
+}
+
+int set_uniform_scale(cuda_opt *s, double scale) {
+    if (const int code = before_solve(s, 0, "cuda_opt_set_uniform_scale")) return code;
+    if (!(scale > 0 && scale < infinity)) {
+        s->message().set("the scale of all variables is %.17g, but scales have to be positive and finite", scale);
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
+    UserArrays &arrays = s->solver->arrays;
+    if (!arrays.scales)
+        if (const int code = check_units_kept(*s, false, scale)) return code;
+    arrays.scale_all = scale;
     return 0;
 }
 
@@ -299,6 +333,15 @@ int cuda_opt_set_uniform_bounds(cuda_opt *s, double lower, double upper) {
 }
 int cuda_opt_set_uniform_bounds_f32(cuda_opt *s, float lower, float upper) {
     return guarded(s, [=] { return set_uniform_bounds(s, 32, lower, upper); });
+}
+int cuda_opt_set_scales(cuda_opt *s, const double *scales) {
+    return guarded(s, [=] { return set_scales(s, 64, scales); });
+}
+int cuda_opt_set_scales_f32(cuda_opt *s, const float *scales) {
+    return guarded(s, [=] { return set_scales(s, 32, scales); });
+}
+int cuda_opt_set_uniform_scale(cuda_opt *s, double scale) {
+    return guarded(s, [=] { return set_uniform_scale(s, scale); });
 }
 int cuda_opt_set_diagonal(cuda_opt *s, const double *diagonal) {
     return guarded(s, [=] { return set_diagonal(s, 64, diagonal); });

@@ -238,7 +238,7 @@ int get_int(cuda_opt *s, int32_t key, int64_t *value) {
     const Results &results = solver.results();
     switch (key) {
     case CUDA_OPT_FREE_COUNT: *value = solver.dimension() - results.at_lower - results.at_upper; return 0;
-    case CUDA_OPT_WORKSPACE_BYTES: *value = solver.sweeps().workspace_bytes(); return 0;
+    case CUDA_OPT_WORKSPACE_BYTES: *value = solver.workspace_bytes(); return 0;
     case CUDA_OPT_PAIRS: *value = solver.pairs(); return 0;
     case CUDA_OPT_DIMENSION: *value = solver.dimension(); return 0;
     case CUDA_OPT_HISTORY_SIZE: *value = solver.memory(); return 0;

@@ -16,7 +16,8 @@ struct Header {
     char magic[8];
     uint32_t version, byte_order;
     int64_t bytes, n, memory, precision,
-        state; // bytes: size of the checkpoint from header to checksum; state: size of the state
+        state;       // bytes: size of the checkpoint from header to checksum; state: size of the state
+    uint64_t scales; // checksum of the scales of the variables; 0: there are none
 };
 constexpr char magic[8] = {'c', 'u', 'd', 'a', '_', 'o', 'p', 't'};
 // Times of a solve in seconds: since its start, and within calls.
@@ -29,7 +30,13 @@ struct Clocks {
         return dense::is_within(0.0, seconds_passed, longest) && dense::is_within(0.0, host_seconds, longest);
     }
 };
-constexpr uint32_t version = 9, byte_order = 0x01020304;
+constexpr uint32_t version = 10, byte_order = 0x01020304;
+
+Header header_of(const unsigned char *from) {
+    Header header;
+    std::memcpy(&header, from, sizeof header);
+    return header;
+}
 
 } // namespace
 
@@ -62,6 +69,7 @@ int64_t Solver::bytes_of_vectors(const StateMachine &state) const {
 }
 
 int64_t Solver::save(unsigned char *to) {
+    if (to) scale_input(); // the caller may have done the last task
     // Between calls, the sums of a direction are not available until the next inner products. Therefore compute inner
     // products and discard them.
     if (to && state_->awaits_direction_sums()) {
@@ -81,6 +89,7 @@ int64_t Solver::save(unsigned char *to) {
     header.precision = bits_;
     header.state = numbers;
     if (!to) return header.bytes;
+    header.scales = scales_checksum();
 
     unsigned char *next = to;
     const auto write = [&](const void *from, int64_t bytes) {
@@ -207,15 +216,20 @@ int Solver::load(const unsigned char *from, int64_t bytes) {
                           clocks.seconds_passed, clocks.host_seconds);
         return CUDA_OPT_IMPROPER_INPUT;
     }
+    const uint64_t scales = header_of(from).scales;
     from += static_cast<int64_t>(sizeof(Header) + sizeof(Clocks)) + state_bytes(memory());
     try {
         allocate(pairs() > 0 ? before : saved.settings); // keep the pairs of a warm start until all is validated
-        if (!fits_bounds(saved, from)) return CUDA_OPT_IMPROPER_INPUT;
+        if (const int code = prepare_scales(false)) return code;
+        if (!fits_scales(scales) || !fits_bounds(saved, from)) return CUDA_OPT_IMPROPER_INPUT;
         allocate(saved.settings);
         each_vector(saved, [&](const HeldVector &which) {
             sweeps_->store(which, from);
             from += sweeps_->bytes_of(which);
         });
+        if (scaled_ && saved.settings.metric == Metric::callers) scaled_->scale_diagonal();
+        x_is_new_ = g_is_restored_ = true;
+        unscale_output();
     } catch (...) { // the pairs may be lost
         begin_anew(false);
         throw;

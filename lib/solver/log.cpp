@@ -34,6 +34,7 @@ void Solver::log_line(const char *pattern, ...) {
 }
 
 void Solver::log_vector(const char *name, const void *vector) {
+    unscale_output();
     log_line(" VECTOR %s =", name);
     const int64_t n = own_dimension();
     double values[per_line];

@@ -27,9 +27,15 @@ template <class Action> void Solver::attempt(const Action &action) {
 
 // An exchange belongs to the call that requested it, so that the time between two calls contains only the evaluation.
 int Solver::call_as_rank() {
-    if (!exchanging()) sweeps_->begin_call();
+    if (!exchanging()) {
+        sweeps_->begin_call();
+        attempt([this] { scale_input(); });
+    }
     const int task = continue_as_rank();
-    if (!exchanging()) sweeps_->end_call();
+    if (!exchanging()) {
+        attempt([this] { unscale_output(); });
+        sweeps_->end_call();
+    }
     return task;
 }
 
@@ -124,6 +130,7 @@ int Solver::break_off_as_rank(int code, const Message &sentence) {
         }
         state_->break_off();
     }
+    attempt([this] { unscale_output(); });
     new_message().set("%s", sentence.text());
     ranks_->begin_anew();
     return code;
@@ -139,6 +146,7 @@ void Solver::allocate_as_rank() {
     ranks_->allocate(memory());
     if (own_dimension() > 0) {
         allocate(settings());
+        if (const int code = prepare_scales(true)) throw BackendFailure(code, message_.text());
     } else {
         sweeps_->follow(stream, &cancellation_);
         sweeps_->bind(arrays);

@@ -69,18 +69,25 @@ int Solver::resume() {
 
 int Solver::call() {
     try {
-        if (!started()) allocate(settings());
+        if (!started()) {
+            allocate(settings());
+            if (const int code = prepare_scales(true)) return code; // the solve has not begun
+        }
         sweeps_->begin_call();
+        scale_input();
         int task = state_->task();
         if (!std::exchange(resumed_, false)) {
             reply_.seconds = settings().max_seconds > 0 ? seconds_passed() : 0;
             task = run(state_->advance(reply_));
         }
         if (task > 0 && stop_requested) task = run(state_->stop());
+        unscale_output();
         sweeps_->end_call();
         return task;
     } catch (const Interrupted &) {
-        return run(state_->give_up(stop_requested, cancellation_.seconds_passed()));
+        const int task = run(state_->give_up(stop_requested, cancellation_.seconds_passed()));
+        unscale_output();
+        return task;
     }
 }
 
@@ -97,6 +104,7 @@ int Solver::run(Request request) {
 void Solver::perform(const Request &request) {
     Sweeps &sweeps = *sweeps_;
     reply_.direction = nullptr;
+    note_changes(request.verb);
     switch (request.verb) {
     case Verb::check_start:
         reply_.start = sweeps.check_start();
@@ -141,7 +149,9 @@ void Solver::perform(const Request &request) {
 
 // Projects x only if the start is valid on all ranks, so that improper input changes nothing on any rank.
 void Solver::move_into_box() {
-    if (reply_.start.usable(dimension()) && reply_.start.projected > 0) sweeps_->move_into_box();
+    if (!reply_.start.usable(dimension())) return;
+    if (reply_.start.projected > 0) sweeps_->move_into_box();
+    x_is_new_ = true;
 }
 
 void Solver::allocate(const Settings &settings) {
@@ -158,7 +168,7 @@ void Solver::allocate(const Settings &settings) {
         sweeps_->subtree_sums()->take_part(ranks_->part().first, dimension(), settings.f_part == FPart::segments);
     sweeps_->allocate(memory(), {static_cast<int>(settings.threads), stream, settings.robust, settings.metric,
                                  &cancellation_, settings.timed});
-    sweeps_->bind(arrays);
+    bind_arrays();
 }
 
 } // namespace cudaopt

@@ -6,10 +6,12 @@
 #include <chrono>
 #include <cstdlib>
 #include <memory>
+#include <vector>
 
 #include "lbfgsb/state_machine.hpp"
 #include "ranks/ranks.hpp"
 #include "boundary/message.hpp"
+#include "scaling/scaled_variables.hpp"
 #include "sweeps/sweeps.hpp"
 
 namespace cudaopt {
@@ -85,7 +87,11 @@ class Solver {
         if (state_->weighted()) sweeps_->fetch({HeldVector::diagonal}, to);
         else std::fill_n(to, own_dimension(), Real(1));
         std::transform(to, to + own_dimension(), to, [=](Real h) { return static_cast<Real>(scale * h); });
+        if (!scaled_) return;
+        const std::vector<double> s = scales(); // x = s z, so that the element of x is s^2 times that of z
+        for (std::size_t i = 0; i < s.size(); i++) to[i] = static_cast<Real>(to[i] * s[i] * s[i]);
     }
+    int64_t workspace_bytes() const { return sweeps_->workspace_bytes() + (scaled_ ? scaled_->workspace_bytes() : 0); }
     std::atomic<bool> stop_requested{false};
 
   private:
@@ -111,6 +117,14 @@ class Solver {
     void perform(const Request &request);
     double seconds_passed() const { return std::chrono::duration<double>(Clock::now() - first_call_).count(); }
     void move_into_box();
+    void bind_arrays();
+    int prepare_scales(bool with_x);
+    void scale_input();
+    void unscale_output();
+    void note_changes(Verb verb);
+    std::vector<double> scales();
+    uint64_t scales_checksum();
+    bool fits_scales(uint64_t saved);
     void allocate(const Settings &settings);
     bool recognise(const unsigned char *from, int64_t bytes);
     std::unique_ptr<void, Free> read_state(const unsigned char *from, int64_t bytes);
@@ -134,9 +148,12 @@ class Solver {
     int64_t history_bits_, own_n_; // of the current sweeps
     bool by_segments_ = false;     // whether the current sweeps form sums by segment
     std::unique_ptr<Sweeps> sweeps_;
-    std::unique_ptr<Ranks> ranks_;   // NULL: this handle has all variables
-    Reply reply_;                    // the reply to the last request of the state machine
-    DirectionSums direction_sums_{}; // part of the reply
+    std::unique_ptr<ScaledVariables> scaled_;       // NULL: the solve is in the caller's units
+    int64_t scaled_n_ = 0;                          // of its vectors
+    bool x_is_new_ = false, g_is_restored_ = false; // z or s g, since x and g were written
+    std::unique_ptr<Ranks> ranks_;                  // NULL: this handle has all variables
+    Reply reply_;                                   // the reply to the last request of the state machine
+    DirectionSums direction_sums_{};                // part of the reply
     mutable Message message_;
     mutable bool message_pending_ = false;
     bool resumed_ = false;     // the last task has to be returned again

@@ -27,6 +27,8 @@ struct UserArrays {
     double *f;
     const void *lower, *upper, *diagonal;
     double lower_all = -infinity, upper_all = infinity;
+    const void *scales = nullptr; // typical sizes of the variables (scaling/); without an array one for all
+    double scale_all = 1;
 };
 
 struct BackendOptions {

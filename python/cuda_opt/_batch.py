@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ._bounds import SIDES, batch_limits_of
+from ._bounds import SIDES, batch_limits_of, scales_of
 from ._constants import BATCH_CODE, ENDS, INTEGERS, LIMITS, REALS, Task
 from ._handle import Handle, integer, stream_number
 from ._library import error, library
 from ._options import options_of
 from ._result import BatchResult, IntermediateResult, new_result
+from ._scaled_batch import BatchScales
 from ._space import Array, as_array, name_of
 from ._space_of import space_of
 
@@ -27,7 +28,9 @@ class Batch(Handle):
     """A handle with its arrays: x and g of shape (count, n), f of shape (count,). The problems that are active have the
     first rows."""
 
-    def __init__(self, x0: Array, m: int, bounds: Any, stream: Any, diagonal: Callable[..., Any] | None) -> None:
+    def __init__(
+        self, x0: Array, m: int, bounds: Any, stream: Any, diagonal: Callable[..., Any] | None, x_scale: Any
+    ) -> None:
         start = as_array(x0)
         space = space_of(start)
         if stream is not None:
@@ -37,6 +40,10 @@ class Batch(Handle):
             raise ValueError(f"x0 has the shape {shape}: it has to have two, (problems, variables), neither of them 0")
         self.count, self.n = int(shape[0]), int(shape[1])
         self._limits = batch_limits_of(bounds, self.count, self.n, space)
+        self.scales: BatchScales | None = None
+        if x_scale is not None:
+            self.scales = BatchScales(space, scales_of(x_scale, self.n, space), self._limits, self.n)
+            self._limits, start = self.scales.limits(self._limits), self.scales.z_of(space.copy_of(start))
         self.x, self.g = space.copy_of(start), space.empty(self.count, self.n)
         self.f = space.empty(self.count, double=True)
         self.diagonal, self.h = diagonal, space.empty(self.count, self.n) if diagonal else None
@@ -83,22 +90,30 @@ class Batch(Handle):
 
     def evaluate(self, fun: Callable[..., Any], jac: Any, indices: bool, args: tuple[Any, ...]) -> None:
         """Put f and g of the active problems in their places, and their diagonals, if there are any."""
-        space, active = self._space, int(self["BATCH"])
+        space, scales, active = self._space, self.scales, int(self["BATCH"])
         rows = space.padded(active, self.count)
+        shape = (rows, self.n)
 
         def given() -> tuple[Any, ...]:
             x = space.rows(self.x, active, rows)
-            if not indices:
+            if not indices and not scales:
                 return x, *args
-            return x, space.indices(library.cuda_opt_batch_active(self._handle), active, rows), *args
+            problems = space.indices(library.cuda_opt_batch_active(self._handle), active, rows)
+            if scales:
+                x = scales.x_of(x, problems)
+            return (x, problems, *args) if indices else (x, *args)
 
         pair = fun(*given()) if jac is True else (fun(*given()), jac(*given()))
         if type(pair) is not tuple or len(pair) != 2:
             raise TypeError(f"the function returned a {name_of(pair)}: with jac=True it returns f and its gradient")
         space.put_first(self.f, rows, pair[0], OBJECTIVES)
-        space.put_first(self.g, rows, pair[1], GRADIENTS)
+        gradients = scales.gradients(pair[1], shape, GRADIENTS) if scales else pair[1]
+        space.put_first(self.g, rows, gradients, GRADIENTS)
         if self.diagonal:
-            space.put_first(self.h, rows, self.diagonal(*given()), DIAGONALS)
+            diagonals = self.diagonal(*given())
+            if scales:
+                diagonals = scales.diagonals(diagonals, shape, DIAGONALS)
+            space.put_first(self.h, rows, diagonals, DIAGONALS)
 
     def integers(self, name: str) -> np.ndarray[Any, Any]:
         """A result of each problem: shape (count,)."""
@@ -166,11 +181,14 @@ def _result(batch: Batch, task: int, rounds: int) -> BatchResult:
     if improper.size:
         batch.never_evaluated(improper)
     limits = np.isin(codes, [int(limit) for limit in LIMITS])
+    x, gradients = batch._space.own(batch.x), batch._space.own(batch.g)
+    if batch.scales:
+        x, gradients = batch.scales.x_of(x, None), batch.scales.gradients_by_x(gradients)
     return new_result(
         BatchResult,
-        x=batch._space.own(batch.x),
+        x=x,
         fun=batch._space.own(batch.f),
-        jac=batch._space.own(batch.g),
+        jac=gradients,
         nit=batch.integers("ITERATIONS"),
         nfev=evaluations,
         njev=evaluations,
@@ -198,6 +216,7 @@ def minimize_batch(
     diagonal: Callable[..., Any] | None = None,
     tol: float | None = None,
     stream: Any = None,
+    x_scale: Any = None,
 ) -> BatchResult:
     """Minimise many small smooth functions of the same number of variables at once, independently of each other, with
     bounds or without, on the device of the arrays.
@@ -244,6 +263,10 @@ def minimize_batch(
         option ``DIAGONAL_EVERY`` is the number of iterations of a problem for which a diagonal is used. Default: none.
     tol, stream
         as in ``minimize``
+    x_scale : number or array of shape (n,)
+        The typical size of each variable, as in ``minimize``, of all problems alike. ``pg_norm_inf`` is then of the
+        gradient times x_scale. The arrays are scaled here, in x0's library, and x is a new array in each call of fun.
+        Default: 1.
 
     Returns
     -------
@@ -280,7 +303,7 @@ def minimize_batch(
         del settings["INITIAL_HESSIAN"]
     if not isinstance(args, tuple):
         args = (args,)
-    batch = Batch(x0, options_given.m, bounds, stream, diagonal)
+    batch = Batch(x0, options_given.m, bounds, stream, diagonal, x_scale)
     rounds = 0
     try:
         batch.set(settings.items())

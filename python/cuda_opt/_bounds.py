@@ -1,4 +1,4 @@
-"""The forms in which users pass bounds: one number per side, arrays, SciPy's ``Bounds``, or pairs."""
+"""The forms in which users pass bounds: one number per side, arrays, SciPy's ``Bounds``, or pairs; and scales."""
 from __future__ import annotations
 
 import math
@@ -30,10 +30,11 @@ class Bounds:
 
 
 SIDES = ("the lower bound", "the upper bound")
+SCALES = "x_scale"
 Limit = Union[float, Array]  # one number for all variables, or an array of the space
 
 
-def _side(limit: Any, none: float, n: int, space: Space, what: str, count: int | None = None) -> Limit:
+def _one_or_each(limit: Any, none: float, n: int, space: Space, what: str, count: int | None = None) -> Limit:
     """A number, or an array of n of the space; of a batch of ``count`` problems it may have a row for each."""
     if limit is None:
         return none
@@ -111,6 +112,18 @@ def _sides(bounds: Any, n: int, space: Space, count: int | None) -> tuple[Limit,
     if not hasattr(bounds, "lb") or not hasattr(bounds, "ub"):
         bounds = _from_pairs(bounds, n)
     return (
-        _side(bounds.lb, -math.inf, n, space, SIDES[0], count),
-        _side(bounds.ub, math.inf, n, space, SIDES[1], count),
+        _one_or_each(bounds.lb, -math.inf, n, space, SIDES[0], count),
+        _one_or_each(bounds.ub, math.inf, n, space, SIDES[1], count),
     )
+
+
+def scales_of(x_scale: Any, n: int, space: Space, count: int | None = None) -> Limit:
+    """Typical sizes of the variables: one number, or an array of the space; of a batch it may have a row for each. The
+    library checks that they are positive.
+
+    Raises
+    ------
+    TypeError, ValueError
+        where type, shape, precision or device are not those of x0
+    """
+    return _one_or_each(x_scale, 1.0, n, space, SCALES, count)

@@ -6,7 +6,7 @@ crc(a) xor crc(b) is the remainder of a xor b, which here is zero but for 16 byt
 and from the number of bytes that follow, without reading the checkpoint."""
 from __future__ import annotations
 
-TIMES = slice(56, 72)  # after the header: magic number, version, byte order, five integers of 64 bits
+TIMES = slice(64, 80)  # after the header: magic number, version, byte order, six integers of 64 bits
 CHECKSUM = slice(-8, None)
 _POLYNOMIAL = 0xC96C5795D7870F42  # of ECMA-182 with reflected bits: bit 63 is the coefficient of x^0
 

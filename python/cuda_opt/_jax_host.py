@@ -43,7 +43,13 @@ def host_of(flat: jax.Array) -> Any:
 
 
 def minimize_on_host(
-    evaluate: Callable[[Any], Any], flat: jax.Array, bounds: Any, callback: Any, options: Any, tol: float | None
+    evaluate: Callable[[Any], Any],
+    flat: jax.Array,
+    bounds: Any,
+    callback: Any,
+    options: Any,
+    tol: float | None,
+    x_scale: Any,
 ) -> Any:
     """``cuda_opt.minimize`` with x, jac, and what the callback gets, as JAX arrays."""
     device, single = host_of(flat), flat.dtype == np.float32
@@ -67,7 +73,8 @@ def minimize_on_host(
         bounds = Bounds(side(bounds.lb), side(bounds.ub))
     with jax.default_device(device):
         result = minimize(
-            as_numpy, np.array(flat), (), True, bounds, as_jax if callback else None, options, tol=tol
+            as_numpy, np.array(flat), (), True, bounds, as_jax if callback else None, options, tol=tol,
+            x_scale=side(x_scale),
         )
         result["x"], result["jac"] = jnp.array(result["x"]), jnp.array(result["jac"])
     result["hess_inv"] = HostInverseHessian(result["hess_inv"])

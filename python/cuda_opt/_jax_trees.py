@@ -174,6 +174,11 @@ def flat_bounds(bounds: Any, flat: jax.Array, variables: Variables) -> Any:
     return Bounds(_flat_side(bounds.lb, x, -math.inf), _flat_side(bounds.ub, x, math.inf))
 
 
+def flat_scales(x_scale: Any, flat: jax.Array, variables: Variables) -> Any:
+    """Scales of x0's form as those of the flat array: a number for all variables, None, or an array."""
+    return _flat_side(x_scale, variables.tree(flat), 1.0)
+
+
 def broadcast_bounds(bounds: Any, flat: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Both sides of flat bounds as arrays like x0."""
     sides = (None, None) if bounds is None else (bounds.lb, bounds.ub)

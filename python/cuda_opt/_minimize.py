@@ -95,6 +95,7 @@ def solved(
     stream: Any = None,
     cuda_graph: bool = False,
     diagonal: Any = None,
+    x_scale: Any = None,
 ) -> tuple[Solver, Evaluation]:
     """A solver after its solve.
 
@@ -111,7 +112,8 @@ def solved(
     array = as_array(x0)
     space = space_of(array)
     one_axis(array, "x0")
-    solver = Solver(space.copy_of(array), options.m, bounds=bounds, diagonal=diagonal is not None, stream=stream)
+    start, has_diagonal = space.copy_of(array), diagonal is not None
+    solver = Solver(start, options.m, bounds=bounds, diagonal=has_diagonal, x_scale=x_scale, stream=stream)
     arguments = args if isinstance(args, tuple) else (args,)
     evaluation = None
     try:
@@ -162,6 +164,7 @@ def minimize(
     stream: Any = None,
     cuda_graph: bool = False,
     diagonal: Any = None,
+    x_scale: Any = None,
 ) -> OptimizeResult:
     """Minimise a smooth function of many variables, with bounds or without, where its arrays are.
 
@@ -219,6 +222,11 @@ def minimize(
         from, in place of a learned one. An array holds for the whole solve, and is scaled by the newest pair. A
         function ``diagonal(x, *args)`` is called at each iterate, or as ``DIAGONAL_EVERY`` among the options says.
         Default: none.
+    x_scale : number or array of shape (n,)
+        The typical size of each variable, positive, in x0's memory: 1e6 for one of some millions, 1e-3 for one of some
+        thousandths. The solve is that of z = x / x_scale: the first step and ``gtol`` are in units of z, that is of
+        the gradient times x_scale. fun, bounds and the result stay in yours. It combines with a diagonal, which is
+        given for x. Default: 1.
 
     Returns
     -------
@@ -245,6 +253,7 @@ def minimize(
     given.settings = _with_diagonal(diagonal, given.settings, options or {})
     report_of = None if callback is None else partial(reporter, callback=callback)
     solver, evaluation = solved(
-        fun, x0, args, jac, bounds, given, report_of=report_of, stream=stream, cuda_graph=cuda_graph, diagonal=diagonal
+        fun, x0, args, jac, bounds, given, report_of=report_of, stream=stream, cuda_graph=cuda_graph, diagonal=diagonal,
+        x_scale=x_scale,
     )
     return result_of(solver, evaluation)

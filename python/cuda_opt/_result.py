@@ -225,16 +225,16 @@ class InverseHessian:
                 self._solve(x, f, g, math.inf)
                 checkpoint = solver.save()
         diagonal = None if solver.diagonal is None else solver._space.own(solver.diagonal)
-        return _inverse_from, (x, solver["HISTORY_SIZE"], checkpoint, self._pairs, diagonal)
+        return _inverse_from, (x, solver["HISTORY_SIZE"], checkpoint, self._pairs, diagonal, solver._x_scale)
 
     def __matmul__(self, v: Array) -> Array:
         return self.matvec(v)
 
 
 def _inverse_from(
-    place: Array, m: int, checkpoint: bytes, pairs: int, diagonal: Array | None = None
+    place: Array, m: int, checkpoint: bytes, pairs: int, diagonal: Array | None = None, x_scale: Any = None
 ) -> InverseHessian:
-    solver = Solver(place, m, diagonal=diagonal is not None)
+    solver = Solver(place, m, diagonal=diagonal is not None, x_scale=x_scale)
     if diagonal is not None:
         solver._space.put(solver.diagonal, diagonal, DIAGONAL)
     if checkpoint:

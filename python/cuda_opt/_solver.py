@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._bounds import SIDES, limits_of
+from ._bounds import SCALES, SIDES, limits_of, scales_of
 from ._constants import ENDS, Task
 from ._handle import TASKS, Handle, integer, stream_number
 from ._library import library
@@ -48,6 +48,11 @@ class Solver(Handle):
         each k-th iteration does, with 0 the start alone, and the array has to stay as it is in between: cheaper,
         and scaled by the newest pair.
         Default False.
+    x_scale : number, array of shape (n,), or None
+        The typical size of each variable, positive: the solve is that of z = x / x_scale, with bounds and gradient in
+        these units, while x, f and g stay in yours. The stopping tests and the first step are in units of z. An array
+        is read in place, and has to stay as it is. Default: none, 1. It takes two vectors of x's size, and one more
+        for each side of the bounds that is an array, or a number other than 0, and for a diagonal.
     part : Part or None
         x is a part of the variables, and this solver one of several that share a solve: f is the part's share, unless
         ``F_PART`` says otherwise. Default: x has all variables.
@@ -79,6 +84,7 @@ class Solver(Handle):
         *,
         bounds: Any = None,
         diagonal: bool = False,
+        x_scale: Any = None,
         part: Part | None = None,
         stream: Any = None,
         **settings: float,
@@ -89,6 +95,7 @@ class Solver(Handle):
             space.stream, space.stream_owner = stream_number(stream), stream
         self.n = one_axis(start, "x0", 0 if part else 1)
         self._lower, self._upper = limits_of(bounds, self.n, space)
+        self._x_scale = scales_of(x_scale, self.n, space)
         self._x = space.take(start, "x0", written=True)
         self._single = space.bits == 32
         create = library.cuda_opt_create_f32 if self._single else library.cuda_opt_create
@@ -111,6 +118,11 @@ class Solver(Handle):
                 place = (rank, ranks, integer(part.first, "first of the part"), self.n)
                 self._check(library.cuda_opt_set_ranks(self._handle, *place))
             self._set_bounds()
+            if isinstance(self._x_scale, float):
+                self._check(library.cuda_opt_set_uniform_scale(self._handle, self._x_scale))
+            else:
+                address = self._lend(self._x_scale, SCALES, shape, written=False)
+                self._check(self._function("set_scales")(self._handle, address))
             if diagonal:
                 self.diagonal = space.empty(self.n)
                 address = self._lend(self.diagonal, DIAGONAL, shape)
@@ -232,7 +244,8 @@ class Solver(Handle):
 
     def load(self, checkpoint: bytes) -> None:
         """Continue from a checkpoint of the same n, m and precision, before the first step. This fills x, f and g, and
-        the next step yields the task that was current at the save. The bounds have to be the same.
+        the next step yields the task that was current at the save. The bounds and x_scale have to be
+        the same.
 
         Raises ImproperInput if it is not a complete, undamaged checkpoint of such a solve."""
         if not isinstance(checkpoint, bytes):  # ctypes would accept a str and encode it

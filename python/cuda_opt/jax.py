@@ -15,7 +15,7 @@ from ._jax_compiled import compiled
 from ._jax_function import Function, function_of
 from ._jax_host import host_of, minimize_on_host
 from ._jax_implicit import minimum
-from ._jax_trees import broadcast_bounds, flat_bounds, is_traced, is_tracing, two_sides
+from ._jax_trees import broadcast_bounds, flat_bounds, flat_scales, is_traced, is_tracing, two_sides
 from ._minimize import minimize as _minimize
 from ._result import Result
 from ._space import as_array
@@ -65,6 +65,13 @@ def _traced(
     return result
 
 
+def _refuse_scales(x_scale: Any) -> None:
+    if x_scale is not None:
+        raise TypeError(
+            "x_scale is given, but JAX is tracing the solve (jit, grad, vmap): multiply x by it in fun instead"
+        )
+
+
 def minimize(
     fun: Callable[..., Any],
     x0: Any,
@@ -78,6 +85,7 @@ def minimize(
     has_aux: bool = False,
     jit: bool = True,
     tol: float | None = None,
+    x_scale: Any = None,
 ) -> Any:
     """Minimise a function written in JAX, on x0's device, or inside of a function that JAX transforms.
 
@@ -113,6 +121,9 @@ def minimize(
         ``callback(intermediate_result=...)`` at each iterate, as in ``cuda_opt.minimize``; x is of x0's form.
     options, tol
         as in ``cuda_opt.minimize``
+    x_scale : number, or tree like x0
+        The typical size of each variable, as in ``cuda_opt.minimize``; the tree may have numbers and arrays as one of
+        bounds may. Not inside of a function that JAX transforms. Default: 1.
 
     Returns
     -------
@@ -123,7 +134,7 @@ def minimize(
     Raises
     ------
     TypeError
-        arrays of several precisions; a callback inside of a function that JAX transforms
+        arrays of several precisions; a callback or x_scale inside of a function that JAX transforms
 
     Notes
     -----
@@ -142,9 +153,10 @@ def minimize(
     variables = function.form.variables
     bounds = flat_bounds(bounds, flat, variables)
     sides = None if bounds is None else (bounds.lb, bounds.ub)
-    if is_traced((flat, numeric, sides)) or is_tracing():
+    if is_traced((flat, numeric, sides, x_scale)) or is_tracing():
         if callback is not None:
             raise TypeError("callback is given, but JAX is tracing the solve (jit, grad, vmap): there are no callbacks")
+        _refuse_scales(x_scale)
         return _traced(function, flat, numeric, bounds, options, tol)
 
     def report(intermediate_result: Any) -> None:
@@ -163,10 +175,11 @@ def minimize(
         return f, g
 
     following = report if callback else None
+    x_scale = flat_scales(x_scale, flat, variables)
     if jit and host_of(flat):
-        result = minimize_on_host(evaluate, flat, bounds, following, options, tol)
+        result = minimize_on_host(evaluate, flat, bounds, following, options, tol, x_scale)
     else:
-        result = _minimize(evaluate, flat, (), True, bounds, following, options, tol=tol)
+        result = _minimize(evaluate, flat, (), True, bounds, following, options, tol=tol, x_scale=x_scale)
     if has_aux:
         result["aux"] = both(result["x"], numeric)[2]
     result["x"], result["jac"] = variables.tree(result["x"]), variables.tree(result["jac"])
@@ -252,6 +265,7 @@ def minimize_batch(
     diagonal: Callable[..., Any] | None = None,
     jit: bool = True,
     tol: float | None = None,
+    x_scale: Any = None,
 ) -> Any:
     """Minimise many small functions written in JAX at once, each for itself, on x0's device. It needs
     ``jax_enable_x64``.
@@ -277,15 +291,15 @@ def minimize_batch(
         Default True.
     bounds : Bounds, pair (lower, upper), or sequence of pairs of numbers
         as in ``cuda_opt.minimize_batch``; a pair as in ``minimize``
-    callback, options, tol
+    callback, options, tol, x_scale
         as in ``cuda_opt.minimize_batch``
 
     Returns
     -------
     BatchResult
         as of ``cuda_opt.minimize_batch``. Inside of a function that JAX transforms, a ``TracedResult`` of
-        ``minimize`` whose arrays have a leading axis for the problems; ``callback`` and ``diagonal`` are not available
-        there.
+        ``minimize`` whose arrays have a leading axis for the problems; ``callback``, ``diagonal`` and
+        ``x_scale`` are not available there.
     """
     data = jax.tree_util.tree_map(jnp.asarray, data if isinstance(data, tuple) else (data,))
     count = jnp.shape(x0)[0] if jnp.ndim(x0) else 0
@@ -293,11 +307,12 @@ def minimize_batch(
         if leaf.shape[:1] != (count,):
             raise ValueError(f"an array of data has the shape {leaf.shape}, but x0 has {count} problems")
     bounds = two_sides(bounds)
-    if is_traced((x0, data, bounds)) or is_tracing():
+    if is_traced((x0, data, bounds, x_scale)) or is_tracing():
         if callback is not None or diagonal is not None:
             raise TypeError(
                 "callback or diagonal is given, but JAX is tracing the solve (jit, grad, vmap): there are none inside"
             )
+        _refuse_scales(x_scale)
         return _traced_batch(fun, x0, data, bounds, value_and_grad, options, tol)
 
     def of_active(one: Callable[..., Any], differentiate: bool) -> Callable[..., Any]:
@@ -317,7 +332,8 @@ def minimize_batch(
     if jnp.issubdtype(start.dtype, jnp.integer):
         start = start.astype(float)
     return _minimize_batch(
-        evaluate, start, (data,), True, bounds, callback, options, indices=True, diagonal=weigh, tol=tol
+        evaluate, start, (data,), True, bounds, callback, options, indices=True, diagonal=weigh, tol=tol,
+        x_scale=x_scale,
     )
 
 

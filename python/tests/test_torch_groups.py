@@ -343,7 +343,7 @@ def test_checkpoints_without_times_are_valid():
         solver.f, solver.g = ((x - 1) ** 2).sum(), 2 * (x - 1)
     saved = solver.save()
     timeless = without_times(saved)
-    assert timeless[TIMES] == bytes(16) != saved[TIMES] and timeless[72:-8] == saved[72:-8]
+    assert timeless[TIMES] == bytes(16) != saved[TIMES] and timeless[80:-8] == saved[80:-8]
     cuda_opt.Solver(torch.zeros(5, dtype=torch.float64)).load(timeless)
     damaged = bytearray(timeless)
     damaged[80] ^= 1

@@ -37,7 +37,7 @@ std::vector<unsigned char> spoil(Random &random, std::vector<unsigned char> chec
         checkpoint.insert(checkpoint.end(), static_cast<std::size_t>(random.from_to(1, 99)), 0);
     else {
         // In the header, which is read before the checksum is, more often than elsewhere.
-        const int64_t at = random.below(random.chance(0.5) ? std::min<int64_t>(56, size) : size);
+        const int64_t at = random.below(random.chance(0.5) ? std::min<int64_t>(64, size) : size);
         checkpoint[static_cast<std::size_t>(at)] ^= static_cast<unsigned char>(random.from_to(1, 255));
     }
     return checkpoint;

@@ -85,7 +85,8 @@ void refused_episode(Run &run) {
 
 int main(int count, char **arguments) {
     return fuzz::run_episodes(count, arguments,
-                              {{"solver", 0.6, fuzz::solver_episode},
+                              {{"solver", 0.55, fuzz::solver_episode},
+                               {"scales", 0.05, fuzz::scales_episode},
                                {"ranks", 0.1, fuzz::ranks_episode},
                                {"threads", 0.03, fuzz::threads_episode},
                                {"batch", 0.1, fuzz::batch_episode},

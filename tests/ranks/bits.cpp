@@ -1,4 +1,5 @@
 // Ranks whose parts are cut at segments have the bits of one handle that has all variables; any other cut has its own.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <limits>
 
@@ -109,6 +110,39 @@ CONFIGURED_TEST_CASE("A diagonal of the caller's, or one that is learned, on ran
         };
         check_same_solve(Group<TestType>(problem, cut).prepare(learns).after_evaluation(read).run_as_one(), of_learned);
     }
+}
+
+CONFIGURED_TEST_CASE("Scales on ranks, be it on some of them alone", "[ranks]", HostDouble, HostFloat) {
+    using Real = typename TestType::Real;
+    const Problem problem = with_mixed_bounds(extended_wood(9000));
+    for (const bool everywhere : {true, false}) {
+        std::vector<Real> scales(problem.start.size());
+        for (std::size_t i = 0; i < scales.size(); i++)
+            scales[i] = i < 3000 && !everywhere ? Real(1) : static_cast<Real>(1 + 0.3 * static_cast<double>(i % 7));
+        Harness<TestType> harness(problem, 5);
+        harness.set_int(CUDA_OPT_MAX_ITERATIONS, most_iterations);
+        REQUIRE(Abi<Real>::set_scales(harness.handle(), scales.data()) == 0);
+        const Outcome single = harness.run();
+        const auto scale = [&](auto &rank) {
+            set_limit(rank);
+            const Real *const own = scales.data() + rank.part.first;
+            if (std::any_of(own, own + rank.part.n, [](Real s) { return s != 1; })) rank.handle.set_scales(own);
+        };
+        for (const Cut &cut : cuts_at_segments(problem.size())) {
+            INFO(cut.size() << " ranks, scales everywhere: " << everywhere);
+            check_same_solve(Group<TestType>(problem, cut).prepare(scale).run_as_one(), single);
+        }
+    }
+}
+
+TEST_CASE("A bad scale of one rank ends the solve on all", "[ranks]") {
+    const Problem problem = extended_wood(9000);
+    Vector scales(problem.start.size(), 2.0);
+    scales[7000] = -1;
+    const auto scale = [&](auto &rank) { rank.handle.set_scales(scales.data() + rank.part.first); };
+    const Outcome outcome = Group<HostDouble>(problem, even_cut(problem.size(), 3)).prepare(scale).run_as_one();
+    CHECK(outcome.task == CUDA_OPT_IMPROPER_INPUT);
+    CHECK_THAT(outcome.message, Catch::Contains("the scale at index 7000 (counted from 0) is -1"));
 }
 
 TEST_CASE("Norms whose squares leave the range of numbers", "[ranks]") {

@@ -38,6 +38,10 @@ template <class T> class HostArray {
         data_ = allocate_buffer<T>(count);
         bytes_ = count * static_cast<int64_t>(sizeof(T));
     }
+    void release() {
+        data_.reset();
+        bytes_ = 0;
+    }
 
   private:
     Buffer<T> data_;

@@ -1,0 +1,104 @@
+// Scaled variables on an executor, the same for each machine. An executor has arrays and few verbs:
+//
+//     start(threads, stream, cancellation)  what it works with
+//     allocate<T>(array, count)         Array<T> with get(), bytes(), allocate()
+//     reserve<Real>()                   what it needs besides; memory for reduce()
+//     map(n, rule)                      rule(i) for all i
+//     reduce(n, rule)                   rule(i, ScaleRecord &) for all i, joined
+//     copy_out(to, from, bytes)         to host memory
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "scaling/rules.hpp"
+#include "scaling/scaled_variables.hpp"
+
+namespace cudaopt {
+
+template <class Executor, class Real> class ScaledVariablesOn final : public ScaledVariables {
+    using Array = typename Executor::template Array<Real>;
+
+  public:
+    template <class... Arguments>
+    explicit ScaledVariablesOn(int64_t n, Arguments... arguments) : n_(n), executor_(arguments...) {}
+
+    void allocate(const UserArrays &user, int threads, void *stream, CancellationToken &cancellation) override {
+        user_ = user;
+        executor_.start(threads, stream, cancellation);
+        executor_.template reserve<Real>();
+        need(z_, true);
+        need(g_z_, true);
+        need(lower_, has_vector(user.lower, user.lower_all));
+        need(upper_, has_vector(user.upper, user.upper_all));
+        need(diagonal_, user.diagonal != nullptr);
+        arrays_ = user;
+        arrays_.x = z_.get(), arrays_.g = g_z_.get();
+        arrays_.lower = lower_.get(), arrays_.upper = upper_.get();
+        arrays_.lower_all = scaled_number(user.lower_all), arrays_.upper_all = scaled_number(user.upper_all);
+        arrays_.diagonal = diagonal_.get();
+    }
+    const UserArrays &arrays() const override { return arrays_; }
+    int64_t workspace_bytes() const override {
+        return z_.bytes() + g_z_.bytes() + lower_.bytes() + upper_.bytes() + diagonal_.bytes() + executor_.bytes();
+    }
+
+    ScaleReport check(bool with_x) override {
+        const ScaleRecord record =
+            executor_.reduce(n_, CheckScales<Real>{scales(), with_x ? of(user_.x) : nullptr, box_of(user_)});
+        return {std::min(record.bad.v, n_), std::min(record.too_large.v, n_)};
+    }
+    void scale_x() override { divide(user_.x, 0, z_); }
+    void scale_bounds() override {
+        if (lower_.get()) divide(user_.lower, user_.lower_all, lower_);
+        if (upper_.get()) divide(user_.upper, user_.upper_all, upper_);
+    }
+    void scale_gradient() override { executor_.map(n_, ScaleGradient<Real>{scales(), of(user_.g), g_z_.get()}); }
+    void scale_diagonal() override {
+        executor_.map(n_, ScaleDiagonal<Real>{scales(), of(user_.diagonal), diagonal_.get()});
+    }
+    void unscale_x() override {
+        executor_.map(n_,
+                      UnscaleX<Real>{scales(), z_.get(), box_of(user_), box_of(arrays_), static_cast<Real *>(user_.x)});
+    }
+    void unscale_gradient() override {
+        executor_.map(n_, UnscaleGradient<Real>{scales(), g_z_.get(), static_cast<Real *>(user_.g)});
+    }
+    void read_scales(double *to) override {
+        if (!user_.scales) return std::fill_n(to, n_, user_.scale_all), void();
+        std::vector<Real> scales(static_cast<std::size_t>(n_));
+        executor_.copy_out(scales.data(), user_.scales, sizeof(Real) * scales.size());
+        std::copy(scales.begin(), scales.end(), to);
+    }
+
+  private:
+    static const Real *of(const void *vector) { return static_cast<const Real *>(vector); }
+    static BoxArrays<Real> box_of(const UserArrays &arrays) {
+        return {of(arrays.lower), of(arrays.upper), arrays.lower_all, arrays.upper_all};
+    }
+    Scales<Real> scales() const { return {of(user_.scales), user_.scale_all}; }
+    // One number for a side stays one where it is 0 or infinite, or where the scale is one number as well.
+    bool has_vector(const void *bound, double bound_all) const {
+        return bound || (user_.scales && bound_all != 0 && is_finite(bound_all));
+    }
+    // As Real holds it. GCC 12 leaves the rounding out, from -O2 on, where it is not told to store the number.
+    double scaled_number(double bound_all) const {
+        if (user_.scales) return bound_all;
+        const volatile Real rounded = static_cast<Real>(bound_all / user_.scale_all);
+        return static_cast<double>(rounded);
+    }
+    void need(Array &array, bool wanted) {
+        if (!wanted) array.release();
+        else if (!array.get()) executor_.allocate(array, (n_ + 63) / 64 * 64);
+    }
+    void divide(const void *from, double all, Array &to) {
+        executor_.map(n_, Divide<Real>{scales(), of(from), all, to.get()});
+    }
+
+    const int64_t n_;
+    UserArrays user_{}, arrays_{};
+    Array z_, g_z_, lower_, upper_, diagonal_;
+    Executor executor_; // the first to go: it waits for what still works on the arrays
+};
+
+} // namespace cudaopt

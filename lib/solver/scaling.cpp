@@ -1,0 +1,108 @@
+// A solve in scaled variables: the caller's arrays before and after each call. The state machine and the sweeps see z
+// and s g alone (scaling/scaled_variables.hpp).
+#include <limits>
+
+#include "boundary/checksum.hpp"
+#include "cuda_opt.h"
+#include "solver/solver.hpp"
+
+namespace cudaopt {
+
+void Solver::bind_arrays() {
+    x_is_new_ = g_is_restored_ = false;
+    if ((!arrays.scales && arrays.scale_all == 1) || own_dimension() == 0) {
+        scaled_.reset();
+        scaled_n_ = 0;
+        return sweeps_->bind(arrays);
+    }
+    if (scaled_n_ != own_dimension()) {
+        scaled_.reset(); // the former vectors are freed before the new ones are allocated
+        scaled_ = make_scaled_variables(backend_, own_dimension(), bits_, device_);
+        scaled_n_ = own_dimension();
+    }
+    scaled_->allocate(arrays, static_cast<int>(settings().threads), stream, cancellation_);
+    sweeps_->bind(scaled_->arrays());
+}
+
+// Before a solve: checks the scales, and divides the bounds by them and, with_x, the start. 0, or a code with its
+// message.
+int Solver::prepare_scales(bool with_x) {
+    if (!scaled_) return 0;
+    const ScaleReport report = scaled_->check(with_x);
+    const bool bad = report.bad < own_dimension();
+    if (!bad && report.too_large == own_dimension()) {
+        scaled_->scale_bounds();
+        if (with_x) scaled_->scale_x();
+        return 0;
+    }
+    const int64_t i = bad ? report.bad : report.too_large;
+    const auto index = static_cast<long long>(i + (ranks_ ? ranks_->part().first : 0));
+    double s = arrays.scale_all, x = std::numeric_limits<double>::quiet_NaN(), l = arrays.lower_all,
+           u = arrays.upper_all;
+    const auto read = [&](const void *array, double &value) {
+        if (array) sweeps_->read(array, i, 1, &value);
+    };
+    read(arrays.scales, s), read(arrays.lower, l), read(arrays.upper, u);
+    if (with_x) read(arrays.x, x);
+    if (bad)
+        new_message().set("the scale at index %lld (counted from 0) is %g, but scales have to be positive and finite",
+                          index, s);
+    else
+        new_message().set("at index %lld (counted from 0) x or a bound leaves the range of numbers when it is divided "
+                          "by the scale %g: l = %g, x = %g, u = %g",
+                          index, s, l, x, u);
+    return CUDA_OPT_IMPROPER_INPUT;
+}
+
+// What the caller has supplied for the last task, in units of z.
+void Solver::scale_input() {
+    if (!scaled_ || !state_->started() || resumed_) return;
+    if (state_->task() == CUDA_OPT_EVALUATE_FG) scaled_->scale_gradient();
+    if (state_->task() == CUDA_OPT_SUPPLY_DIAGONAL) scaled_->scale_diagonal();
+}
+
+// z and s g that the caller has not seen yet, in the caller's units.
+void Solver::unscale_output() {
+    if (!scaled_) return;
+    if (x_is_new_) scaled_->unscale_x();
+    if (g_is_restored_) scaled_->unscale_gradient();
+    x_is_new_ = g_is_restored_ = false;
+}
+
+// The sweep that is requested will write z, or s g.
+void Solver::note_changes(Verb verb) {
+    const bool restores = verb == Verb::restore || verb == Verb::restore_best;
+    g_is_restored_ = g_is_restored_ || restores;
+    x_is_new_ = x_is_new_ || restores || verb == Verb::direction || verb == Verb::step;
+}
+
+std::vector<double> Solver::scales() {
+    std::vector<double> values(static_cast<std::size_t>(scaled_ ? own_dimension() : 0));
+    if (scaled_) scaled_->read_scales(values.data());
+    return values;
+}
+
+// Never 0 where there are scales.
+uint64_t Solver::scales_checksum() {
+    if (!scaled_) return 0;
+    const std::vector<double> values = scales();
+    const uint64_t sum = checksum(reinterpret_cast<const unsigned char *>(values.data()),
+                                  static_cast<int64_t>(sizeof(double) * values.size()));
+    return sum == 0 ? 1 : sum;
+}
+
+// Whether the scales are those of a saved solve, whose vectors are in units of them. Otherwise the message says so.
+bool Solver::fits_scales(uint64_t saved) {
+    const uint64_t own = scales_checksum();
+    if (own == saved) return true;
+    new_message().set(
+        "the scales of the variables are not those of the solve that was saved: it had %s, and the handle "
+        "has %s",
+        saved ? "scales" : "none",
+        own == 0 ? "none"
+        : saved  ? "others"
+                 : "some");
+    return false;
+}
+
+} // namespace cudaopt

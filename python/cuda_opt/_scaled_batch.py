@@ -1,0 +1,84 @@
+"""``x_scale`` of ``minimize_batch``: the problems are solved in z = x / x_scale, and the user's functions see x."""
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import numpy as np
+
+from ._bounds import SCALES, Limit
+from ._constants import Task
+from ._library import ImproperInput
+from ._space import Array, NumPySpace, Space, numpy_array
+
+
+def _functions_of(array: Array) -> Any:
+    """The module with ``where`` for arrays of this kind."""
+    name = type(array).__module__.partition(".")[0]
+    return sys.modules["jax.numpy" if name in ("jax", "jaxlib") else name]
+
+
+def _check(scales: Array) -> None:
+    good = (scales > 0) & (scales < math.inf)
+    if not bool(good.all()):
+        index = good.tolist().index(False)
+        raise ImproperInput(
+            Task.IMPROPER_INPUT,
+            f"{SCALES} is {float(scales[index]):g} at index {index} (counted from 0): it has to be positive and finite",
+        )
+
+
+class BatchScales:
+    """Typical sizes s of the n variables, the same for all problems, and what they make of the arrays of a batch."""
+
+    def __init__(self, space: Space, scales: Limit, limits: tuple[Limit, Limit], n: int) -> None:
+        self._space = space
+        self._s = self._array(scales, n)
+        _check(self._s)
+        self._limits = [self._array(limit, n) for limit in limits]
+        with np.errstate(over="ignore"):  # a bound beyond the range of numbers is none
+            self._scaled = [limit / self._s for limit in self._limits]
+
+    def _array(self, values: Limit, n: int) -> Array:
+        return self._space.from_numpy(np.full(n, values)) if isinstance(values, float) else values
+
+    def limits(self, given: tuple[Limit, Limit]) -> tuple[Limit, Limit]:
+        """The bounds of z. A number that no scale changes remains a number."""
+        lower, upper = (
+            limit if isinstance(limit, float) and (limit == 0 or math.isinf(limit)) else scaled
+            for limit, scaled in zip(given, self._scaled)
+        )
+        return lower, upper
+
+    def z_of(self, x: Array) -> Array:
+        """The start of z."""
+        with np.errstate(over="ignore"):
+            return x / self._s
+
+    def x_of(self, z: Array, problems: Array | None) -> Array:
+        """x of these problems, None for all, of which z has the rows: within the bounds, and at a bound exactly."""
+        where = _functions_of(z).where
+        (lower, upper), (lower_z, upper_z) = (
+            [side if side.ndim == 1 or problems is None else side[problems] for side in sides]
+            for sides in (self._limits, self._scaled)
+        )
+        x = z * self._s
+        x = where((z == lower_z) | (x < lower), lower, x)
+        return where((z == upper_z) | (x > upper), where(z == lower_z, lower, upper), x)
+
+    def gradients(self, gradients: Any, shape: tuple[int, ...], what: str) -> Any:
+        """The gradients by z of those by x. What has another shape is left to be refused."""
+        if isinstance(self._space, NumPySpace):
+            gradients = numpy_array(gradients, what)
+        return gradients * self._s if tuple(getattr(gradients, "shape", ())) == shape else gradients
+
+    def gradients_by_x(self, gradients: Array) -> Array:
+        """The gradients by x of those by z."""
+        return gradients / self._s
+
+    def diagonals(self, diagonals: Any, shape: tuple[int, ...], what: str) -> Any:
+        """The inverse Hessian's diagonals by z of those by x."""
+        if isinstance(self._space, NumPySpace):
+            diagonals = numpy_array(diagonals, what)
+        return diagonals / self._s / self._s if tuple(getattr(diagonals, "shape", ())) == shape else diagonals

@@ -1,0 +1,229 @@
+"""``x_scale`` of ``minimize``, ``minimize_batch`` and ``Solver``: the solve is that of x / x_scale."""
+import pickle
+
+import numpy as np
+import pytest
+
+import cuda_opt
+from cuda_opt import Bounds, Metric, Solver, Task, minimize, minimize_batch
+
+POWERS = 2.0 ** np.array([-9, 4, 0, 7, -3, 12, -6, 2])
+TENS = 10.0 ** np.arange(-4, 4)
+
+
+def in_units(fun, units):
+    """The function of x / units, as a function of x."""
+
+    def scaled(x, *args):
+        f, g = fun(x / units, *args)
+        return f, g / units
+
+    return scaled
+
+
+def same(one, other):
+    np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("options", [{}, {"METRIC": Metric.ONE_NUMBER, "maxcor": 3}])
+@pytest.mark.parametrize("bounds", [None, (-2.0, 0.9), (0.0, np.inf)])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_bits_of_scaling_by_hand(rosenbrock, options, bounds, dtype):
+    x0, units = np.full(8, -1.2, dtype), POWERS.astype(dtype)
+    by_hand = minimize(rosenbrock, x0, bounds=bounds and Bounds(*bounds), options=options)
+    box = bounds and Bounds(*(limit * units for limit in bounds))
+    ours = minimize(in_units(rosenbrock, units), x0 * units, bounds=box, options=options, x_scale=units)
+    same(ours.x, by_hand.x * units)
+    same(ours.jac, by_hand.jac / units)
+    assert (ours.fun, ours.nit, ours.nfev, ours.message) == (by_hand.fun, by_hand.nit, by_hand.nfev, by_hand.message)
+
+
+def test_the_bits_of_scaling_by_hand_with_a_diagonal(rosenbrock):
+    def diagonal(x):
+        return 1 / (200 + 1200 * x**2)
+
+    by_hand = minimize(rosenbrock, np.full(8, -1.2), diagonal=diagonal)
+    ours = minimize(in_units(rosenbrock, POWERS), -1.2 * POWERS, x_scale=POWERS,
+                    diagonal=lambda x: POWERS**2 * diagonal(x / POWERS))
+    same(ours.x, by_hand.x * POWERS)
+    assert ours.nfev == by_hand.nfev
+
+
+def test_bad_units(rosenbrock):
+    bad, own = in_units(rosenbrock, TENS), minimize(rosenbrock, np.full(8, -1.2))
+    without, given = minimize(bad, -1.2 * TENS), minimize(bad, -1.2 * TENS, x_scale=TENS)
+    assert own.fun < 1e-6 and given.fun < 1e-6 < without.fun
+    assert given.nfev < 1.5 * own.nfev
+    one = minimize(in_units(rosenbrock, 1e5), np.full(8, -1.2e5), x_scale=1e5)
+    assert one.fun < 1e-6
+
+
+def decays(count=60, seed=3):
+    """Fits of a exp(-k t) + c in natural units: amplitudes of millions, rates of 1e-4, and a start that is off."""
+    rng = np.random.default_rng(seed)
+    t = np.linspace(0, 4e4, 50)
+    for _ in range(count):
+        true = np.array([3e6 * rng.uniform(0.5, 2), 1e-4 * rng.uniform(0.5, 2), 2e5 * rng.uniform(0.5, 2)])
+        y = true[0] * np.exp(-true[1] * t) + true[2]
+
+        def fun(x, y=y):
+            e = np.exp(-x[1] * t)
+            off = x[0] * e + x[2] - y
+            f, g = off @ off / 2 / 1e12, np.array([off @ e, -x[0] * (off @ (t * e)), off.sum()]) / 1e12
+            return float(f), g
+
+        yield fun, true * rng.uniform(0.6, 1.6, 3), true
+
+
+def test_fits_in_natural_units():
+    size = np.array([1e6, 1e-4, 1e5])
+    wrong = {None: 0, "size": 0}
+    for fun, x0, true in decays():
+        for given in wrong:
+            result = minimize(fun, x0, bounds=Bounds(0, None), x_scale=size if given else None)
+            wrong[given] += bool(np.abs(result.x / true - 1).max() > 0.01)
+    assert wrong[None] > 40 and wrong["size"] == 0
+
+
+def test_the_inverse_hessian(rosenbrock):
+    by_hand = minimize(rosenbrock, np.full(8, -1.2))
+    result = minimize(in_units(rosenbrock, POWERS), -1.2 * POWERS, x_scale=POWERS)
+    v = np.arange(1.0, 9)
+    product = result.hess_inv @ (v / POWERS)
+    np.testing.assert_allclose(product, POWERS * (by_hand.hess_inv @ v), rtol=1e-10)
+    same(pickle.loads(pickle.dumps(result)).hess_inv @ (v / POWERS), product)
+
+
+def test_solver_and_its_checkpoint(rosenbrock):
+    bad = in_units(rosenbrock, TENS)
+    solver = Solver(-1.2 * TENS, bounds=Bounds(-2 * TENS, 0.9 * TENS), x_scale=TENS)
+    for count, _ in enumerate(solver):
+        solver.f, solver.g = bad(solver.x)
+        if count == 9:
+            checkpoint = solver.save()
+    other = Solver(np.zeros(8), bounds=Bounds(-2 * TENS, 0.9 * TENS), x_scale=TENS)
+    other.load(checkpoint)
+    for _ in other:
+        other.f, other.g = bad(other.x)
+    same(other.x, solver.x)
+    same(solver.x[solver.x > 0.899 * TENS], (0.9 * TENS)[solver.x > 0.899 * TENS])
+    assert solver.status is other.status is Task.CONVERGED
+    for x_scale in (None, 2 * TENS):
+        with pytest.raises(cuda_opt.ImproperInput, match="the scales of the variables are not those of the solve"):
+            Solver(np.zeros(8), bounds=Bounds(-2 * TENS, 0.9 * TENS), x_scale=x_scale).load(checkpoint)
+
+
+@pytest.mark.parametrize(
+    ("x_scale", "kind", "match"),
+    [
+        (0, ValueError, "the scale of all variables is 0, but"),
+        (-1.5, ValueError, "the scale of all variables is -1.5, but"),
+        (np.nan, ValueError, "the scale of all variables is nan, but"),
+        (np.inf, ValueError, "the scale of all variables is inf, but"),
+        ([1, 1, 0, 1], ValueError, "index 2 .* is 0"),
+        (np.array([1, 1, 1, -3.0]), ValueError, "index 3 .* is -3"),
+        (np.array([np.nan, 1, 1, 1]), ValueError, "index 0 .* is nan"),
+        (np.array([1, np.inf, 1, 1]), ValueError, "index 1 .* is inf"),
+        (np.ones(3), ValueError, "x_scale has 3 elements, but x0 has 4"),
+        (np.array(["a"] * 4), TypeError, "x_scale has elements of"),
+        (1e-320, ValueError, "leaves the range of numbers when it is divided by the scale"),
+    ],
+)
+def test_refused(parabola, x_scale, kind, match):
+    with pytest.raises(kind, match=match):
+        minimize(parabola, np.full(4, 9.0), x_scale=x_scale)
+
+
+def rows_of(fun):
+    def rows(x, *args):
+        pairs = [fun(row) for row in x]
+        return np.array([f for f, _ in pairs]), np.stack([g for _, g in pairs])
+
+    return rows
+
+
+@pytest.mark.parametrize("bounds", [None, (-2.0, 0.9), (0.0, np.inf), "each"])
+@pytest.mark.parametrize("indices", [False, True])
+def test_batch(rosenbrock, bounds, indices):
+    x0 = np.stack([np.full(8, start) for start in (-1.2, 0.5, 2.0)])
+    each = np.array([-2.0, -1, -0.5])[:, None] * np.ones(8)
+    hand, box = None, None
+    if bounds == "each":
+        hand, box = Bounds(each, 0.9), Bounds(each * POWERS, 0.9 * POWERS)
+    elif bounds:
+        hand, box = Bounds(*bounds), Bounds(*(limit * POWERS for limit in bounds))
+    by_hand = minimize_batch(rows_of(rosenbrock), x0, bounds=hand, indices=indices)
+    bad = rows_of(in_units(rosenbrock, POWERS))
+    ours = minimize_batch(bad, x0 * POWERS, bounds=box, indices=indices, x_scale=POWERS)
+    same(ours.x, by_hand.x * POWERS)
+    same(ours.jac, by_hand.jac / POWERS)
+    same(ours.nfev, by_hand.nfev)
+    same(ours.pg_norm_inf, by_hand.pg_norm_inf)
+
+
+def test_bounds_of_a_batch_hold_exactly(rosenbrock):
+    units = TENS * 1.37
+    lower, upper = -0.3 * units, np.array([0.9, 0.7, 0.4])[:, None] * units
+
+    def fun(x, p):
+        assert (x >= lower).all() and (x <= upper[p]).all()
+        return rows_of(in_units(rosenbrock, units))(x)
+
+    result = minimize_batch(fun, 3 * upper, bounds=Bounds(lower, upper), x_scale=units, indices=True)
+    assert result.success.all() and (result.x[:, 0] == upper[:, 0]).all()
+
+
+def test_refused_by_a_batch(rosenbrock):
+    for x_scale, match in (([1, 0, 1], "x_scale is 0 at index 1"), (np.ones(4), "x_scale has 4 elements"),
+                           (-1, "x_scale is -1 at index 0")):
+        with pytest.raises(ValueError, match=match):
+            minimize_batch(rows_of(rosenbrock), np.zeros((2, 3)), x_scale=x_scale)
+
+
+def test_torch(rosenbrock):
+    torch = pytest.importorskip("torch")
+    units = torch.tensor(POWERS)
+
+    def fun(x):
+        f, g = rosenbrock(x.numpy() / POWERS)
+        return f, torch.tensor(g / POWERS)
+
+    by_hand = minimize(rosenbrock, np.full(8, -1.2))
+    same(minimize(fun, -1.2 * units, x_scale=units).x.numpy(), by_hand.x * POWERS)
+
+    def rows(x):
+        pairs = [fun(row) for row in x]
+        return torch.tensor([f for f, _ in pairs], dtype=torch.float64), torch.stack([g for _, g in pairs])
+
+    box = Bounds(-2 * units, 0.9 * units)
+    result = minimize_batch(rows, torch.stack([-1.2 * units, 0.5 * units]), bounds=box, x_scale=units)
+    by_hand = minimize_batch(rows_of(rosenbrock), np.outer([-1.2, 0.5], np.ones(8)), bounds=Bounds(-2, 0.9))
+    same(result.x.numpy(), by_hand.x * POWERS)
+
+
+def test_jax():
+    jax = pytest.importorskip("jax")
+    jnp = pytest.importorskip("jax.numpy")
+    import cuda_opt.jax
+
+    before = jax.config.read("jax_enable_x64")
+    jax.config.update("jax_enable_x64", True)
+    try:
+        x0 = {"a": jnp.full(3, -1.2), "b": jnp.array(2.0)}
+        units = {"a": jnp.array([1e-4, 1.0, 1e4]), "b": 1e6}
+
+        def fun(x):
+            y = jnp.append(x["a"] / units["a"], x["b"] / units["b"])
+            return (100 * (y[1:] - y[:-1] ** 2) ** 2 + (1 - y[:-1]) ** 2).sum()
+
+        start = {"a": x0["a"] * units["a"], "b": x0["b"] * 1e6}
+        result = cuda_opt.jax.minimize(fun, start, x_scale=units)
+        np.testing.assert_allclose(result.x["a"] / units["a"], 1, atol=1e-3)
+        flat = jnp.array([1e-4, 1.0, 1e4])
+        many = cuda_opt.jax.minimize_batch(
+            lambda x: ((x / flat - 1) ** 2).sum(), jnp.outer(jnp.arange(3.0), flat),
+            bounds=Bounds(0 * flat, 0.5 * flat), x_scale=flat,
+        )
+        same(np.asarray(many.x), np.tile(0.5 * np.asarray(flat), (3, 1)))
+    finally:
+        jax.config.update("jax_enable_x64", before)
