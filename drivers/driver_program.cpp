@@ -112,6 +112,20 @@ std::string title(const cudaopt::Handle &s, const Problem &problem, const Option
            (s.on_cuda() ? ", CUDA" : ", host") + (options.single ? ", single precision" : "");
 }
 
+// The sentence of the check on standard output; exit_failed where it has found a fault.
+template <class Real>
+int check_gradient(Minimiser<Real> &s, Problem &problem, const Place &place, Array<Real> &x, Array<double> &f,
+                   Array<Real> &g) {
+    int task;
+    while ((task = s.check_gradient(x, f, g)) == CUDA_OPT_EVALUATE_FG)
+        problem.evaluate(x.data(), f.data(), g.data(), place);
+    s.check(task);
+    int32_t verdict = 0;
+    s.check(cuda_opt_check_result(s, &verdict, nullptr, nullptr, nullptr, nullptr));
+    std::printf("%s\n", s.message());
+    return verdict == CUDA_OPT_GRADIENT_CONSISTENT ? 0 : exit_failed;
+}
+
 template <class Real> int minimise(const Options &options, Problem &problem) {
     Minimiser<Real> s(problem.n(), options.m, options.backend);
     set_as_in_manual(s);
@@ -121,14 +135,14 @@ template <class Real> int minimise(const Options &options, Problem &problem) {
     Array<double> f(s, 1);
     load(x, problem.n(), [&](int64_t first, int64_t count, Real *values) { problem.start(first, count, values); });
     const Bounds<Real> bounds(s, problem, options);
+    Place place;
+    place.space = s.on_cuda() ? Place::Space::cuda : Place::Space::host;
+    place.threads = options.threads;
+    if (options.check_gradient) return check_gradient(s, problem, place, x, f, g);
     const bool resumed = !options.resume.empty();
     if (resumed) resume(s, options, x, f, g);
     const int64_t iterations_before = s.get_int(CUDA_OPT_ITERATIONS);
     const double solver_seconds_before = s.get_real(CUDA_OPT_SOLVER_SECONDS);
-
-    Place place;
-    place.space = s.on_cuda() ? Place::Space::cuda : Place::Space::host;
-    place.threads = options.threads;
 
     const bool log_shows_progress = options.log_frequency == 1 && isatty(STDOUT_FILENO);
     Progress progress(!log_shows_progress);

@@ -167,6 +167,8 @@ class CommandLine {
             [&o](auto &, auto &text) { o.backend = backend_of(text); });
         add("--precision", "NAME", "precision of x and g: double or single; sums and f are double [double]",
             [&o](auto &, auto &text) { o.single = is_single(text); });
+        app_.add_flag("--check-gradient", o.check_gradient,
+                      "compare the gradient at the start with differences of f, and solve nothing");
     }
 
     void output() {

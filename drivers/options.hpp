@@ -25,6 +25,7 @@ struct Options {
     std::map<std::string, double> parameters; // the given parameters of the problem, including nx and ny
     std::optional<double> lower, upper;       // of every variable, instead of the problem's own bounds
     int backend = 0;
+    bool check_gradient = false; // and not solve
     bool single = false;
     int threads = 0;                // for f and g on the host, and for the solver
     int64_t log_frequency = 1;      // the manual's iprint[0]

@@ -37,12 +37,23 @@ module cuda_opt
         cuda_opt_version, cuda_opt_task_name, cuda_opt_backend, cuda_opt_alloc, cuda_opt_free, &
         cuda_opt_copy_in, cuda_opt_copy_out, cuda_opt_synchronize, cuda_opt_write_line, cuda_opt_text, &
         cuda_opt_create_search, cuda_opt_search_set_steps, cuda_opt_search_solve, cuda_opt_search_walk, &
-        cuda_opt_search_ranked
+        cuda_opt_search_ranked, cuda_opt_check_gradient, cuda_opt_check_gradient_f32, cuda_opt_check_result
 
     integer(c_int), parameter, public :: &
         CUDA_OPT_VERSION_MAJOR = 0, &
         CUDA_OPT_VERSION_MINOR = 2, &
         CUDA_OPT_VERSION_PATCH = 0
+
+    ! What a check of the gradient has found
+    integer(c_int), parameter, public :: &
+        CUDA_OPT_GRADIENT_CONSISTENT       = 0, &
+        CUDA_OPT_GRADIENT_WRONG_SIGN       = 1, &
+        CUDA_OPT_GRADIENT_WRONG_FACTOR     = 2, &
+        CUDA_OPT_GRADIENT_WRONG_COMPONENT  = 3, &
+        CUDA_OPT_GRADIENT_OF_ANOTHER_POINT = 4, &
+        CUDA_OPT_GRADIENT_SINGLE_PRECISION = 5, &
+        CUDA_OPT_GRADIENT_KINK             = 6, &
+        CUDA_OPT_GRADIENT_UNDECIDED        = 7
 
     ! Backends
     integer(c_int), parameter, public :: &
@@ -392,6 +403,32 @@ module cuda_opt
             type(c_ptr), value :: s
             integer(c_int64_t), value :: rank
             integer(c_int64_t), intent(inout) :: walk
+        end function
+
+        ! A check of the gradient by differences of f, before a solve; worst: not 0 to find the worst component.
+        integer(c_int) &
+            function cuda_opt_check_gradient(s, x, f, g, seed, worst) bind(c, name='cuda_opt_check_gradient')
+            import
+            type(c_ptr), value :: s, x, f, g
+            integer(c_int64_t), value :: seed
+            integer(c_int32_t), value :: worst
+        end function
+
+        integer(c_int) &
+            function cuda_opt_check_gradient_f32(s, x, f, g, seed, worst) bind(c, name='cuda_opt_check_gradient_f32')
+            import
+            type(c_ptr), value :: s, x, f, g
+            integer(c_int64_t), value :: seed
+            integer(c_int32_t), value :: worst
+        end function
+
+        integer(c_int) &
+            function cuda_opt_check_result(s, verdict, worst, given, other, error) bind(c, name='cuda_opt_check_result')
+            import
+            type(c_ptr), value :: s
+            integer(c_int32_t), intent(inout) :: verdict
+            integer(c_int64_t), intent(inout) :: worst
+            real(c_double), intent(inout) :: given, other, error
         end function
 
         ! Memory in the handle's memory space, for programs that run on both backends.

@@ -377,18 +377,18 @@ CUDA_OPT_API int cuda_opt_set_uniform_bounds(cuda_opt *s, double lower, double u
 /** As cuda_opt_set_uniform_bounds(), for a handle of cuda_opt_create_f32(). The bounds are the floats themselves: 0.1
  *  is converted to 0.1f when it is passed, and x satisfies the bound 0.1f exactly. */
 CUDA_OPT_API int cuda_opt_set_uniform_bounds_f32(cuda_opt *s, float lower, float upper);
-/** Set typical sizes of the variables: s_i > 0 is about how large x_i, or a change of it that matters, is. The solve is
- *  then that of z = x / s, with the bounds l / s and u / s and the gradient s g, while x, f, g, the bounds, a diagonal
- *  and the log remain in your units. The first step, the stopping tests, CUDA_OPT_STPMAX and the results that are norms,
- *  steps and slopes are in units of z: CUDA_OPT_PGTOL bounds the largest |s_i (P g)_i|. Every x lies in the box exactly,
- *  and is at a bound where z is. The start is rounded once, as x = s z. After the end, g is your g at x, or differs from
- *  it by a rounding error where the best iterate was restored. With powers of two as scales nothing is rounded.
- *  The workspace has 2 n-vectors more, one for each side of the box that has an array (or a finite number other than 0
- *  while scales is an array), and one for your diagonal. An evaluation moves 6 n-vectors more, and 2 for each such side.
- *  On a rank: the scales of the handle's part; other ranks may have none. Not for a search or a batch.
- *  The array belongs to you, is read at every call and must not change until the solve ends. Call this before the first
- *  call of cuda_opt_solve(), which checks it. A checkpoint can be loaded with the same scales only, and the scales cannot
- *  change while a warm start keeps pairs.
+/** Set typical sizes of the variables: s_i > 0 is about how large x_i, or a change of it that matters, is. The solve
+ *  is then that of z = x / s, with the bounds l / s and u / s and the gradient s g, while x, f, g, the bounds, a
+ *  diagonal and the log remain in your units. The first step, the stopping tests, CUDA_OPT_STPMAX and the results
+ *  that are norms, steps and slopes are in units of z: CUDA_OPT_PGTOL bounds the largest |s_i (P g)_i|. Every x lies
+ *  in the box exactly, and is at a bound where z is. The start is rounded once, as x = s z. After the end, g is your
+ *  g at x, or differs from it by a rounding error where the best iterate was restored. With powers of two as scales
+ *  nothing is rounded. The workspace has 2 n-vectors more, one for each side of the box that has an array (or a
+ *  finite number other than 0 while scales is an array), and one for your diagonal. An evaluation moves 6 n-vectors
+ *  more, and 2 for each such side. On a rank: the scales of the handle's part; other ranks may have none. Not for a
+ *  search or a batch. The array belongs to you, is read at every call and must not change until the solve ends. Call
+ *  this before the first call of cuda_opt_solve(), which checks it. A checkpoint can be loaded with the same scales
+ *  only, and the scales cannot change while a warm start keeps pairs.
  *  @param scales  n values, in the memory space of x; NULL: what cuda_opt_set_uniform_scale() has set
  *  @return 0 or CUDA_OPT_MISUSE */
 CUDA_OPT_API int cuda_opt_set_scales(cuda_opt *s, const double *scales);
@@ -539,6 +539,53 @@ CUDA_OPT_API int cuda_opt_search_walk(cuda_opt *s, int64_t walk, double *x, doub
  *  @param walk  receives the number of the walk, for cuda_opt_search_walk(); in host memory
  *  @return as cuda_opt_search_walk() */
 CUDA_OPT_API int cuda_opt_search_ranked(cuda_opt *s, int64_t rank, int64_t *walk);
+
+/* A check of the gradient by differences of f, before a solve with the same handle (docs/gradient_check.md):
+ *
+ *     while ((task = cuda_opt_check_gradient(s, x, f, g, 0, 1)) == CUDA_OPT_EVALUATE_FG) evaluate(x, f, g);
+ *     puts(cuda_opt_message(s));
+ */
+/* clang-format off */
+/** What a check of the gradient has found. */
+enum {
+    CUDA_OPT_GRADIENT_CONSISTENT = 0,       /**< g agrees with differences of f */
+    CUDA_OPT_GRADIENT_WRONG_SIGN = 1,       /**< g is minus the gradient */
+    CUDA_OPT_GRADIENT_WRONG_FACTOR = 2,     /**< g is a number times the gradient */
+    CUDA_OPT_GRADIENT_WRONG_COMPONENT = 3,  /**< g differs from the gradient otherwise, e.g. in one component */
+    CUDA_OPT_GRADIENT_OF_ANOTHER_POINT = 4, /**< g depends on the point before, or is added to and not set */
+    CUDA_OPT_GRADIENT_SINGLE_PRECISION = 5, /**< g has numbers of single precision alone, where x and f are double */
+    CUDA_OPT_GRADIENT_KINK = 6,             /**< f has a kink at x: the differences to both sides disagree */
+    CUDA_OPT_GRADIENT_UNDECIDED = 7         /**< differences of f do not settle, or f is not finite near x */
+};
+/* clang-format on */
+/** One step of the protocol. Differences are formed along -g and along two random directions, each to both sides at ten
+ *  steps of 0.1 to 1e-10 of the variables' sizes (those of cuda_opt_set_scales(), else max(1, |x_i|)), six in single
+ *  precision; the step is the one where neighbouring differences agree best. About 65 evaluations, and 4 log2(n) more
+ *  to find a component. Two n-vectors in the handle's memory space, freed at the end. All points are in the box; at a
+ *  bound the check is made a thousandth of the size inside of it. Before the first call of cuda_opt_solve(), and not
+ *  for ranks. cuda_opt_reset() ends a check that is under way.
+ *  @param x  n values: the point, which is as it was at the end. In between it is the library's
+ *  @param f  as for cuda_opt_solve()
+ *  @param g  as for cuda_opt_solve(). The three have to be the same at each call
+ *  @param seed            of the random directions
+ *  @param find_component  not 0: where g is wrong in some components, the worst one that halving the variables finds
+ *  @return CUDA_OPT_EVALUATE_FG; 0 when the check has ended, whose finding is cuda_opt_message() and
+ *          cuda_opt_check_result(); CUDA_OPT_NOT_FINITE where f or g is not finite at x; CUDA_OPT_IMPROPER_INPUT where
+ *          x is not, or bounds cross; CUDA_OPT_MISUSE, CUDA_OPT_OUT_OF_MEMORY, CUDA_OPT_CUDA_FAILURE */
+CUDA_OPT_API int cuda_opt_check_gradient(cuda_opt *s, double *x, double *f, double *g, int64_t seed,
+                                         int32_t find_component);
+/** As cuda_opt_check_gradient(), for a handle of cuda_opt_create_f32(). */
+CUDA_OPT_API int cuda_opt_check_gradient_f32(cuda_opt *s, float *x, double *f, float *g, int64_t seed,
+                                             int32_t find_component);
+/** The finding of the last check that has ended. Each pointer may be NULL.
+ *  @param verdict     receives one of CUDA_OPT_GRADIENT_*
+ *  @param component   receives the worst component, counted from 0; -1 where none was looked for or found
+ *  @param supplied    receives that component of g; without one, g'd along a direction
+ *  @param difference  receives what differences of f give for it
+ *  @param error       receives what the error of the difference is at most, about
+ *  @return 0; CUDA_OPT_MISUSE where no check has ended */
+CUDA_OPT_API int cuda_opt_check_result(const cuda_opt *s, int32_t *verdict, int64_t *component, double *supplied,
+                                       double *difference, double *error);
 
 /* Helpers with which one program runs on both backends. You own the memory; it does not count as workspace. */
 /** Allocate `bytes` bytes in the handle's memory space, aligned for any vector type.

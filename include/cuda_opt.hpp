@@ -275,6 +275,14 @@ template <class Real> class Minimiser : public HandleOf<Real> {
         return values;
     }
 
+    /** As cuda_opt_check_gradient(): CUDA_OPT_EVALUATE_FG, 0 at the end, or a negative code. Does not throw. */
+    int check_gradient(Array<Real> &x, Array<double> &f, Array<Real> &g, int64_t seed = 0,
+                       bool find_component = true) noexcept {
+        if constexpr (single)
+            return cuda_opt_check_gradient_f32(*this, x.data(), f.data(), g.data(), seed, find_component);
+        else return cuda_opt_check_gradient(*this, x.data(), f.data(), g.data(), seed, find_component);
+    }
+
     /** As cuda_opt_solve(): a task > 0, CUDA_OPT_CONVERGED, or a negative code. Does not throw. */
     int solve(Real *x, double *f, Real *g) noexcept {
         if constexpr (single) return cuda_opt_solve_f32(*this, x, f, g);

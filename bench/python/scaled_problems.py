@@ -71,7 +71,7 @@ def main():
     library.small_problem_name.restype, library.small_problem_evaluate.restype = ctypes.c_char_p, ctypes.c_double
     options = {"maxcor": arguments.m, "gtol": PGTOL, "ftol": 0, "maxiter": None, "maxfun": EVALUATIONS}
     if arguments.scalar:
-        options["METRIC"] = cuda_opt.Metric.ONE_NUMBER
+        options["INITIAL_HESSIAN"] = cuda_opt.InitialHessian.SCALAR
     rng = np.random.default_rng(1)
     rows, solved = [], {way: {} for way in WAYS}
     for k in range(library.small_problems_count()):

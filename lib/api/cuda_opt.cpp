@@ -256,6 +256,7 @@ int set_log(cuda_opt *s, void (*write_line)(void *user, const char *line), void 
 int reset(cuda_opt *s) {
     if (const int code = fault_of(s)) return code;
     if (const int code = require_no_log(*s, "cuda_opt_reset")) return code;
+    s->check.reset();
     if (s->search) s->search->reset();
     else if (s->batch) s->batch->reset();
     else s->solver->reset();

@@ -8,6 +8,7 @@
 #include "batch/batch.hpp"
 #include "sweeps/backend.hpp"
 #include "cuda_opt.h"
+#include "gradient_check/gradient_check.hpp"
 #include "boundary/translate_exceptions.hpp"
 #include "pattern/search.hpp"
 #include "solver/solver.hpp"
@@ -21,6 +22,9 @@ struct cuda_opt {
     std::unique_ptr<cudaopt::Solver> solver; // exactly one of these three exists, unless failure is set
     std::unique_ptr<cudaopt::Search> search;
     std::unique_ptr<cudaopt::Batch> batch;
+    std::unique_ptr<cudaopt::GradientCheck> check; // under way, with a solver
+    cudaopt::GradientCheck::Result check_result;   // of the last one
+    bool checked = false;                          // whether there was one
 
     // The message of the handle, for writing and for reading.
     cudaopt::Message &message() {

@@ -1,11 +1,4 @@
-// Scaled variables on an executor, the same for each machine. An executor has arrays and few verbs:
-//
-//     start(threads, stream, cancellation)  what it works with
-//     allocate<T>(array, count)         Array<T> with get(), bytes(), allocate()
-//     reserve<Real>()                   what it needs besides; memory for reduce()
-//     map(n, rule)                      rule(i) for all i
-//     reduce(n, rule)                   rule(i, ScaleRecord &) for all i, joined
-//     copy_out(to, from, bytes)         to host memory
+// Scaled variables on an executor, the same for host and CUDA (sweeps/host/executor.hpp, sweeps/cuda/executor.cuh).
 #pragma once
 
 #include <algorithm>
@@ -26,7 +19,9 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
     void allocate(const UserArrays &user, int threads, void *stream, CancellationToken &cancellation) override {
         user_ = user;
         executor_.start(threads, stream, cancellation);
-        executor_.template reserve<Real>();
+        executor_.template load_maps<Divide<Real>, ScaleGradient<Real>, ScaleDiagonal<Real>, UnscaleX<Real>,
+                                     UnscaleGradient<Real>>();
+        executor_.template load_reduction<ScaleRecord, CheckScales<Real>>();
         need(z_, true);
         need(g_z_, true);
         need(lower_, has_vector(user.lower, user.lower_all));
@@ -44,8 +39,8 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
     }
 
     ScaleReport check(bool with_x) override {
-        const ScaleRecord record =
-            executor_.reduce(n_, CheckScales<Real>{scales(), with_x ? of(user_.x) : nullptr, box_of(user_)});
+        const ScaleRecord record = executor_.template reduce<ScaleRecord>(
+            n_, CheckScales<Real>{scales(), with_x ? of(user_.x) : nullptr, box_of(user_)});
         return {std::min(record.bad.v, n_), std::min(record.too_large.v, n_)};
     }
     void scale_x() override { divide(user_.x, 0, z_); }

@@ -6,15 +6,16 @@ JAX. ``lbfgsb`` is a method for ``scipy.optimize.minimize``. With ``Solver`` you
 no gradient. ``cuda_opt.torch.LBFGSB`` is a ``torch.optim.Optimizer``. ``cuda_opt.jax.minimize`` and
 ``cuda_opt.jax.minimize_batch`` compute the gradient by automatic differentiation. ``cuda_opt.jax.argmin`` and
 ``cuda_opt.torch.argmin`` are minima with derivatives. ``backends`` and ``python -m cuda_opt`` say which backends work
-on this machine."""
+on this machine. ``check_gradient`` compares a gradient with differences of f."""
 from ._backends import Backend, backends
 from ._batch import minimize_batch
 from ._bounds import Bounds
-from ._constants import InitialHessian, Metric, Task
+from ._check import check_gradient
+from ._constants import Gradient, InitialHessian, Metric, Task
 from ._library import Error, ImproperInput, OutOfMemory, version
 from ._minimize import minimize
 from ._part import Part
-from ._result import BatchResult, IntermediateResult, InverseHessian, OptimizeResult, SearchResult
+from ._result import BatchResult, CheckResult, IntermediateResult, InverseHessian, OptimizeResult, SearchResult
 from ._scipy import lbfgsb
 from ._search import pattern_search
 from ._solver import Solver
@@ -26,7 +27,9 @@ __all__ = [
     "Backend",
     "BatchResult",
     "Bounds",
+    "CheckResult",
     "Error",
+    "Gradient",
     "ImproperInput",
     "InitialHessian",
     "IntermediateResult",
@@ -39,6 +42,7 @@ __all__ = [
     "Solver",
     "Task",
     "backends",
+    "check_gradient",
     "lbfgsb",
     "minimize",
     "minimize_batch",

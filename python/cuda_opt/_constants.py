@@ -47,6 +47,19 @@ class Metric(IntEnum):
     LEARNED = 2
 
 
+class Gradient(IntEnum):
+    """What ``check_gradient`` has found (``include/cuda_opt.h``)."""
+
+    CONSISTENT = 0
+    WRONG_SIGN = 1
+    WRONG_FACTOR = 2
+    WRONG_COMPONENT = 3
+    OF_ANOTHER_POINT = 4
+    SINGLE_PRECISION = 5
+    KINK = 6
+    UNDECIDED = 7
+
+
 LIMITS = frozenset({Task.ITERATION_LIMIT, Task.EVALUATION_LIMIT, Task.TIME_LIMIT})
 # Return codes of a solve that has ended regularly. The other negative codes report a wrong call or a failure.
 ENDS = LIMITS | {Task.CONVERGED, Task.LINE_SEARCH_FAILED, Task.BAD_DIAGONAL, Task.NOT_FINITE, Task.UNBOUNDED,

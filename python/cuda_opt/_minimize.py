@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from ._captured import captured
-from ._constants import Metric, Task
+from ._constants import InitialHessian, Task
 from ._evaluation import Evaluation, needs_differences
 from ._options import Options, options_of
 from ._result import IntermediateResult, OptimizeResult, new_result, result_of
@@ -38,10 +38,11 @@ def _with_diagonal(diagonal: Any, settings: dict[str, Any], given: Mapping[str, 
     """The settings where the caller supplies a diagonal; ValueError where they contradict it."""
     if diagonal is None:
         return settings
-    if given.get("METRIC", Metric.DIAGONAL) != Metric.DIAGONAL or given.get("DIAGCO", 1) != 1:
-        raise ValueError("a diagonal is given, but METRIC or DIAGCO among the options says that there is none")
+    kinds = [given[name] for name in ("INITIAL_HESSIAN", "METRIC") if name in given]
+    if any(kind != InitialHessian.DIAGONAL for kind in kinds) or given.get("DIAGCO", 1) != 1:
+        raise ValueError("a diagonal is given, but INITIAL_HESSIAN or DIAGCO among the options says that there is none")
     every = {} if callable(diagonal) else {"DIAGONAL_EVERY": 0}  # an array is the same at each iterate
-    return {**every, **settings, "METRIC": Metric.DIAGONAL}
+    return {**every, **settings, "INITIAL_HESSIAN": InitialHessian.DIAGONAL}
 
 
 def _supplier(solver: Solver, diagonal: Any, args: tuple[Any, ...], copies: bool) -> Callable[[], None]:

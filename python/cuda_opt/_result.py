@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ._constants import LIMITS, Task
+from ._constants import LIMITS, Gradient, Task
 from ._evaluation import Evaluation
 from ._solver import DIAGONAL, Solver
 from ._space import Array, NumPySpace
@@ -93,6 +93,19 @@ class SearchResult(Result):
     success: bool
     message: str
     task: Task
+
+
+class CheckResult(Result):
+    """The result of ``check_gradient``."""
+
+    verdict: Gradient
+    success: bool
+    message: str
+    component: int | None
+    supplied: float
+    difference: float
+    error: float
+    nfev: int
 
 
 class IntermediateResult(Result):

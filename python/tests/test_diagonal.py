@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import cuda_opt
-from cuda_opt import Metric, Task, minimize
+from cuda_opt import InitialHessian, Task, minimize
 
 SCALE = 10.0 ** np.arange(8)
 
@@ -94,7 +94,7 @@ def test_torch():
         ({"diagonal": 3.0}, TypeError, "diagonal is a float: it has to be an array or a function"),
         ({"diagonal": np.ones(7)}, ValueError, r"the diagonal has the shape \(7,\), not \(8,\)"),
         ({"diagonal": lambda x: x[:3]}, ValueError, r"the diagonal has the shape \(3,\), not \(8,\)"),
-        ({"diagonal": np.ones(8), "options": {"METRIC": Metric.LEARNED}}, ValueError, "a diagonal is given, but"),
+        ({"diagonal": np.ones(8), "options": {"INITIAL_HESSIAN": InitialHessian.LEARNED}}, ValueError, "is given, but"),
         ({"diagonal": np.ones(8), "options": {"DIAGCO": 0}}, ValueError, "a diagonal is given, but"),
     ],
 )

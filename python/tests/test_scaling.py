@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import cuda_opt
-from cuda_opt import Bounds, Metric, Solver, Task, minimize, minimize_batch
+from cuda_opt import Bounds, InitialHessian, Solver, Task, minimize, minimize_batch
 
 POWERS = 2.0 ** np.array([-9, 4, 0, 7, -3, 12, -6, 2])
 TENS = 10.0 ** np.arange(-4, 4)
@@ -25,7 +25,7 @@ def same(one, other):
     np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("options", [{}, {"METRIC": Metric.ONE_NUMBER, "maxcor": 3}])
+@pytest.mark.parametrize("options", [{}, {"INITIAL_HESSIAN": InitialHessian.SCALAR, "maxcor": 3}])
 @pytest.mark.parametrize("bounds", [None, (-2.0, 0.9), (0.0, np.inf)])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_the_bits_of_scaling_by_hand(rosenbrock, options, bounds, dtype):

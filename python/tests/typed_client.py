@@ -68,6 +68,17 @@ def of_search(result: cuda_opt.SearchResult) -> str:
     return result.message + str(x)
 
 
+def of_check(result: cuda_opt.CheckResult) -> str:
+    assert_type(result.verdict, cuda_opt.Gradient)
+    assert_type(result.success, bool)
+    assert_type(result.component, int | None)
+    assert_type(result.supplied, float)
+    assert_type(result.difference, float)
+    assert_type(result.error, float)
+    assert_type(result.nfev, int)
+    return result.message
+
+
 def callback(intermediate_result: cuda_opt.IntermediateResult) -> None:
     assert_type(intermediate_result.fun, float)
     assert_type(intermediate_result.nit, int)
@@ -81,6 +92,8 @@ def main() -> None:
     print(of_minimize(cuda_opt.minimize(parabola, x0, diagonal=np.ones(3))))
     print(of_minimize(cuda_opt.lbfgsb(parabola, x0, jac=True)))
     print(of_batch(cuda_opt.minimize_batch(rows, np.zeros((2, 3)), bounds=bounds)))
+    print(of_minimize(cuda_opt.minimize(parabola, x0, x_scale=np.ones(3))))
+    print(of_check(cuda_opt.check_gradient(parabola, x0 + 1)))
     print(of_search(cuda_opt.pattern_search(columns, [(-1, 1)] * 3, walks=10)))
     solver = cuda_opt.Solver(x0, bounds=bounds)
     for task in solver:

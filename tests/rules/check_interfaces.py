@@ -18,7 +18,7 @@ MODULES = ("include/cuda_opt.f90", "include/cuda_opt_ranks.f90", "include/cuda_o
 module = re.sub(r"!.*", "", "".join((root / name).read_text() for name in MODULES)).replace("&\n", "")
 broken = []
 # No keys, tasks or codes.
-VALUES = ("CUDA_OPT_BACKEND_", "CUDA_OPT_INITIAL_HESSIAN_", "CUDA_OPT_F_OF_", "CUDA_OPT_F_WHOLE")
+VALUES = ("CUDA_OPT_GRADIENT_", "CUDA_OPT_BACKEND_", "CUDA_OPT_INITIAL_HESSIAN_", "CUDA_OPT_F_OF_", "CUDA_OPT_F_WHOLE")
 
 
 def same(what, in_header, in_other, other="the module"):
@@ -67,6 +67,7 @@ def python_constants():
     spec.loader.exec_module(module)
     others = {name: getattr(module, name) for name in dir(module) if name.startswith(("BACKEND_", "F_", "BATCH_"))}
     others.update({task.name: int(task) for task in module.Task})
+    others.update({f"GRADIENT_{value.name}": int(value) for value in module.Gradient})
     others.update({f"INITIAL_HESSIAN_{value.name}": int(value) for value in module.InitialHessian})
     kinds = (module.INTEGERS, module.REALS, others)
     integers, reals, others = ({f"CUDA_OPT_{name}": value for name, value in kind.items()} for kind in kinds)

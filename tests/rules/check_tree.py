@@ -9,7 +9,7 @@ from pathlib import Path
 
 # A file of lib/ includes its own floor or a lower one.
 FLOOR = {"boundary": 0, "exec": 1, "dense": 1, "line_search": 1, "lbfgsb": 2, "sweeps": 3, "pattern": 4,
-         "scaling": 4, "ranks": 4, "batch": 4, "solver": 4, "api": 5, "unlp": 6, "setulb": 6}
+         "scaling": 4, "gradient_check": 4, "ranks": 4, "batch": 4, "solver": 4, "api": 5, "unlp": 6, "setulb": 6}
 # Other interfaces over the C interface: they may include its headers and boundary/.
 OVER_THE_HEADERS = {"unlp", "setulb"}
 # The folders whose users ask the library itself for a log on standard output (iprint), or for a vector to be printed.

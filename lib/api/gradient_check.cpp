@@ -1,0 +1,68 @@
+// The check of a gradient, with a handle that may solve afterwards.
+#include "api/handle.hpp"
+
+using namespace cudaopt;
+
+namespace {
+
+int begin_check(cuda_opt *s, int bits, void *x, double *f, void *g, int64_t seed, bool find_component) {
+    if (const int code = take_arrays(s, bits, "cuda_opt_check_gradient", x, f, g)) return code;
+    Solver &solver = *s->solver;
+    if (solver.ranks()) {
+        s->message().set(
+            "cuda_opt_check_gradient is for handles that have all variables, and this one is rank %d of %d",
+            solver.ranks()->part().rank, solver.ranks()->part().ranks);
+        return CUDA_OPT_MISUSE;
+    }
+    s->checked = false;
+    s->check = std::make_unique<GradientCheck>(
+        make_check_sweeps(s->backend, solver.dimension(), bits, s->memory->device()), solver.arrays, solver.dimension(),
+        bits, seed, find_component, static_cast<int>(solver.settings().threads), solver.stream);
+    return 0;
+}
+
+int check_gradient(cuda_opt *s, int bits, void *x, double *f, void *g, int64_t seed, bool find_component) {
+    if (const int code = require_solver(s, "cuda_opt_check_gradient")) return code;
+    if (const int code = require_no_log(*s, "cuda_opt_check_gradient")) return code;
+    if (!s->check) {
+        if (const int code = begin_check(s, bits, x, f, g, seed, find_component)) return code;
+    } else if (bits != s->bits || !s->check->has_arrays(x, f, g) || s->solver->started()) {
+        s->message().set("x, f and g have to be the same at each call of one check, without a solve in between; call "
+                         "cuda_opt_reset to begin another");
+        return CUDA_OPT_MISUSE;
+    }
+    int code;
+    try {
+        code = s->check->resume(s->message());
+    } catch (...) { // guarded() reports it
+        s->check.reset();
+        throw;
+    }
+    if (code > 0) s->message().set("evaluate f and g at x, for the check of the gradient");
+    if (code > 0) return code;
+    s->checked = code == 0;
+    s->check_result = s->check->result();
+    s->check.reset();
+    return code;
+}
+
+} // namespace
+
+int cuda_opt_check_gradient(cuda_opt *s, double *x, double *f, double *g, int64_t seed, int32_t find_component) {
+    return guarded(s, [=] { return check_gradient(s, 64, x, f, g, seed, find_component != 0); });
+}
+int cuda_opt_check_gradient_f32(cuda_opt *s, float *x, double *f, float *g, int64_t seed, int32_t find_component) {
+    return guarded(s, [=] { return check_gradient(s, 32, x, f, g, seed, find_component != 0); });
+}
+int cuda_opt_check_result(const cuda_opt *s, int32_t *verdict, int64_t *component, double *supplied, double *difference,
+                          double *error) {
+    if (const int code = fault_of(s)) return code;
+    if (!s->checked) return CUDA_OPT_MISUSE;
+    const GradientCheck::Result &result = s->check_result;
+    if (verdict) *verdict = result.verdict;
+    if (component) *component = result.component;
+    if (supplied) *supplied = result.supplied;
+    if (difference) *difference = result.difference;
+    if (error) *error = result.error;
+    return 0;
+}

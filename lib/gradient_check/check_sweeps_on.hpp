@@ -1,0 +1,52 @@
+// The sweeps of a gradient check on an executor, the same for host and CUDA (sweeps/host/executor.hpp,
+// sweeps/cuda/executor.cuh).
+#pragma once
+
+#include "gradient_check/check_sweeps.hpp"
+
+namespace cudaopt {
+
+template <class Executor, class Real> class CheckSweepsOn final : public CheckSweeps {
+  public:
+    template <class... Arguments>
+    explicit CheckSweepsOn(int64_t n, Arguments... arguments) : n_(n), executor_(arguments...) {}
+
+    void begin(const UserArrays &user, int threads, void *stream, CancellationToken &cancellation) override {
+        user_ = user;
+        executor_.start(threads, stream, cancellation);
+        executor_.template load_maps<CopyPoint<Real>>();
+        executor_.template load_reduction<MoveRecord, CheckPoint<Real>>();
+        executor_.template load_reduction<LookRecord, LookAtGradient<Real>>();
+        executor_.allocate(x0_, n_);
+        executor_.allocate(g0_, n_);
+        executor_.map(n_, CopyPoint<Real>{x(), x0_.get()});
+        executor_.map(n_, CopyPoint<Real>{x(), g0_.get()}); // any numbers, until the first gradient comes
+    }
+    MoveRecord move(const CheckDirection &direction, double gradient_size, double t) override {
+        const CheckPoint<Real> rule{x0_.get(),
+                                    g0_.get(),
+                                    {of(user_.scales), user_.scale_all},
+                                    user_.scales || user_.scale_all != 1,
+                                    {of(user_.lower), of(user_.upper), user_.lower_all, user_.upper_all},
+                                    x(),
+                                    direction,
+                                    gradient_size,
+                                    t};
+        return executor_.template reduce<MoveRecord>(n_, rule);
+    }
+    LookRecord look(bool keep) override {
+        return executor_.template reduce<LookRecord>(n_, LookAtGradient<Real>{user_.f, of(user_.g), g0_.get(), keep});
+    }
+    void restore_x() override { executor_.map(n_, CopyPoint<Real>{x0_.get(), x()}); }
+
+  private:
+    static const Real *of(const void *vector) { return static_cast<const Real *>(vector); }
+    Real *x() const { return static_cast<Real *>(user_.x); }
+
+    const int64_t n_;
+    UserArrays user_{};
+    typename Executor::template Array<Real> x0_, g0_;
+    Executor executor_; // the first to go: it waits for what still works on the arrays
+};
+
+} // namespace cudaopt

@@ -1,0 +1,86 @@
+// A check of the caller's gradient by differences of f, by reverse communication. It evaluates at a point, far from it,
+// and twice at it again; then along -g and two random directions, to both sides, at steps that fall by factors of 10;
+// and along random directions in ever smaller ranges of variables, if the worst component is wanted.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <utility>
+
+#include "boundary/message.hpp"
+#include "gradient_check/check_sweeps.hpp"
+#include "gradient_check/slope.hpp"
+
+namespace cudaopt {
+
+class GradientCheck {
+  public:
+    struct Result {
+        int verdict = 0;        // one of CUDA_OPT_GRADIENT_*
+        int64_t component = -1; // the worst
+        double supplied = 0;    // by the gradient: the slope along a direction, or the component
+        double difference = 0;  // of f: the same
+        double error = 0;       // of the difference
+        double step = 0;        // of it, in units of the variables' sizes
+    };
+
+    GradientCheck(std::unique_ptr<CheckSweeps> sweeps, const UserArrays &arrays, int64_t n, int bits, int64_t seed,
+                  bool find_component, int threads, void *stream);
+
+    bool has_arrays(const void *x, const void *f, const void *g) const {
+        return x == arrays_.x && f == arrays_.f && g == arrays_.g;
+    }
+    // The next task: CUDA_OPT_EVALUATE_FG; 0 when the check has ended; a negative code with its message.
+    int resume(Message &message);
+    const Result &result() const { return result_; }
+    bool ended() const { return stage_ == Stage::ended; }
+
+  private:
+    enum class Stage { start, at_base, far, back, repeated, plus, minus, ended };
+    static constexpr int directions = 3; // -g and two at random
+
+    int evaluate(const CheckDirection &direction, double t, Stage stage);
+    int begin_direction(const CheckDirection &direction, int first, int count);
+    int next_step();
+    int next_direction(Message &message);
+    int take_estimate(const SlopeEstimate &estimate, Message &message);
+    int narrow(const SlopeEstimate &estimate, Message &message);
+    int judge(Message &message);
+    int finish(int code);
+    bool is_finite_here(const LookRecord &look, Message &message) const;
+    void note_precision(const LookRecord &look);
+    CheckDirection random_direction(int k, int64_t first, int64_t end) const;
+    double rounding() const { return bits_ == 32 ? 1e-3 : 1e-6; }
+
+    const std::unique_ptr<CheckSweeps> sweeps_;
+    const UserArrays arrays_;
+    const int64_t n_;
+    const int bits_;
+    const int64_t seed_;
+    const bool find_component_;
+    const std::atomic<bool> never_stopped_{false};
+    CancellationToken cancellation_{never_stopped_};
+    const int threads_;
+    void *const stream_;
+
+    Stage stage_ = Stage::start;
+    double f0_ = 0, gradient_size_ = 0, change_ = 0, f_before_ = 0;
+    CheckDirection direction_{};
+    int direction_count_ = 0;
+    MoveRecord moved_{};
+    double displacement_ = 0; // the sum of those to the plus side
+    SlopeSample samples_[most_slope_samples]{};
+    int first_sample_ = 0, sample_count_ = 0, at_sample_ = 0;
+    SlopeEstimate estimates_[directions];
+    int known_ = 0;
+    int64_t points_ = 0, single_points_ = 0; // with another gradient; those of single precision
+    bool needs_single_ = false;              // some have more digits than the slopes of a piecewise linear f
+    // The search for the worst component: variables [first, end), the residual there, and what is taken of it.
+    bool narrowing_ = false;
+    int64_t first_ = 0, end_ = 0, middle_ = 0;
+    double residual_ = 0;
+    int best_sample_ = 0;
+    Result result_;
+};
+
+} // namespace cudaopt

@@ -1,0 +1,101 @@
+// The rules of a gradient check, for host and device: points x + t d, and what a gradient says of them.
+#pragma once
+
+#include "scaling/rules.hpp"
+#include "sweeps/rules.hpp"
+
+namespace cudaopt {
+
+// A direction in units of each variable's size: -g, or a sign at random for each variable of a range.
+struct CheckDirection {
+    bool along_gradient;
+    uint64_t seed;
+    int64_t first, end;
+};
+constexpr double longest_check_step = 0.1; // of t
+
+// Sums over the displacements D = x - base, with the gradient g at the base.
+struct MoveRecord {
+    Sum slope, squares, displacement; // of g D, of its squares, of D
+    Count improper;                   // x is not finite, or the bounds cross
+    CUDA_OPT_HD void join(const MoveRecord &o) {
+        slope.join(o.slope), squares.join(o.squares), displacement.join(o.displacement), improper.join(o.improper);
+    }
+};
+
+// x is held inside the box, by a thousandth of its size or half of the box, so that differences to both sides are in
+// it.
+template <class Real> struct CheckPoint { // reads x0, g0, s, l, u; writes x
+    const Real *x0, *g0;
+    Scales<Real> scales;
+    bool has_scales;
+    BoxArrays<Real> box;
+    Real *x;
+    CheckDirection direction;
+    double gradient_size; // the largest |g_i|
+    double t;
+
+    CUDA_OPT_HD void operator()(int64_t i, MoveRecord &record) const {
+        const double l = box.lower(i), u = box.upper(i), start = x0[i];
+        record.improper.add(!is_finite(start) || !(l <= u) || l == infinity || u == -infinity);
+        const double size = has_scales ? scales(i) : greatest(1.0, std::fabs(start));
+        const double margin = least(1e-3 * size, (u - l) / 2);
+        const Real base = static_cast<Real>(clamp_to_box(start, l + margin, u - margin));
+        const double room = least(base - l, u - base) / longest_check_step;
+        const double d = sign(i) * least(size, greatest(room, 0.0));
+        const double stored = clamp_to_box(base + t * d, -largest_number<Real>, largest_number<Real>);
+        x[i] = static_cast<Real>(clamp_to_box(stored, l, u));
+        const double displacement = static_cast<double>(x[i]) - static_cast<double>(base),
+                     product = g0[i] * displacement;
+        record.slope.add(product);
+        record.squares.add(product * product);
+        record.displacement.add(displacement);
+    }
+
+  private:
+    CUDA_OPT_HD double sign(int64_t i) const {
+        if (direction.along_gradient) return gradient_size > 0 ? -g0[i] / gradient_size : 0.0;
+        if (i < direction.first || i >= direction.end) return 0;
+        uint64_t z = direction.seed + static_cast<uint64_t>(i) * 0x9e3779b97f4a7c15u; // splitmix64
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        return (z ^ (z >> 31)) >> 63 ? 1.0 : -1.0;
+    }
+};
+
+// What an evaluation has returned, beside the gradient that is kept.
+struct LookRecord {
+    Sum f;
+    Max size, change;                        // the largest |g_i|, and |g_i - kept|
+    Count not_finite, not_single, not_short; // not short: of more than 8 binary digits
+    CUDA_OPT_HD void join(const LookRecord &o) {
+        f.join(o.f), size.join(o.size), change.join(o.change);
+        not_finite.join(o.not_finite), not_single.join(o.not_single), not_short.join(o.not_short);
+    }
+};
+template <class Real> struct LookAtGradient { // reads f, g and g0; writes g0 where it is to be kept
+    const double *f;
+    const Real *g;
+    Real *g0;
+    bool keep;
+    CUDA_OPT_HD void operator()(int64_t i, LookRecord &record) const {
+        const double gi = g[i];
+        if (i == 0) record.f.add(*f);
+        record.not_finite.add(!is_finite(gi));
+        record.not_single.add(!is_single(gi));
+        int exponent;
+        const double digits = 256 * std::frexp(gi, &exponent);
+        record.not_short.add(digits != std::floor(digits));
+        record.size.add(std::fabs(gi));
+        record.change.add(std::fabs(gi - g0[i]));
+        if (keep) g0[i] = g[i];
+    }
+};
+
+template <class Real> struct CopyPoint { // reads one vector, writes another
+    const Real *from;
+    Real *to;
+    CUDA_OPT_HD void operator()(int64_t i) const { to[i] = from[i]; }
+};
+
+} // namespace cudaopt

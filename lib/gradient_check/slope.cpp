@@ -1,0 +1,76 @@
+#include "gradient_check/slope.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "dense/numbers.hpp"
+
+namespace cudaopt {
+
+namespace {
+
+// Of a sum of a few terms. A value that single precision holds was most likely computed in single precision.
+double rounding_of(double f) { return (is_single(f) && f != std::floor(f) ? 3e-7 : 1e-15) * std::fabs(f); }
+
+double rounding_of(const SlopeSample &s, double f0) {
+    return std::max({rounding_of(s.f_plus), rounding_of(s.f_minus), rounding_of(f0)}) / s.t;
+}
+
+// The jump of the one-sided differences, less what the gradient says of both sides. It falls with t where f is smooth.
+double jump(const SlopeSample &s, double f0) {
+    return ((s.f_plus - f0 - s.slope_plus) - (f0 - s.f_minus + s.slope_minus)) / s.t;
+}
+
+bool is_known(const SlopeSample &s) { return std::isfinite(s.f_plus) && std::isfinite(s.f_minus); }
+
+// A jump that does not fall while t falls by 100, far above the rounding errors and not small.
+void look_for_kink(const SlopeSample *samples, int count, double f0, SlopeEstimate &estimate) {
+    for (int k = 0; k + 2 < count; k++) {
+        const SlopeSample &wide = samples[k], &middle = samples[k + 1], &narrow = samples[k + 2];
+        if (!is_known(wide) || !is_known(middle) || !is_known(narrow)) continue;
+        const double first = jump(wide, f0), second = jump(middle, f0), third = jump(narrow, f0);
+        const double least = std::min({std::fabs(first), std::fabs(second), std::fabs(third)});
+        const double most = std::max({std::fabs(first), std::fabs(second), std::fabs(third)});
+        const bool stays = least > 0.7 * most && first * second > 0 && second * third > 0;
+        const double size = std::max(narrow.gross, std::fabs(narrow.f_plus - narrow.f_minus) / (2 * narrow.t));
+        if (!stays || least < 100 * rounding_of(narrow, f0) || least < 1e-3 * size) continue;
+        estimate.kink = true;
+        estimate.right = (narrow.f_plus - f0) / narrow.t;
+        estimate.left = (f0 - narrow.f_minus) / narrow.t;
+        estimate.step = narrow.t;
+    }
+}
+
+} // namespace
+
+SlopeEstimate estimate_slope(const SlopeSample *samples, int count, double f0) {
+    SlopeEstimate best;
+    best.error = std::numeric_limits<double>::infinity();
+    const auto residual = [&](const SlopeSample &s) {
+        return (s.f_plus - s.f_minus - (s.slope_plus - s.slope_minus)) / (2 * s.t);
+    };
+    double longest = 0;
+    for (int k = count - 1; k >= 0; k--)
+        if (const SlopeSample &s = samples[k]; is_known(s))
+            longest = std::max(std::fabs(s.f_plus - f0), std::fabs(s.f_minus - f0)) / s.t;
+    for (int k = 0; k + 1 < count; k++) {
+        const SlopeSample &s = samples[k], &next = samples[k + 1];
+        if (!is_known(s) || !is_known(next)) continue;
+        // The errors of s and next bound the change; those of rounding are 10 times larger at next.
+        const double error = std::fabs(residual(s) - residual(next)) + 10 * rounding_of(s, f0);
+        if (!(error < best.error)) continue;
+        best.known = true;
+        best.error = error;
+        best.supplied = (s.slope_plus - s.slope_minus) / (2 * s.t);
+        best.difference = best.supplied + residual(s);
+        best.gross = s.gross;
+        best.longest = longest;
+        best.step = s.t;
+        best.sample = k;
+    }
+    look_for_kink(samples, count, f0, best);
+    return best;
+}
+
+} // namespace cudaopt

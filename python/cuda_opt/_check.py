@@ -1,0 +1,97 @@
+"""``check_gradient``: whether a gradient is that of its function."""
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+from ._constants import Gradient, Task
+from ._evaluation import Evaluation, needs_differences
+from ._handle import integer
+from ._library import library
+from ._options import options_of
+from ._result import CheckResult, new_result
+from ._solver import Solver
+from ._space import Array, as_array, one_axis
+from ._space_of import space_of
+
+
+def check_gradient(
+    fun: Callable[..., Any],
+    x0: Array,
+    args: Any = (),
+    jac: Any = True,
+    bounds: Any = None,
+    *,
+    x_scale: Any = None,
+    find_component: bool = True,
+    seed: int = 0,
+    stream: Any = None,
+) -> CheckResult:
+    """Compare the gradient of fun at x0 with differences of fun, where the arrays are.
+
+    Differences are formed along the negative gradient and along two random directions, to both sides and at ten steps
+    each, six in single precision; the step is the one where neighbouring differences agree best.
+
+    Parameters
+    ----------
+    fun, x0, args, jac, bounds, x_scale, stream
+        as of ``minimize``; jac is True or a function. All points lie in the box. Choose an x0 in which f has nothing
+        special: at random rather than at 0, or at a minimum.
+    find_component : bool
+        Where the gradient is wrong in some components, name the worst one that is found by halving the variables: about
+        4 log2(n) evaluations more. Default True.
+    seed : int
+        Of the random directions. Default 0.
+
+    Returns
+    -------
+    CheckResult
+        ``verdict``, one of ``Gradient``; ``success``, whether that is ``CONSISTENT``; ``message``, a sentence with the
+        numbers; ``component``, the worst one, or None; ``supplied``, that component of the gradient, or the slope along
+        a direction; ``difference``, what differences give for it, and ``error``, about what that may be off by;
+        ``nfev``, the evaluations, about 65.
+
+    Raises
+    ------
+    TypeError, ValueError
+        an array, a bound or a scale is not as said above; or x0, or f or the gradient there, is not finite
+    Error, OutOfMemory
+        there is no CUDA device, or the workspace does not fit
+    Whatever fun and jac raise comes out unchanged.
+    """
+    if needs_differences(jac):
+        raise ValueError(f"jac is {jac!r}: it has to be True, where fun returns f and its gradient, or a function")
+    array = as_array(x0)
+    space = space_of(array)
+    one_axis(array, "x0")
+    seed = integer(seed, "seed")
+    with Solver(space.copy_of(array), 1, bounds=bounds, x_scale=x_scale, stream=stream) as solver:
+        arguments = args if isinstance(args, tuple) else (args,)
+        evaluation = Evaluation(solver, fun, jac, arguments, options_of({}, None), False)
+        step, evaluations = solver._function("check_gradient"), 0
+        while True:
+            code = solver._exclusively(step, *solver._arguments, seed, int(find_component))
+            if code != Task.EVALUATE_FG:
+                break
+            evaluations += 1
+            evaluation.evaluate()
+        if code == Task.NOT_FINITE:
+            raise ValueError(solver.message)
+        solver._check(code)
+        verdict, component = ctypes.c_int32(), ctypes.c_int64()
+        numbers = [ctypes.c_double() for _ in range(3)]
+        results = [ctypes.byref(verdict), ctypes.byref(component), *(ctypes.byref(number) for number in numbers)]
+        message = solver.message
+        solver._check(solver._exclusively(library.cuda_opt_check_result, *results))
+    return new_result(
+        CheckResult,
+        verdict=Gradient(verdict.value),
+        success=verdict.value == Gradient.CONSISTENT,
+        message=message,
+        component=component.value if component.value >= 0 else None,
+        supplied=numbers[0].value,
+        difference=numbers[1].value,
+        error=numbers[2].value,
+        nfev=evaluations,
+    )
