@@ -1,10 +1,10 @@
-// The inner products of sweep 1 in single precision, as the matrix unit forms them of bfloat16 columns, sixteen rows at
-// a time. A product of two such numbers is exact in single precision; so are the sums of few of them, almost, which
-// then go on in double.
+// The inner products of sweep 1 in single precision on the tensor cores, for columns in bfloat16 and sixteen variables
+// at a time. A product of two bfloat16 numbers is exact in single precision, and the sum of a few products is almost
+// exact; such sums are then added in double precision.
 //
-// The panel as it is multiplied: y_new, s_new, g in three parts, y_1old, s_1old, ... g is rounded to single precision,
-// whose 24 bits of significand are the sum of three bfloat16. The first block of eight columns has all of the leading
-// ones.
+// The multiplied columns are y_new, s_new, g in three parts, y_1old, s_1old, .... g is rounded to single precision,
+// whose significand of 24 bits is the sum of three bfloat16 numbers. The first block of eight columns contains all
+// leading columns; z is 0.
 #pragma once
 
 #include "sweeps/cuda/ring.cuh"
@@ -13,23 +13,24 @@ namespace cudaopt {
 
 constexpr int gradient_parts = 3;
 constexpr int bfloat16_columns(int pairs) { return 2 * pairs + gradient_parts; }
-// Octets of columns; with more, a warp's registers do not hold the products.
+// Numbers of octets of columns. With more than most_octets, the products do not fit in the registers of a warp.
 constexpr int least_octets = 2, most_octets = 6;
 constexpr int bfloat16_octets(int pairs) { return (bfloat16_columns(pairs) + column_block - 1) / column_block; }
 
-// Two neighbouring elements in three parts, to three columns that are `stride` elements apart.
+// Splits two neighbouring elements into three parts and stores the parts in three columns that are `stride` elements
+// apart.
 __device__ inline void store_parts(float first, float second, bfloat16 *to, int stride) {
 #pragma unroll
     for (int part = 0; part < gradient_parts; part++) {
         const __nv_bfloat162 rounded = __floats2bfloat162_rn(first, second);
         const unsigned bits = reinterpret_cast<const unsigned &>(rounded);
         *reinterpret_cast<unsigned *>(to + part * stride) = bits;
-        first -= __uint_as_float(bits << 16), second -= __uint_as_float(bits & 0xffff0000u); // exact
+        first -= __uint_as_float(bits << 16), second -= __uint_as_float(bits & 0xffff0000u); // the remainders are exact
     }
 }
 
-// Four matrices of 8 x 8, of which each lane knows the place of a row, lane i of matrix i / 8; it gets two neighbouring
-// elements of row lane / 4 of each.
+// Loads four matrices of 8 x 8. Lane i supplies the address of row i % 8 of matrix i / 8. Each lane receives two
+// neighbouring elements of row lane / 4 of each matrix.
 __device__ inline void load_matrices(unsigned shared_address, unsigned (&a)[2], unsigned (&b)[2]) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(a[0]), "=r"(a[1]), "=r"(b[0]), "=r"(b[1])
@@ -37,8 +38,9 @@ __device__ inline void load_matrices(unsigned shared_address, unsigned (&a)[2], 
                  : "memory");
 }
 
-// C (16 x 8) += A (16 x 16) B (16 x 8) in single precision. Of A, the upper and the lower eight rows, and of B, the
-// first and the last eight of the inner dimension; C as of multiply_16x8x8.
+// C (16 x 8) += A (16 x 16) B (16 x 8) in single precision. upper and lower are the fragments of the upper and lower
+// eight rows of A. Elements 0 and 1 of a fragment belong to the first and last eight of the inner dimension. The
+// fragment of C is that of multiply_16x8x8().
 __device__ inline void multiply_16x8x16(float (&c)[4], const unsigned (&upper)[2], const unsigned (&lower)[2],
                                         const unsigned (&b)[2]) {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
@@ -47,22 +49,22 @@ __device__ inline void multiply_16x8x16(float (&c)[4], const unsigned (&upper)[2
         : "r"(upper[0]), "r"(lower[0]), "r"(upper[1]), "r"(lower[1]), "r"(b[0]), "r"(b[1]));
 }
 
-// What a warp accumulates, in tiles of 16 x 8 products. Those of the first octet of columns with each: over all rows in
-// the upper half, over the free ones in the lower. Then, over the free rows, of each two of the other octets with
-// themselves and those behind them.
+// The products that a warp accumulates, in tiles of 16 x 8. The first tiles are the first octet of columns times each
+// octet, with sums over all variables in the upper half and over the free variables in the lower half. Each of the
+// other tiles is two of the remaining octets times one of these octets or a later one, over the free variables.
 template <int octets, bool free_gram> class Bfloat16Products {
   public:
-    static constexpr int even = (octets + 1) / 2 * 2; // matrices are loaded of two octets at a time
+    static constexpr int even = (octets + 1) / 2 * 2; // ldmatrix loads two octets at a time
 
-    // The tiles before those of two octets, of which the first is odd.
+    // Returns the number of tiles before those of two octets, the first of which has the odd index `first`.
     __host__ __device__ static constexpr int tiles_before(int first) {
         return octets + (first - 1) / 2 * (octets - 1) - (first - 1) / 2 * ((first - 1) / 2 - 1);
     }
     static constexpr int tiles = free_gram ? tiles_before(octets % 2 == 0 ? octets + 1 : octets) : octets;
     static constexpr int tile_size = 2 * column_block * column_block, elements = tiles * tile_size;
 
-    // Sixteen rows, whose columns are the rows of the matrices of each octet. mask[k] has the bits of the lane's two
-    // rows of the first and of the last eight, if they are free.
+    // Adds sixteen variables. The columns of the panel are the rows of the matrices of each octet. mask[k] has all bits
+    // of the lane's free variables set, in the first eight of the variables for k = 0 and in the last eight for k = 1.
     __device__ void add(const unsigned (&w)[even][2], const unsigned (&mask)[2], bool any_free) {
         const unsigned over_free[2] = {w[0][0] & mask[0], w[0][1] & mask[1]};
 #pragma unroll
@@ -70,19 +72,19 @@ template <int octets, bool free_gram> class Bfloat16Products {
         if constexpr (free_gram)
             if (any_free) add_over_free(w, mask);
     }
-    // Where all octets but the first are 0.
+    // Adds sixteen variables if all octets except the first are 0.
     __device__ void add_leading(const unsigned (&w)[2], const unsigned (&mask)[2]) {
         const unsigned over_free[2] = {w[0] & mask[0], w[1] & mask[1]};
         multiply_16x8x16(part_[0], w, over_free, w);
     }
-    // So often that the sums in single precision are short.
+    // Adds the single-precision sums to the double-precision ones, often enough for the former to have few terms.
     __device__ void pass_on() {
 #pragma unroll
         for (int t = 0; t < tiles; t++) pass_on(t);
     }
-    // Since the last time only add_leading() has been called.
+    // The same if only add_leading() has been called since the last time.
     __device__ void pass_on_leading() { pass_on(0); }
-    // Tile after tile; an element of a tile stands at 8 row + column.
+    // Writes the tiles one after the other; element (row, column) of a tile has the index 8 row + column.
     __device__ void store(double *to) const {
         const int lane = threadIdx.x % 32, at = lane / 4 * column_block + lane % 4 * 2;
 #pragma unroll
@@ -92,11 +94,11 @@ template <int octets, bool free_gram> class Bfloat16Products {
                 to[t * tile_size + e / 2 * column_block * column_block + at + e % 2] = sums_[t][e];
     }
 
-    // Where the products of columns i <= j of the multiplied panel over the free rows stand, and those of i among the
-    // first eight with j over all rows.
+    // Return the index of the product of multiplied columns i <= j over the free variables, and of column i of the
+    // first octet with column j over all variables.
     __device__ static int place_over_free(int i, int j) {
         if (i < column_block) return place(j / column_block, column_block + i, j);
-        const int first = (i / column_block - 1) / 2 * 2 + 1; // of the two octets
+        const int first = (i / column_block - 1) / 2 * 2 + 1; // the first of the tile's two octets
         return place(tiles_before(first) + j / column_block - first, i - first * column_block, j);
     }
     __device__ static int place_over_all(int i, int j) { return place(j / column_block, i, j); }
@@ -109,7 +111,8 @@ template <int octets, bool free_gram> class Bfloat16Products {
     __device__ void add_over_free(const unsigned (&w)[even][2], const unsigned (&mask)[2]) {
 #pragma unroll
         for (int first = 1; first < octets; first += 2) {
-            const int second = first + 1 < octets ? first + 1 : first; // the last octet may be alone
+            // an even number of octets leaves the last one alone
+            const int second = first + 1 < octets ? first + 1 : first;
             const unsigned upper[2] = {w[first][0] & mask[0], w[first][1] & mask[1]},
                            lower[2] = {w[second][0] & mask[0], w[second][1] & mask[1]};
 #pragma unroll

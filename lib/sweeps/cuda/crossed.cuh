@@ -1,20 +1,20 @@
-// Variables whose breakpoints the Cauchy search passes, on their way from the GPU to the host.
+// The transfer of the variables whose breakpoints the Cauchy search passes from the GPU to the host.
 #pragma once
 
 #include "sweeps/cuda/device_variables.cuh"
 
 namespace cudaopt {
 
-// A variable that is sent: its breakpoint, index, gradient and way to the bound.
+// A variable that is sent: its breakpoint, index, gradient and displacement to the bound.
 struct CrossedHead {
     double t;
     int64_t index;
     double g, z;
 };
 
-// Host memory for crossed_capacity variables, which come in any order: their breakpoints, and of each a record of its
-// index and its panel entries, with g and z among them. A record begins at 128 bytes, of which the bus makes one
-// packet. On the device, how many have come.
+// Host memory for crossed_capacity variables in any order: their breakpoints, and one record per variable with its
+// index and its panel entries, g and z included. Records begin at multiples of 128 bytes, which the bus transfers as
+// one packet. *count, in device memory, is the number of variables that have been sent.
 struct CrossedVariables {
     double *t, *records;
     unsigned long long *count;
@@ -22,9 +22,9 @@ struct CrossedVariables {
     __host__ __device__ static constexpr int record_size(int columns) { return (1 + columns + 15) / 16 * 16; }
 };
 
-// Send the variables of the lanes that are `inside`, the whole warp writing one record after the other. All lanes of a
-// warp call it. entry(variable, j): of the panel's column j, but those of g and z. Before the host may look at the
-// variables, a fence is wanted.
+// Sends the variables of the lanes with `inside` set; the whole warp writes one record after the other.
+// entry(variable, j) returns the entry of panel column j, except for g and z. All lanes of a warp must call it. A
+// system-wide fence is necessary before the host may read the variables.
 template <class Entry>
 __device__ void send_variables(bool inside, const CrossedHead &head, int columns, const Entry &entry,
                                const CrossedVariables &to) {
@@ -41,7 +41,7 @@ __device__ void send_variables(bool inside, const CrossedHead &head, int columns
         const int64_t variable = __shfl_sync(~0u, head.index, owner);
         const double g = __shfl_sync(~0u, head.g, owner), z = __shfl_sync(~0u, head.z, owner);
         double *const record = to.records + place * CrossedVariables::record_size(columns);
-#pragma unroll 1 // what an unrolled loop needs beforehand would take registers from sweep 1, tile after tile
+#pragma unroll 1 // an unrolled loop would need more registers in sweep 1
         for (int k = lane; k <= columns; k += 32) {
             const int j = k - 1;
             record[k] = k == 0                     ? __longlong_as_double(variable)
@@ -52,16 +52,16 @@ __device__ void send_variables(bool inside, const CrossedHead &head, int columns
     }
 }
 
-// Sweep 1 sends variables ahead of being asked, those with breakpoints up to a guess: the host then has most often what
-// its search needs as soon as it has the sums.
+// Sweep 1 sends the variables with breakpoints up to an estimate before they are requested. In most iterations, the
+// host then has what its Cauchy search needs as soon as it has the sums.
 struct SendAhead {
-    double below; // 0: none
-    float reach;  // no less than it
+    double below; // 0: no variables are sent
+    float reach;  // at least `below`
     CrossedVariables to;
 };
 
-// Variables with lo < breakpoint <= hi: counted, and the first crossed_capacity to arrive written to host memory. Their
-// order is left to the host's sort.
+// Counts the variables with lo < breakpoint <= hi, and writes the first crossed_capacity of them to host memory in any
+// order; the host sorts them.
 template <class Real, class History>
 __global__ void __launch_bounds__(products_threads)
     find_crossed(DeviceVectors<Real, History> v, PanelRequest request, double lo, double hi, int columns,
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(products_threads)
     const auto weight_at = [&](int64_t variable) { return weighted ? static_cast<double>(v.diagonal[variable]) : 1.0; };
     const auto entry = [&](int64_t variable, int j) {
         const History *const column = v.column(request, j);
-        if (!column) return 0.0; // before there is a pair, the first two columns are none
+        if (!column) return 0.0; // without pairs the panel has no y and s
         const bool fresh = j == panel::y_column(0) && request.fresh;
         const double w =
             fresh ? gradient_change<History>(v.g[variable], v.g_base(request.newest_slot)[variable]) : column[variable];

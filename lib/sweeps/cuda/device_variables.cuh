@@ -1,4 +1,4 @@
-// The vectors as the device sees them, and what a warp learns from its variables besides their inner products.
+// The vectors on the device, and the sums over single variables that sweep 1 forms besides the inner products.
 #pragma once
 
 #include "exec/map_reduce_cuda.cuh"
@@ -14,24 +14,25 @@ constexpr int products_warps = products_threads / 32;
 constexpr int column_block = 8;
 constexpr int most_products_blocks = 2 * multiprocessors;
 
-constexpr int64_t most_device_variables = int64_t{1} << 36; // so that 32 bits count their tiles
+constexpr int64_t most_device_variables = int64_t{1} << 36; // the index of a tile fits in 32 bits
 
-// The backend's own vectors have a pitch that is a multiple of 64; their variables from n on are 0.
+// The backend's own vectors have a pitch that is a multiple of 64, and their elements from n on are 0.
 template <class Real, class History> struct DeviceVectors : WorkVectors<Real, History> {
     const Real *x, *g, *diagonal;
-    Real *own_diagonal; // where it is the backend's, the same
+    Real *own_diagonal; // the same pointer if the backend owns the diagonal, otherwise NULL
     BoxArrays<Real> box;
     ZeroTiles zero_tiles;
     int64_t n;
 
-    // The stored column behind a panel column; NULL for g, z and columns past the end.
+    // Returns the stored column of panel column j, or NULL for g, z and columns of absent pairs.
     __host__ __device__ const History *column(const PanelRequest &request, int j) const {
         const int age = j < panel::leading ? 0 : (j - panel::leading) / 2 + 1;
         if (age >= request.pairs || j == panel::gradient || j == panel::displacement) return nullptr;
         const int slot = this->slot_of(request.newest_slot, age);
         return j % 2 == 0 ? this->y(slot) : this->s(slot);
     }
-    // Of a pair by its slot, in a panel of as many pairs at least.
+    // Returns the age of the pair in a slot; the newest pair has age 0. The pair is in the panel if its age is less
+    // than request.pairs.
     __host__ __device__ int age_of(const PanelRequest &request, int slot) const {
         const int age = request.newest_slot - slot;
         return age < 0 ? age + this->m + 1 : age;
@@ -39,7 +40,7 @@ template <class Real, class History> struct DeviceVectors : WorkVectors<Real, Hi
     __device__ BoxedVariable variable(int64_t i) const { return {x[i], g[i], box.lower(i), box.upper(i)}; }
 };
 
-// Two neighbouring elements as doubles.
+// Loads two neighbouring elements and converts them to double.
 __device__ inline void load2(const double *from, double (&to)[2]) {
     const double2 a = *reinterpret_cast<const double2 *>(from);
     to[0] = a.x, to[1] = a.y;
@@ -53,7 +54,8 @@ __device__ inline void load2(const bfloat16 *from, double (&to)[2]) {
     to[0] = __uint_as_float(both << 16), to[1] = __uint_as_float(both & 0xffff0000u);
 }
 
-// The same for all that scale a variable: what is sent ahead has to be what is fetched.
+// All code that scales a variable uses this function, so that a variable that is sent in advance is bitwise equal to
+// the same variable when it is fetched.
 __device__ inline panel::Scaling scaling_of(double h) {
     const double inverse_root = rsqrt(h);
     return {h * inverse_root, inverse_root};
@@ -65,7 +67,7 @@ template <> struct AccessOf<4> { using Type = unsigned; };
 template <> struct AccessOf<8> { using Type = uint2; };
 template <> struct AccessOf<16> { using Type = uint4; };
 
-// `variables` neighbouring elements, in as few accesses as there are 16 bytes.
+// `variables` neighbouring elements, which are loaded and stored by accesses of up to 16 bytes.
 template <class Element, int variables>
 struct alignas(variables * sizeof(Element) < 16 ? variables * sizeof(Element) : 16) Elements {
     static constexpr int bytes = variables * sizeof(Element), piece = bytes < 16 ? bytes : 16;
@@ -83,7 +85,8 @@ struct alignas(variables * sizeof(Element) < 16 ? variables * sizeof(Element) : 
         for (int k = 0; k < bytes / piece; k++)
             reinterpret_cast<Access *>(to)[k] = reinterpret_cast<const Access *>(v)[k];
     }
-    // The second-level cache evicts it last, until somebody reads it.
+    // Stores with the L2 eviction priority evict_last, so that the elements stay in the L2 cache until the next sweep
+    // reads them.
     __device__ void store_kept(Element *to) const {
         static_assert(bytes == sizeof(unsigned), "as a lane's variables of a narrow column are");
         uint64_t policy;
@@ -95,17 +98,17 @@ struct alignas(variables * sizeof(Element) < 16 ? variables * sizeof(Element) : 
     __device__ double operator[](int k) const { return static_cast<double>(v[k]); }
 };
 
-// Variables of a column that the second-level cache is asked to keep from one sweep to the next, the first ones: a
-// third of an H200's, so that enough is left for what else is on its way.
+// Number of variables, from the first one on, whose elements of y_new sweep 1 stores by store_kept() for sweep 2. These
+// 16 MB are about a third of the L2 cache of an H200; the rest of the cache remains for other data.
 template <class History> constexpr int64_t kept_variables = 16000000 / sizeof(History);
 
-// Neighbouring variables that a lane looks at together: 8 bytes of a vector, or 16 where the columns are so narrow that
-// a tile of 32 variables would be few bytes of them.
+// Number of neighbouring variables that one lane classifies: 8 bytes of a vector in general. For double precision with
+// a history in bfloat16 it is 16 bytes, because a tile of 32 variables would be only 64 bytes of each column.
 template <class Real, class History>
 constexpr int variables_of_lane = sizeof(Real) == 8 && sizeof(History) == 2 ? 2 : 8 / sizeof(Real);
 template <class Real, class History> constexpr int variables_of_warp = 32 * variables_of_lane<Real, History>;
 
-// In one access; the array is aligned to it.
+// Loads or stores all variables by one access; the array must be aligned to its size.
 template <class Real, int variables> __device__ void load_variables(const Real *from, Real (&to)[variables]) {
     using Access = typename AccessOf<variables * sizeof(Real)>::Type;
     *reinterpret_cast<Access *>(to) = *reinterpret_cast<const Access *>(from);
@@ -117,14 +120,15 @@ template <class Real, int variables> __device__ void store_variables(const Real 
 
 template <class Real> struct LaneSums {
     double pg2 = 0, x2 = 0, first = infinity;
-    double y2 = 0, d2 = 0; // newest_y_sum, newest_d_sum
+    double y2 = 0, d2 = 0; // the sums newest_y_sum and newest_d_sum
     Real largest = 0;
-    float candidates_to = INFINITY; // breakpoints beyond it are not asked for; the warp's least so far is not
+    // Breakpoints above it are not needed: the larger of SendAhead::reach and the warp's least breakpoint so far.
+    float candidates_to = INFINITY;
     int lower = 0, upper = 0, free = 0, not_finite = 0, bad_weights = 0;
 };
 
-// The larger of the sizes of a and b >= 0, as a projected gradient's norm takes them: NaN is the largest. Sizes are
-// ordered like their bits, NaN behind all numbers.
+// Returns the larger of |a| and b >= 0, where NaN is larger than all numbers, as the norm of the projected gradient
+// requires. Non-negative floating-point numbers are ordered like their bits, and NaN follows Inf.
 __device__ inline double larger_size(double a, double b) {
     return __longlong_as_double(max(__double_as_longlong(fabs(a)), __double_as_longlong(b)));
 }
@@ -132,24 +136,25 @@ __device__ inline float larger_size(float a, float b) {
     return __uint_as_float(max(__float_as_uint(fabsf(a)), __float_as_uint(b)));
 }
 
-// What sweep 1 is asked for. Each kind has kernels of its own, without what only the others need; what is a branch only
-// is one at run time, but for the kind that most requests are of.
+// The kinds of requests to sweep 1. Each kind has its own kernels, which do not contain what only other kinds need. A
+// difference that costs only a branch is decided at run time, except for `bounded`, the kind of most requests.
 enum class InnerProducts {
-    unbounded,   // no products over the free variables; bounds, if there are arrays of them, are infinite
-    bounded,     // before the first breakpoint, the variables are free that are not held; no tiles of zeros are kept
-    general,     // and those whose breakpoint lies beyond a threshold > 0; < 0: all. Tiles of zeros may be kept
-    metric,      // with a diagonal, weighted by it or not; the threshold may be 0 or above. Tiles of zeros may be kept
-    new_diagonal // and the products of the older steps over all variables, too
+    unbounded,   // no products over the free variables; if there are arrays of bounds, all bounds are infinite
+    bounded,     // threshold 0: a variable is free unless it is active; zero tiles are not tracked
+    general,     // also threshold > 0 (free: breakpoint > threshold) or < 0 (all free); zero tiles may be tracked
+    metric,      // with a diagonal, weighted or not, and threshold >= 0; zero tiles may be tracked
+    new_diagonal // as before, and the products of the older steps over all variables
 };
 constexpr bool in_metric(InnerProducts kind) {
     return kind == InnerProducts::metric || kind == InnerProducts::new_diagonal;
 }
-// Whether tiles of zeros are left out; in a metric where the columns have x's bits.
+// Returns whether kernels of this kind can skip zero tiles. With a diagonal, they can only if the columns have the
+// precision of x.
 template <class Real, class History> constexpr bool looks_for_zeros(InnerProducts kind) {
     return kind == InnerProducts::general || (kind == InnerProducts::metric && std::is_same_v<Real, History>);
 }
 constexpr bool over_free_variables(InnerProducts kind) { return kind != InnerProducts::unbounded; }
-constexpr bool sends_ahead(InnerProducts kind) { // variables that the search may cross, where the threshold is 0
+constexpr bool sends_ahead(InnerProducts kind) { // the variables that the Cauchy search may pass, if the threshold is 0
     return kind == InnerProducts::bounded || kind == InnerProducts::general || in_metric(kind);
 }
 inline InnerProducts kind_of(const PanelRequest &request) {
@@ -159,19 +164,22 @@ inline InnerProducts kind_of(const PanelRequest &request) {
            : request.threshold != 0 ? InnerProducts::general
                                     : InnerProducts::bounded;
 }
-// Whether z, the way to the bound of the variables that have met it, is wanted.
+// Returns whether the displacements z of the variables with breakpoints in (0, threshold] are needed.
 template <InnerProducts kind> __device__ bool crosses(double threshold) {
     return kind == InnerProducts::general ? threshold != 0 : in_metric(kind) && threshold > 0;
 }
 
-// The variables of a lane, as stored: comparing rounds nothing, and conversions to double are few on the device.
-// Past n, x = g = l = u = 0 and h = 1, whatever the bounds: nothing to add to a sum.
+// The variables of a lane in their storage precision: comparisons are exact, and the device has a low throughput of
+// conversions to double. Past n, x = g = l = u = 0 and h = 1 whatever the bounds are, so that these variables add
+// nothing to a sum.
 template <class Real, int variables> struct VariablesAhead {
-    // Not weighted: h not used, or 1.
+    // If the products are not weighted, h is 1 or not used.
     alignas(variables * sizeof(Real)) Real x[variables], g[variables], l[variables], u[variables], h[variables];
 };
 
-// What a variable tells in a metric: h, and of the newest pair y and d.
+// Adds the sums that a diagonal requires. Weighted products contain the sums of h y^2 and d^2 / h of the newest pair,
+// so y^2 and d^2 are added here; otherwise, h y^2 and d^2 / h. The third sum counts the h_i that are not positive and
+// finite.
 template <class Real>
 __device__ void add_weighted_sums(double h, double y, double d, bool weighted, LaneSums<Real> &sums) {
     const double other = weighted ? 1 : h;
@@ -180,15 +188,16 @@ __device__ void add_weighted_sums(double h, double y, double d, bool weighted, L
     sums.bad_weights += !is_weight(h);
 }
 
-// What `count` variables past n would add to the counts is taken off beforehand, so that no variable has to ask where
-// it stands.
+// Subtracts in advance what `count` variables past n will add to the counts, so that the loop needs no comparison of an
+// index with n.
 template <InnerProducts kind, class Real>
 __device__ void take_off_variables_past_the_end(LaneSums<Real> &sums, int count, const PanelRequest &request) {
     const bool bounds = kind != InnerProducts::unbounded;
     sums.lower -= bounds ? count : 0;
     sums.free -= !bounds || request.threshold < 0 ? count : 0;
 }
-// Those of a lane that has so many variables of each tile, if its warp's first tile is the last of all.
+// The same for a lane with lane_variables variables per tile. It has an effect only if the first tile of the warp is
+// the last tile of the vectors.
 template <InnerProducts kind, int lane_variables, class Real>
 __device__ void take_off_variables_past_the_end(LaneSums<Real> &sums, int64_t n, int first_tile, int lane,
                                                 const PanelRequest &request) {
@@ -198,9 +207,10 @@ __device__ void take_off_variables_past_the_end(LaneSums<Real> &sums, int64_t n,
     take_off_variables_past_the_end<kind>(sums, lane_variables - max(0, min(lane_variables, variables_there)), request);
 }
 
-// What the variables add to the sums; which of them are free; z; and which may have a breakpoint that is asked for: a
-// division costs more than all the rest of a variable's facts, so a product in single precision decides. All lanes of a
-// warp call it. Returns whether the warp has such candidates.
+// Adds the variables to the sums, and determines which of them are free, their z, and which are candidates: variables
+// that may have a breakpoint that is needed. A breakpoint requires a division, which costs more than all other
+// operations per variable, so candidates are found by a product in single precision. Returns whether the warp has
+// candidates. All lanes of a warp must call it.
 template <InnerProducts kind, class Real, int variables>
 __device__ bool classify_variables(const VariablesAhead<Real, variables> &at, double threshold, LaneSums<Real> &sums,
                                    bool (&free)[variables], Real (&z)[variables], bool (&candidate)[variables]) {
@@ -209,10 +219,10 @@ __device__ bool classify_variables(const VariablesAhead<Real, variables> &at, do
     for (int k = 0; k < variables; k++) {
         const Real x = at.x[k], g = at.g[k], l = at.l[k], u = at.u[k];
         const double h = in_metric(kind) ? static_cast<double>(at.h[k]) : 1.0;
-        Real pg = g; // or, within bounds, its size
+        Real pg = g; // with bounds, the magnitude of the projected gradient
         free[k] = true, candidate[k] = false, z[k] = 0;
         if constexpr (kind != InnerProducts::unbounded) {
-            // As is_active() and projected_gradient() have it, for x in the box, with fewer comparisons.
+            // Equivalent to is_active() and projected_gradient() for x in the box, with fewer comparisons.
             const bool at_lower = x <= l, at_upper = x >= u, up = g >= 0;
             const bool moves = !((at_lower && (at_upper || up)) || (at_upper && g <= 0));
             const Real to_bound = x - (up ? l : u);
@@ -222,11 +232,12 @@ __device__ bool classify_variables(const VariablesAhead<Real, variables> &at, do
                 candidate[k] = moves && t > threshold;
                 free[k] = candidate[k] || threshold < 0;
                 if (moves && t > 0 && t <= threshold)
-                    z[k] = -to_bound; // t = 0: h g underflowed, see trial_of_variable()
+                    z[k] = -to_bound; // t = 0 if h g underflowed, see trial_of_variable()
             } else {
                 free[k] = moves;
                 const float slope = static_cast<float>(in_metric(kind) ? h * g : g);
-                // Not a comparison the other way round: NaN, from extreme operands, has to be looked at.
+                // The comparison is negated so that NaN, which extreme operands produce, makes the variable a
+                // candidate.
                 candidate[k] = moves && fabs(to_bound) < INFINITY &&
                                !(fabsf(static_cast<float>(to_bound)) > sums.candidates_to * fabsf(slope));
             }
@@ -244,8 +255,8 @@ __device__ bool classify_variables(const VariablesAhead<Real, variables> &at, do
     return kind != InnerProducts::unbounded && __any_sync(~0u, any_candidate);
 }
 
-// The breakpoints t of the candidates, +Inf for the other variables, and the least of all. Wanted are those up to
-// `reach`, too, whatever the least is. All lanes of a warp call it.
+// Computes the breakpoints t of the candidates, +Inf for the other variables, and the least breakpoint of the warp.
+// Breakpoints up to `reach` are needed whatever the least one is. All lanes of a warp must call it.
 template <InnerProducts kind, class Real, int variables>
 __device__ void compute_breakpoints(const VariablesAhead<Real, variables> &at, const bool (&candidate)[variables],
                                     float reach, LaneSums<Real> &sums, double (&t)[variables]) {
@@ -259,7 +270,7 @@ __device__ void compute_breakpoints(const VariablesAhead<Real, variables> &at, c
             sums.first = fmin(sums.first, t[k]);
         }
     }
-    const float mine = __double2float_ru(sums.first * (1 + 1e-5)); // positive: ordered like its bits
+    const float mine = __double2float_ru(sums.first * (1 + 1e-5)); // positive numbers are ordered like their bits
     sums.candidates_to = fmaxf(reach, __uint_as_float(__reduce_min_sync(~0u, __float_as_uint(mine))));
 }
 
@@ -268,7 +279,7 @@ __device__ inline double warp_sum(double v) {
     return v;
 }
 
-// The lanes' sums joined: the variable sums, the maximum, the minimum. Lane 0 has them.
+// The sums of all lanes of a warp: the variable sums, the maximum and the minimum. They are valid in lane 0.
 struct WarpSums {
     static constexpr int maximum = variable_sum_count, minimum = maximum + 1, size = minimum + 1;
     double v[size];
@@ -291,7 +302,7 @@ struct WarpSums {
         v[maximum] = largest;
         v[minimum] = first;
     }
-    // Warp after warp, the thread's number of them.
+    // Joins entry `which` of all warps, in the order of the warps.
     __device__ static double join(const double (&of_warps)[products_warps][size], int which) {
         double joined = of_warps[0][which];
         for (int warp = 1; warp < products_warps; warp++) {

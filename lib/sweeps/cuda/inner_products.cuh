@@ -1,13 +1,14 @@
-// Sweep 1 on the GPU: variable sums, the free variables' Gram matrix and the products of the leading columns, in one
-// reading.
+// Sweep 1 on the GPU. One traversal forms the variable sums, the Gram matrix of the panel over the free variables, and
+// the products of the leading columns with all columns over all variables.
 //
-// A warp takes a tile of variables at a time, 256 bytes of each column; 8 bytes of x, g, l and u are a lane's. This
-// kernel loads the tiles and classifies the variables; an agent multiplies the columns and stores the sums, in double
-// precision (lane_agent.cuh) or in single (bfloat16_agent.cuh).
+// Each warp processes tiles of 32 or 64 variables, which a pipeline copies to shared memory (ring.cuh); each lane
+// classifies one or two variables of a tile (variables_of_lane). This kernel loads the tiles and classifies the
+// variables. Its template argument, the agent, multiplies the columns and stores the sums: LaneAgent in double
+// precision (lane_agent.cuh), Bfloat16Agent in single precision (bfloat16_agent.cuh).
 //
-// Which variables a warp takes is a function of n and of the number of columns alone, so the sums have the same bits in
-// each run; of all ranks' n where there are pieces. Partial sums stand as [entry][block], so that they are read in
-// order.
+// The assignment of tiles to warps depends only on n and on the number of columns, so the sums are bitwise equal in
+// each run. If the variables of a rank are divided at segments, it depends on n of all ranks. Partial sums are stored
+// as [entry][block], so that the reduction reads consecutive elements.
 #pragma once
 
 #include "sweeps/cuda/own_variables.cuh"
@@ -29,7 +30,7 @@ __global__ void __launch_bounds__(products_threads, Agent::resident)
     constexpr InnerProducts kind = Agent::kind;
     constexpr int variables = Stage<Real, History>::variables, lane_variables = variables_of_lane<Real, History>;
     extern __shared__ __align__(16) unsigned char shared[];
-    trigger_programmatic_launch(); // the reduction may take its places
+    trigger_programmatic_launch(); // the blocks of the reduction may be scheduled early
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const StageLayout<Real, History> place(v, request);
     Agent agent(place, request, layout.columns,
@@ -45,7 +46,7 @@ __global__ void __launch_bounds__(products_threads, Agent::resident)
     take_off_variables_past_the_end<kind, lane_variables>(own_sums, v.n, tiles.first, lane, request);
     const auto inside = [&](int tile) { return tile >= tiles.begin ? tile : -1; };
     const auto ask = [&](int tile) { ring.ask(inside(tile), inside(tile - tiles.step)); };
-    grid_dependency_sync(); // the caller's evaluation
+    grid_dependency_sync(); // wait for the caller's evaluation of f and g
     ring.look_ahead(inside(tiles.first));
     for (int s = 0; s < stages - 1; s++) ask(tiles.first - s * tiles.step);
     for (int tile = tiles.first; tile >= tiles.begin; tile -= tiles.step) {
@@ -74,10 +75,10 @@ __global__ void __launch_bounds__(products_threads, Agent::resident)
         agent.multiply(ring, stage, is_free);
         if (Agent::zeros && Agent::apart && request.fresh)
             ring.note_zeros(tile, zeros_of_y, request.newest_slot, any_y);
-        __syncwarp(); // the stage is free for the tile after next
+        __syncwarp(); // all lanes have read the stage; a copy may overwrite it
     }
     __pipeline_wait_prior(0);
-    __syncthreads(); // the ring becomes the place where the warps' sums meet
+    __syncthreads(); // the shared memory of the ring is reused for the products of the warps
     double *const warp_products = reinterpret_cast<double *>(shared);
     __shared__ double warp_sums[products_warps][WarpSums::size];
     agent.store_products(warp_products);
@@ -85,7 +86,7 @@ __global__ void __launch_bounds__(products_threads, Agent::resident)
     if (lane == 0)
         for (int k = 0; k < WarpSums::size; k++) warp_sums[warp][k] = sums.v[k];
     __syncthreads();
-    const auto store = [&](int entry, double value) { // straight to the block's place among the partial sums
+    const auto store = [&](int entry, double value) { // the block's element of the partial sums
         partials[static_cast<int64_t>(entry) * gridDim.x + pieces.place(block_of_pieces(pieces))] = value;
     };
     agent.store_sums(warp_products, request, layout, store);

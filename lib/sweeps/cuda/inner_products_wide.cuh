@@ -1,4 +1,4 @@
-// Sweep 1 on the GPU for panels wider than the registers of a warp hold the products of.
+// Sweep 1 on the GPU for panels whose products do not fit in the registers of one warp.
 #pragma once
 
 #include "sweeps/cuda/matrix_unit.cuh"
@@ -6,7 +6,7 @@
 
 namespace cudaopt {
 
-// Wide panels have kernels of three kinds: what the others are is a small part of their work.
+// Wide panels have kernels for three kinds only, because the other kinds would save only a small part of the work.
 constexpr InnerProducts wide_kind(InnerProducts kind) {
     return kind == InnerProducts::new_diagonal ? kind
            : in_metric(kind)                   ? InnerProducts::metric
@@ -25,12 +25,12 @@ __device__ inline void load4(const bfloat16 *from, double (&to)[4]) {
     for (int k = 0; k < 4; k++) to[k] = from[k];
 }
 
-// The lane's own variable: its part in the variable sums, and what other lanes need to know of it.
+// The lane's own variable. It adds to the variable sums, and the other lanes read it by shuffles.
 template <class Real> struct OwnVariable {
-    Real g, z; // gradient, way to the bound
-    double y;  // of the fresh pair
+    Real g, z; // gradient and displacement
+    double y;  // y of the fresh pair
     panel::Scaling by;
-    unsigned free; // of all 32 variables, a bit each
+    unsigned free; // bit mask of the free ones among the warp's 32 variables
 };
 
 template <InnerProducts kind, class Real, class History>
@@ -72,13 +72,14 @@ __device__ OwnVariable<Real> classify_own_variable(const DeviceVectors<Real, His
     own.free = __ballot_sync(~0u, free[0]);
     return own;
 }
-// Four variables of a panel column as the lane's share of its block. `at` is the first of them within the warp's 32.
+// Loads four variables of panel column j as the lane's fragment of a block of columns. `at` is the index of the first
+// of them among the warp's 32 variables.
 template <class Real, class History, bool metric>
 __device__ void fragment(const History *column, int j, const PanelRequest &request, int64_t base, int at,
                          const OwnVariable<Real> &own, double (&to)[4]) {
     if (column) load4(column + base + at, to);
     else to[0] = to[1] = to[2] = to[3] = 0;
-    if (j / column_block == 0) { // the leading columns are among these lanes'
+    if (j / column_block == 0) { // this block has the leading columns
 #pragma unroll
         for (int e = 0; e < 4; e++) {
             const Real g = __shfl_sync(~0u, own.g, at + e);
@@ -108,14 +109,14 @@ constexpr int tile_blocks = 4, tile_columns = tile_blocks * column_block;
 constexpr int column_tiles(int columns) { return (columns + tile_columns - 1) / tile_columns; }
 constexpr int panel_tiles(int columns) { return column_tiles(columns) * (column_tiles(columns) + 1) / 2; }
 
-// What one instruction multiplies by a block of columns: two of the tile's blocks, each over the free variables or over
-// all.
+// The operand A of one instruction, which multiplies two of the tile's blocks by a block of columns. Each of the two is
+// taken over the free variables or over all variables.
 struct TileVariables {
     int block[2];
     bool over_all[2], wanted[2];
 };
-// Over all variables, products are wanted of the first block, which has the leading columns, and in a new metric of
-// all.
+// Products over all variables are needed for the first block, which has the leading columns, and with a new diagonal
+// for all blocks.
 enum class TileKind { leading, other, all };
 constexpr int pairs_of_tile(TileKind kind) {
     return kind == TileKind::all ? tile_blocks : kind == TileKind::leading ? tile_blocks / 2 + 1 : tile_blocks / 2;
@@ -127,11 +128,12 @@ constexpr TileVariables variables_of_tile_pair(TileKind kind, int p) {
     return {{first, lone ? first : first + 1}, {false, false}, {true, !lone}};
 }
 
-// A warp's products of a tile.
+// The products of one tile that a warp accumulates.
 template <TileKind kind, int most> struct TileProducts {
     static constexpr int pairs = pairs_of_tile(kind);
     static_assert(pairs <= most, "each product has its place");
-    // Two variables a lane. Where the tile is on the diagonal, those below it are not wanted.
+    // Adds four variables per lane, two per instruction. In a tile on the diagonal of the Gram matrix, products below
+    // the diagonal are not needed.
     __device__ static void add(double (&sums)[most][tile_blocks][4], const double (&a)[tile_blocks][4],
                                const double (&b)[tile_blocks][4], const bool (&is_free)[4], bool diagonal) {
 #pragma unroll
@@ -153,8 +155,9 @@ template <TileKind kind, int most> struct TileProducts {
     }
 };
 
-// Wider panels: a tile of 32 x 32 products a block, gridDim.x tiles over the same variables, which meet in the
-// second-level cache: a column is read by as many as there are tiles in a row of them, and one.
+// Sweep 1 for wide panels. Each block of the grid forms a tile of 32 x 32 products, and gridDim.x blocks process the
+// same variables, which they share through the L2 cache. A column is read by one block more than there are tiles in a
+// row of tiles.
 template <class Real, class History, InnerProducts kind>
 __global__ void __launch_bounds__(products_threads, 1)
     inner_products_tile_kernel(DeviceVectors<Real, History> v, PanelRequest request, ProductsLayout layout,
@@ -170,7 +173,8 @@ __global__ void __launch_bounds__(products_threads, 1)
     j_tile += i_tile;
     const bool diagonal = i_tile == j_tile, leading = i_tile == 0;
 
-    const bool stores_y = v.apart && request.fresh && request.pairs > 0; // for sweep 2; then nobody reads the column
+    // for sweep 2; this kernel does not read the column then
+    const bool stores_y = v.apart && request.fresh && request.pairs > 0;
     const auto column = [&](int j) { return stores_y && j == panel::y_column(0) ? nullptr : v.column(request, j); };
     const History *w_i[tile_blocks], *w_j[tile_blocks];
 #pragma unroll
@@ -217,7 +221,7 @@ __global__ void __launch_bounds__(products_threads, 1)
         if (new_diagonal && over_all && i <= j && i >= panel::leading && i % 2 == 1 && j % 2 == 1)
             store(layout.older_steps + panel::older_index(panel::age(i), panel::age(j), request.pairs), value);
     };
-    // One after the other, so that little shared memory is enough.
+    // The parts of a tile are joined one after the other, which needs little shared memory.
 #pragma unroll
     for (int p = 0; p < most; p++)
 #pragma unroll

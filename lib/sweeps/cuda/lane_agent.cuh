@@ -1,6 +1,6 @@
-// The agent of sweep 1 (inner_products.cuh) that forms the products in double precision by the matrix unit: lane (c, r)
-// holds two variables of column c of each block of 8 columns: exactly the fragments of the matrix unit, for A and for B
-// at once, since the order of the variables is of no consequence to a sum over them.
+// The agent of sweep 1 (inner_products.cuh) that forms the products in double precision on the tensor cores. Lane
+// (c, r) holds two variables of column c of each block of 8 columns. The order in which a product is summed over the
+// variables is arbitrary, so these two values are fragments of both operands, A and B.
 #pragma once
 
 #include "sweeps/cuda/lane_products.cuh"
@@ -8,33 +8,33 @@
 
 namespace cudaopt {
 
-// Panels of up to so many blocks of columns (21 pairs, 19 where a metric is new): each warp keeps all products in its
-// registers.
+// Largest number of blocks of columns for which each warp holds all products in its registers: 21 pairs, or 19 with a
+// new diagonal.
 constexpr int widest_resident(InnerProducts kind) { return kind == InnerProducts::new_diagonal ? 8 : 6; }
-// Which kernel serves a kind: where tiles of zeros are not kept, a branch for each tile is all that 'general' has more
-// than 'bounded'.
+// The kind of the kernel that serves a request. `bounded` has no kernel of its own: if zero tiles are not tracked,
+// `general` costs only one branch more per tile.
 constexpr InnerProducts lane_kind(InnerProducts kind) {
     return kind == InnerProducts::bounded ? InnerProducts::general : kind;
 }
 constexpr int resident_blocks(int blocks) { return blocks <= 3 ? 2 : 1; }
 
-// The blocks of the kernel that serves panels of so many: without products over the free variables blocks are
-// multiplied two by two, so that one more costs no instruction of the matrix unit.
+// The number of blocks of columns of the kernel that serves a panel. Without products over the free variables, one
+// instruction multiplies two blocks, so that an odd number of blocks can be rounded up at no cost.
 constexpr int lane_size(InnerProducts kind, int blocks) {
     const bool odd = blocks % 2 == 1 && resident_blocks(blocks) == resident_blocks(blocks + 1);
     return kind == InnerProducts::unbounded && odd ? blocks + 1 : blocks;
 }
 
-// The most stored columns, with as many pairs as so many blocks of multiplied columns have.
+// Largest number of stored columns of a panel that is multiplied as this many blocks of columns.
 constexpr int most_stored(int blocks, InnerProducts kind) { return 2 * PanelsOfBlocks(blocks, kind).most_pairs; }
 
-// The diagonal of a lane's own variables, of which at.h has been loaded: its update; its sums, by the newest pair; and
-// what scales the variables, root and inverse root, as all lanes will need it. Where nothing is weighted, at.h
-// becomes 1.
+// The diagonal at the variables of a lane; at.h has been loaded. look_at() updates the diagonal, adds the sums for the
+// newest pair, and stores the scale factors sqrt(h) and 1 / sqrt(h) in shared memory for all lanes. If the products are
+// not weighted, at.h becomes 1.
 template <class Real, class History> struct WeightedVariables {
     const DeviceVectors<Real, History> &v;
     const ProductsRequest &request;
-    const History *columns; // the lane's first variable of y_0, s_0, y_1, ... in the stage
+    const History *columns; // the lane's first variable in the columns y_0, s_0, y_1, ... of the stage
     Real *h_to;
     double2 *factors_to;
 
@@ -82,13 +82,13 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
     static constexpr int resident = resident_blocks(blocks), most_columns = most_stored(blocks, kind),
                          always = most_columns, variables = Stage<Real, History>::variables,
                          lane_variables = variables_of_lane<Real, History>;
-    // Of products in a metric, behind the ring: the factors of the tile's variables.
+    // With a diagonal, the scale factors of the tile's variables are stored in shared memory behind the ring.
     static constexpr int beside_bytes = in_metric(kind) ? variables * static_cast<int>(sizeof(double2)) : 0;
 
     __device__ LaneAgent(const StageLayout<Real, History> &place, const PanelRequest &request, int columns,
                          unsigned char *beside)
         : columns_(columns), factors_(reinterpret_cast<double2 *>(beside)) {
-        const auto appears = [&](int k) { // which column it is that stands there
+        const auto appears = [&](int k) { // the panel column that is multiplied as column k
             const int again = k - columns, older = again - panel::leading;
             if (again < 0) return k;
             return new_diagonal && older >= 0 && older + 1 < request.pairs ? panel::s_column(older + 1)
@@ -105,7 +105,7 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
         }
     }
 
-    // What only products in a metric do with the lane's own variables.
+    // Processes the diagonal at the lane's variables; called only for products with a diagonal.
     __device__ void weigh(const DeviceVectors<Real, History> &v, const ProductsRequest &request,
                           const StageLayout<Real, History> &place, unsigned char *stage, int tile,
                           VariablesAhead<Real, lane_variables> &at, LaneSums<Real> &sums) const {
@@ -115,7 +115,7 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
                                                     v.own_diagonal + int64_t{tile} * variables + own, factors_ + own};
         here.look_at(at, sums);
     }
-    // What scales the tile's variable in column j.
+    // Returns the scale factor of column j for a variable of the tile.
     __device__ double factor(int variable, int j) const {
         return !in_metric(kind) ? 1.0 : panel::inverse(j) ? factors_[variable].y : factors_[variable].x;
     }
@@ -127,7 +127,9 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
 
     template <class OwnRing>
     __device__ void multiply(const OwnRing &, unsigned char *stage, const bool (&is_free)[lane_variables]) {
-        // Bits of the free variables: of the lane's two in each octet; of any of those that a lane looks at.
+        // Bit masks of the free variables, where an octet is eight variables. lane_free[e] has the lane's variable e of
+        // each octet. Bit k of any_free, or of all_free, is set if any, or all, of the variables that lane k has
+        // classified are free.
         unsigned lane_free[2], any_free = 0, all_free = ~0u;
         if constexpr (free_gram) {
             unsigned free[lane_variables];
@@ -141,7 +143,8 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
                 lane_free[e] = free[(2 * r() + e) % lane_variables] >> (2 * r() + e) / lane_variables;
         }
 
-        constexpr int octets_at_once = blocks <= 3 ? variables / 8 : 2; // of wide panels, as many as the registers bear
+        // wide panels: the registers limit the unrolling
+        constexpr int octets_at_once = blocks <= 3 ? variables / 8 : 2;
 #pragma unroll octets_at_once
         for (int octet = 0; octet < variables / 8; octet++) {
             double w[blocks][2];
@@ -160,7 +163,8 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
                 }
             }
             if constexpr (free_gram) {
-                // Of the columns the free variables; of their second appearances all, or of older steps the others.
+                // The second operand has the free variables of the first appearances and all variables of the second
+                // ones. Of the older steps of a new diagonal it has the variables that are not free.
                 double over_part[blocks][2];
 #pragma unroll
                 for (int e = 0; e < 2; e++) {
@@ -174,8 +178,8 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
                         over_part[b][e] = taken ? w[b][e] : 0.0;
                     }
                 }
-                // Where there is much to multiply, octets with no free variable have the last block only, or in a
-                // metric those with second appearances; and octets of free variables alone do without the older steps'.
+                // In wide panels, an octet without a free variable needs only the last block or, with a new diagonal,
+                // the blocks with second appearances. An octet of free variables only does not need the older steps.
                 constexpr int second_from = new_diagonal ? panels.second_from() : blocks - 1;
                 const unsigned octet_bits = ((1u << (8 / lane_variables)) - 1) << octet * 8 / lane_variables;
                 if (blocks > 2 && (any_free & octet_bits) == 0 && columns_ >= second_from * column_block)
@@ -189,11 +193,12 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
         }
     }
 
-    // The warp's sums, to a place that all warps of the block see.
+    // Stores the warp's products in shared memory for the other warps of the block.
     __device__ void store_products(double *warp_products) {
         products_.store(warp_products + threadIdx.x / 32 * Products::elements);
     }
-    // Those of the block, a thread an element, warp after warp. store(entry, value)
+    // Adds the products of the warps, in the order of the warps and with one thread per element, and calls
+    // store(entry, value) for each.
     template <class Store>
     __device__ static void store_sums(double *warp_products, const PanelRequest &request, const ProductsLayout &layout,
                                       const Store &store) {
@@ -226,9 +231,10 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
     __device__ static int r() { return threadIdx.x % 4; }
 
     const int columns_;
-    int at_column_[blocks];  // the lane's; what columns past the end give is not used
-    unsigned scaled_by_ = 0; // of products in a metric: a bit for each that is scaled by the inverse root
-    bool of_caller_[blocks]; // where the stored columns have fewer bits than g and z
+    // byte offsets of the lane's elements in the stage; the results of columns past the end are discarded
+    int at_column_[blocks];
+    unsigned scaled_by_ = 0; // with a diagonal: bit b is set if the lane's column of block b is scaled by 1 / sqrt(h)
+    bool of_caller_[blocks]; // g or z, where the stored columns have fewer bits than these
     double2 *const factors_;
     Products products_;
 };

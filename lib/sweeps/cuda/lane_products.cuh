@@ -1,4 +1,4 @@
-// The inner products of sweep 1 as the matrix unit forms them, eight rows at a time.
+// The inner products of sweep 1 on the tensor cores in double precision, eight variables at a time.
 #pragma once
 
 #include "sweeps/cuda/matrix_unit.cuh"
@@ -6,20 +6,21 @@
 
 namespace cudaopt {
 
-// The panel as the kernel multiplies it: its columns and, where the products over the free variables are wanted, the
-// leading columns once more. Products with a column are over the free rows; with its second appearance, over all rows.
-// A panel of one block needs no second appearance: one instruction multiplies both its free rows and all its rows by
-// it. In a new metric those of the older steps are wanted over all rows, too: they appear last, and are multiplied over
-// the rows that are not free, which in many octets are none.
+// The columns as the kernel multiplies them: those of the panel and, if the products over the free variables are
+// requested, the leading columns a second time. Products with the first appearance of a column are sums over the free
+// variables; those with its second appearance are sums over all variables. A panel of one block needs no second
+// appearance: one instruction multiplies both its free variables and all its variables by it. With a new diagonal, the
+// products of the older steps over all variables are needed too. These steps appear last and are multiplied over the
+// variables that are not free, of which many octets have none.
 constexpr int multiplied_columns(int columns, InnerProducts kind) {
     if (!over_free_variables(kind) || columns <= column_block) return columns;
     return columns + panel::leading + (kind == InnerProducts::new_diagonal ? panel::older(panel::pairs(columns)) : 0);
 }
 constexpr int column_blocks(int columns) { return (columns + column_block - 1) / column_block; }
 
-// Which panels are multiplied as so many blocks of columns.
+// The panels that are multiplied as this many blocks of columns.
 struct PanelsOfBlocks {
-    int least_pairs = 0, most_pairs = 0; // 0: none
+    int least_pairs = 0, most_pairs = 0; // 0: there is no such panel
     constexpr PanelsOfBlocks(int blocks, InnerProducts kind) {
         for (int pairs = 1; column_blocks(multiplied_columns(panel::columns(pairs), kind)) <= blocks; pairs++)
             if (column_blocks(multiplied_columns(panel::columns(pairs), kind)) == blocks) {
@@ -27,24 +28,24 @@ struct PanelsOfBlocks {
                 most_pairs = pairs;
             }
     }
-    // Blocks with columns' first appearances; those that octets of free rows alone need; the first that octets
-    // without a free row need.
+    // The number of blocks with first appearances, the number of blocks that an octet (eight variables) needs if all
+    // its variables are free, and the first block that an octet without a free variable needs.
     constexpr int rows_of_products() const { return column_blocks(panel::columns(most_pairs)); }
     constexpr int over_free_alone() const { return column_blocks(panel::columns(most_pairs) + panel::leading); }
     constexpr int second_from() const { return panel::columns(least_pairs) / column_block; }
 };
 
-// One instruction of the matrix unit: two blocks of columns times one.
+// One tensor-core instruction: two blocks of columns times one block.
 struct BlockProduct {
     int first, second, by;
-    // A tile of a lone block has it twice, and its lower half is not used.
+    // A tile of a single block has first = second, and its lower half is not used.
     constexpr bool of(int block, int other) const { return by == other && (first == block || second == block); }
 };
 
-// The instructions for a panel of so many blocks. The products are symmetric, so it is free which of two blocks a pair
-// of them is multiplied by, and two pairs with a block in common are one instruction: no more than one half of those
-// before the last two blocks is in vain. By the last two, where second appearances stand, all blocks before them are
-// multiplied. Without products over the free variables, all columns times block 0.
+// The instructions for a panel of this many blocks. The products are symmetric, so either block of a pair may be the
+// factor `by`, and one instruction forms two pairs with a common block. Among the blocks before the last two, at most
+// one half of an instruction is wasted. The last two blocks, which contain the second appearances, are multiplied with
+// all blocks before them. Without products over the free variables, all blocks are multiplied by block 0.
 template <int blocks, InnerProducts kind> struct BlockProducts {
     int count = 0;
     BlockProduct list[blocks * (blocks + 1) / 2] = {};
@@ -59,8 +60,8 @@ template <int blocks, InnerProducts kind> struct BlockProducts {
         } else {
             const int symmetric = blocks > 2 ? blocks - 2 : 0;
             for (int by = 0; by < symmetric; by++) {
-                // With itself and those behind it, and those before it that were left to it: an even number, where the
-                // last of these blocks can take what would be one too many.
+                // Block `by` is multiplied with itself and with the blocks behind it. If their number is odd, the
+                // product with the last of them is left to times_last(), so that the number becomes even.
                 const bool left = (symmetric - by) % 2 == 1 && by + 1 < symmetric;
                 if (by + 1 < symmetric) times(by, left ? symmetric - 1 : symmetric, by);
                 else times_last(by);
@@ -68,7 +69,8 @@ template <int blocks, InnerProducts kind> struct BlockProducts {
             for (int by = symmetric; by < blocks; by++) times(0, by + 1, by);
         }
     }
-    // Whether each product that is wanted is there; by the last two blocks, with those as the factor.
+    // Returns whether all required products are formed; in products with the last two blocks, these must be the factor
+    // `by`.
     constexpr bool complete() const {
         for (int by = 0; by < blocks; by++)
             for (int block = 0; block < blocks; block++) {
@@ -92,7 +94,7 @@ template <int blocks, InnerProducts kind> struct BlockProducts {
     constexpr void times_last(int last) {
         int waiting = last;
         for (int i = 0; i < last; i++) {
-            if ((last + 1 - i) % 2 == 0) continue; // it was multiplied by i
+            if ((last + 1 - i) % 2 == 0) continue; // this pair was multiplied with block i as the factor
             if (waiting < 0) waiting = i;
             else add(waiting, i, last), waiting = -1;
         }
@@ -100,11 +102,12 @@ template <int blocks, InnerProducts kind> struct BlockProducts {
     }
 };
 
-// What a lane accumulates: its elements of tiles of 16 x 8 products, two blocks of columns times one. The instruction
-// for 16 rows has twice the rate of the one for 8.
+// The accumulators of a lane: its elements of tiles of 16 x 8 products, each of two blocks of columns times one. The
+// instruction for 16 rows has twice the throughput of the one for 8 rows.
 template <int blocks, InnerProducts kind> struct LaneProducts {
     static constexpr bool free_gram = over_free_variables(kind);
-    static constexpr bool one_tile = free_gram && blocks == 1; // upper half: over the free rows; lower half: over all
+    // upper half: over the free variables; lower half: over all
+    static constexpr bool one_tile = free_gram && blocks == 1;
     static constexpr BlockProducts<blocks, kind> products{};
     static_assert(products.complete() || kind == InnerProducts::new_diagonal, "each pair of blocks has its product");
     static constexpr int tiles = products.count, tile_size = 2 * column_block * column_block,
@@ -112,7 +115,8 @@ template <int blocks, InnerProducts kind> struct LaneProducts {
 
     double sums[tiles][4] = {};
 
-    // Eight rows, two a lane: w'v, where the columns of v are 0 but for those of the blocks from, ..., to - 1.
+    // Adds w'v over eight variables, two per lane. Only the blocks from, ..., to - 1 of v may have elements that are
+    // not 0.
     template <int from = 0, int to = blocks>
     __device__ void add(const double (&w)[blocks][2], const double (&v)[blocks][2]) {
         if constexpr (one_tile) {
@@ -128,7 +132,7 @@ template <int blocks, InnerProducts kind> struct LaneProducts {
         }
     }
 
-    // To `to`, tile after tile; an element of a tile stands at 8 row + column.
+    // Writes the tiles one after the other; element (row, column) of a tile has the index 8 row + column.
     __device__ void store(double *to) const {
         const int lane = threadIdx.x % 32, at = lane / 4 * column_block + lane % 4 * 2;
 #pragma unroll
@@ -139,19 +143,20 @@ template <int blocks, InnerProducts kind> struct LaneProducts {
             tile_to[column_block * column_block + 1] = sums[t][3];
         }
     }
-    // Where the product of columns i <= j over the free rows stands, and of leading column i with j over all rows.
+    // Return the index of the product of columns i <= j over the free variables, and of leading column i with column j
+    // over all variables.
     __device__ static int place_over_free(int i, int j) { return place(i, j); }
     __device__ static int place_over_all(int i, int j, int columns) {
         return one_tile ? (column_block + i) * column_block + j : free_gram ? place(j, columns + i) : place(j, i);
     }
 
-    // Where the product of column i with the step of this age stands, over the rows that are not free.
+    // Returns the index of the product of column i with the step of this age over the variables that are not free.
     __device__ static int place_over_held(int i, int age, int columns) {
         return place(i, columns + panel::leading + age - 1);
     }
 
   private:
-    // Of column i times column j, or, where their blocks are multiplied the other way round, of j times i.
+    // Returns the index of the product of columns i and j, which may be stored as the product of j and i.
     __device__ static int place(int i, int j) {
         constexpr BlockProducts<blocks, kind> all{};
         const int block_i = i / column_block, block_j = j / column_block;

@@ -1,4 +1,4 @@
-// Which kernel sweep 1 is, and its launch.
+// Chooses the kernel of sweep 1 and launches it.
 #pragma once
 
 #include "sweeps/cuda/kernels.cuh"
@@ -8,7 +8,8 @@ namespace cudaopt {
 
 inline int tile_kernel_variables(int columns) { return std::max(1, most_products_blocks / panel_tiles(columns)); }
 
-// ahead(): what is sent ahead of being asked for, called if it is.
+// ahead() returns the description of the variables to send in advance. It is called only for kernels that can send
+// them.
 template <class Real, class History, class Ahead> class ProductsLaunch {
   public:
     ProductsLaunch(const DeviceVectors<Real, History> &v, const ProductsRequest &request, const ProductsLayout &layout,
@@ -17,14 +18,14 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         request_.fresh = request.fresh && request.pairs > 0;
     }
 
-    // Returns how many blocks of partial sums there are.
+    // Returns the number of blocks of partial sums.
     int operator()() {
         const InnerProducts kind = this->kind();
         const bool single = std::is_same_v<History, bfloat16> && has_bfloat16_kernel(request_);
         const InnerProducts served_by = lane_kind(kind);
         const int size = single ? std::max(bfloat16_octets(request_.pairs), least_octets)
                                 : lane_size(kind, column_blocks(multiplied_columns(layout_.columns, kind)));
-        int blocks = 0; // none: there is no such kernel, or it does not fit
+        int blocks = 0; // 0: there is no such kernel, or it does not fit
         for_each_variant<Real, History>([&](auto index) {
             constexpr Variant variant = variants<Real, History>.list[index];
             if constexpr (variant.family == Family::lanes || variant.family == Family::bfloat16)
@@ -46,12 +47,12 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         const InnerProducts kind = kind_of(request_);
         return kind == InnerProducts::bounded && v_.zero_tiles.are_kept() ? InnerProducts::general : kind;
     }
-    // By a kernel that tells nothing of its zeros.
+    // Invalidates the zero tiles of a column y that a kernel stores without updating the bitmap.
     void invalidate_zero_tiles() const {
         if (v_.apart && request_.fresh) v_.zero_tiles.forget(place_.stream);
     }
 
-    // Returns 0 where it does not fit, on a small device.
+    // Returns 0 if the kernel does not fit in the shared memory of the device.
     template <int index> int by_agent() {
         using Agent = typename AgentOf<Real, History, index>::Type;
         const StageLayout<Real, History> stage(v_, request_);
@@ -63,7 +64,7 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         const int meeting = products_warps * Agent::Products::elements * static_cast<int>(sizeof(double));
         const int shared = std::max(ring, meeting);
         if (shared > place_.block_shared) return 0;
-        for (int k = 0; k < request_.update.count; k++) // m = 1
+        for (int k = 0; k < request_.update.count; k++) // possible only if m = 1
             if (v_.age_of(request_, request_.update.pairs[k].slot) >= request_.pairs) learn_apart();
         if constexpr (!Agent::zeros) invalidate_zero_tiles();
         const SourcesOf<Agent> sources(v_, request_, stage);
@@ -77,7 +78,7 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
     template <int index> int wide() {
         invalidate_zero_tiles();
         const int tiles = panel_tiles(layout_.columns);
-        const Pieces pieces = place_.pieces.undivided(); // there are tiles for many multiprocessors
+        const Pieces pieces = place_.pieces.undivided(); // the tiles of products occupy enough multiprocessors
         const int blocks = variable_blocks(pieces, v_.n, tile_kernel_variables(layout_.columns));
         check(launch(kernel_of<Real, History, index>(), dim3(tiles, blocks), products_threads, 0, place_.stream, v_,
                      request_, layout_, pieces, partials_),
@@ -85,7 +86,7 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         return blocks;
     }
 
-    // The update of the diagonal, where sweep 1 does not make it on its way.
+    // Updates the diagonal by a separate kernel, if sweep 1 does not update it.
     void learn_apart() {
         if (request_.update.count == 0) return;
         const LearnDiagonal<Real, History> rule(v_.own_diagonal, request_.update, v_);

@@ -1,4 +1,4 @@
-// What both kernels of sweep 1 do with the variables of a lane, and with the sums of a block.
+// Operations of sweep 1 on the variables of a lane and on the sums of a block.
 #pragma once
 
 #include "sweeps/cuda/crossed.cuh"
@@ -7,13 +7,15 @@
 
 namespace cudaopt {
 
-// Which piece is the block's, where there are any: the last ones come first, as variables do.
+// Returns the index of the part of a segment that this block processes, or blockIdx.x if the variables are not divided
+// at segments. Sweep 1 traverses the variables from the last to the first, so the last part belongs to block 0.
 __device__ inline int block_of_pieces(const Pieces &pieces) {
     return static_cast<int>(pieces.by_segments() ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
 }
 
-// The tiles of a warp: first, first - step, ..., none before begin. From the last to the first: evaluations and sweep 2
-// go the other way, so that each finds in the second-level cache what the one before it touched last.
+// The tiles of a warp: first, first - step, ..., none below begin. Sweep 1 traverses the variables from the last to the
+// first, whereas evaluations and sweep 2 begin with the first. Each kernel thus starts with the variables that the
+// previous kernel has left in the L2 cache.
 struct WarpTiles {
     int first, begin, step;
     __device__ WarpTiles(const Pieces &pieces, int64_t n, int variables) {
@@ -23,10 +25,10 @@ struct WarpTiles {
     }
 };
 
-// The lane's own variables of a tile, h but for products in a metric. Of a fresh pair y_new = g - g_base, of which
-// g_base is stored, is formed on the way; rounded as it will be stored. Where g_base has a vector of its own, y_new is
-// stored at once, so that sweep 2 reads the column newest_y and not g_base: kept in the cache or not. Returns whether
-// any of it is not 0.
+// Loads the lane's variables of a tile, except h. If the newest pair is fresh, the function forms y_new = g - g_base,
+// rounded to the history precision, and writes it to the stage. If g_base has its own vector, y_new is also stored in
+// global memory, so that sweep 2 reads the column newest_y and not g_base; store_kept() keeps part of it in the L2
+// cache. Returns whether y_new has an element that is not 0.
 template <bool bounds, class Real, class History, int variables>
 __device__ bool load_own_variables(const StageLayout<Real, History> &place, unsigned char *stage,
                                    const PanelRequest &request, int tile, [[maybe_unused]] const History *newest_y,
@@ -60,8 +62,8 @@ __device__ bool load_own_variables(const StageLayout<Real, History> &place, unsi
     return any;
 }
 
-// The lanes' variables with breakpoints t that are wanted ahead. first: of the tile; factor(variable, column): what
-// scales an entry in a metric, 1 without. All lanes of a warp call it.
+// Sends the lane's variables with breakpoints t <= ahead.below to the host. first: index of the tile's first variable;
+// factor(variable, column): the scale factor of an entry, 1 without a diagonal. All lanes of a warp must call it.
 template <class Real, class History, int variables, class Factor>
 __device__ void send_own_variables(const StageLayout<Real, History> &place, unsigned char *stage, int64_t first,
                                    const VariablesAhead<Real, variables> &at, const double (&t)[variables], int columns,
@@ -81,8 +83,8 @@ __device__ void send_own_variables(const StageLayout<Real, History> &place, unsi
     }
 }
 
-// The block's partial sums of the variables, warp after warp, straight to their place; zeros for products over the free
-// variables that are not wanted. store(entry, value)
+// Adds the variable sums of the warps, in the order of the warps, and calls store(entry, value) for each. If the
+// products over the free variables are not requested, they are set to 0.
 template <bool free_gram, class Store>
 __device__ void store_variable_sums(const ProductsLayout &layout,
                                     const double (&of_warps)[products_warps][WarpSums::size], const Store &store) {

@@ -1,5 +1,5 @@
-// The host's side of the variables that the device sends: which of them a search gets, and how far the next sweep 1
-// sends them ahead.
+// The host's side of the variables that the device sends: the selection of those that a search needs, and the
+// breakpoint up to which the next sweep 1 sends variables in advance.
 #pragma once
 
 #include <algorithm>
@@ -20,15 +20,16 @@ class PrefetchedVariables {
     }
     CrossedVariables place(unsigned long long *count) const { return {t_.get(), records_.get(), count}; }
 
-    // The next variables to come are not of a sweep 1 that sends ahead; or are, and these are the breakpoints that it
-    // sends.
+    // invalidate() states that the variables in host memory were not sent in advance. ahead() sets and returns the
+    // breakpoint up to which the next sweep 1 sends them, if it sends any.
     void invalidate() { below_ = 0; }
     SendAhead ahead(bool sends, unsigned long long *count) {
         if (sends) below_ = next_;
         return {below_, static_cast<float>(below_ * (1 + 1e-5)), place(count)};
     }
 
-    // So many variables came ahead. Where there were more than there is room for, the next come from less far.
+    // Records the number of variables that were sent in advance. If they exceeded the capacity, the next sweep 1 sends
+    // variables up to a smaller breakpoint; if they were few, up to a larger one.
     void record(const PanelRequest &panel, int64_t variables) {
         panel_ = panel;
         variables_ = variables;
@@ -41,7 +42,8 @@ class PrefetchedVariables {
         }
     }
 
-    // A search goes as far as hi: whether all its variables are here. The next will reach about as far.
+    // Returns whether all variables with breakpoints up to hi have been sent in advance. The next search is expected to
+    // need variables up to about the same breakpoint.
     bool covers(const PanelRequest &panel, double hi) {
         next_ = factor_ * hi;
         return hi <= below_ && panel.pairs == panel_.pairs && panel.newest_slot == panel_.newest_slot &&
@@ -49,7 +51,7 @@ class PrefetchedVariables {
     }
     int64_t count() const { return variables_; }
 
-    // Variables whose breakpoints lie in (lo, hi], among the first `count` that came.
+    // Finds the variables with breakpoints in (lo, hi] among the first `count` that were sent.
     void between(double lo, double hi, int64_t count, int columns, FoundVariables &found) const {
         found.clear();
         const int size = CrossedVariables::record_size(columns);
@@ -59,22 +61,24 @@ class PrefetchedVariables {
             for (int j = 0; j <= columns; j += 64 / sizeof(double)) __builtin_prefetch(record + j);
             found.add({t_[k], 0, 0, 0, w});
         }
-        for (CrossedVariable &variable : found.variables()) { // the records have come by now
+        for (CrossedVariable &variable : found.variables()) { // the records have been prefetched above
             std::memcpy(&variable.index, variable.w - 1, sizeof variable.index);
             variable.g = variable.w[panel::gradient], variable.z = variable.w[panel::displacement];
         }
     }
 
   private:
-    // Steepest-descent minimisers of one iteration and the next lie apart by a factor of 1/2 to 2.3 on torsion.
+    // On the torsion problem, the ratio of the steepest-descent minimisers of successive iterations is between 1/2 and
+    // 2.3.
     static constexpr double most_ahead = 2.5;
 
     CudaArray<double, Lives::on_host_mapped> t_, records_;
-    double below_ = 0; // all variables with breakpoints in (0, below] have come ahead
+    double below_ = 0; // all variables with breakpoints in (0, below] were sent in advance
     int64_t variables_ = 0;
     PanelRequest panel_{};
     double next_ = 0,
-           factor_ = most_ahead; // how far the next sweep 1 sends variables ahead, in all and of a search's reach
+           // the breakpoint up to which the next sweep 1 sends variables, and its ratio to that of the latest search
+        factor_ = most_ahead;
 };
 
 } // namespace cudaopt

@@ -1,5 +1,5 @@
-// How the variables of sweep 1 reach shared memory: each warp has a ring of stages of its own, filled by asynchronous
-// copies while it works on an earlier one, so that no warp waits for another.
+// The pipeline that copies the variables of a sweep to shared memory. Each warp has its own ring of stages:
+// asynchronous copies fill a stage while the warp works on an earlier one, so that no warp waits for another.
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -10,18 +10,20 @@
 
 namespace cudaopt {
 
-// A stage holds a tile of the vectors that sweep 1 reads: first the stored columns, y_0, s_0, y_1, s_1, ..., which go
-// on with zeros after n, then the caller's, which end at n: x, g, and as far as they are wanted l, u, h and g_base.
+// A stage holds one tile of the vectors that the sweep reads. The stored columns y_0, s_0, y_1, s_1, ... come first;
+// they are padded with zeros after n. The caller's vectors follow, which end at n: x, g and, if they are needed, l, u,
+// h and g_base.
 template <class Real, class History> struct Stage {
     static constexpr int variables = variables_of_warp<Real, History>;
-    // Vectors lie so far apart that the lanes of an access to two variables fall on different banks.
+    // The padding between vectors gives lanes that access two variables of different columns different banks of shared
+    // memory.
     static constexpr int stride = variables + 8;
     static constexpr int column_bytes = stride * sizeof(History), vector_bytes = stride * sizeof(Real);
 };
 
-// Which vectors a stage holds, and the place of each of the caller's. A bound that is wanted and has no array has a
-// place too, behind those that are copied: it holds the bound of all variables. g_base stands in the column of y_0, or
-// where the columns are stored with fewer bits has a place.
+// The vectors of a stage, and the index of each of the caller's vectors. A needed bound without an array has a vector
+// as well, behind those that are copied, which is filled with the common bound. g_base is in the column of y_0 or, if
+// the columns have fewer bits than x, in a vector of its own.
 template <class Real, class History> struct StageLayout {
     using Tile = Stage<Real, History>;
     int columns, first_copied, x = 0, g = 1, l = -1, u = -1, h = -1, g_base = -1, copied = 2, vectors;
@@ -39,7 +41,7 @@ template <class Real, class History> struct StageLayout {
     }
     __host__ __device__ int bytes() const { return columns * Tile::column_bytes + vectors * Tile::vector_bytes; }
 
-    __device__ static int column_at(int k) { return k * Tile::column_bytes; } // bytes from the stage's beginning
+    __device__ static int column_at(int k) { return k * Tile::column_bytes; } // byte offset in the stage
     __device__ int vector_at(int k) const { return columns * Tile::column_bytes + k * Tile::vector_bytes; }
     __device__ static History *column(unsigned char *stage, int k) {
         return reinterpret_cast<History *>(stage + column_at(k));
@@ -47,7 +49,7 @@ template <class Real, class History> struct StageLayout {
     __device__ Real *vector(unsigned char *stage, int k) const {
         return reinterpret_cast<Real *>(stage + vector_at(k));
     }
-    // Of a column of the panel. z takes the place of x. What stands at the columns of absent pairs is not used.
+    // The position of panel column j. z overwrites x. The positions of absent pairs are not used.
     __device__ static bool of_caller(int j) { return j == panel::gradient || j == panel::displacement; }
     __device__ static int stored(int j) { return j < panel::gradient ? j : j - 2; }
     __device__ int panel_at(int j) const {
@@ -55,8 +57,8 @@ template <class Real, class History> struct StageLayout {
     }
 };
 
-// Where each vector of a stage begins that is copied; a kernel's parameter. The caller's follow the columns, in one
-// list where all have the same bits.
+// The addresses in global memory of the vectors that are copied to a stage, passed as a kernel parameter. If all
+// vectors have the same precision, the caller's vectors follow the columns in one list.
 template <class Real, class History, int most_columns, int most_vectors> struct Sources {
     static constexpr bool apart = DeviceVectors<Real, History>::apart;
     static constexpr int in_list = apart ? most_columns : most_columns + most_vectors,
@@ -77,21 +79,21 @@ template <class Real, class History, int most_columns, int most_vectors> struct 
         if (place.h >= 0) put(place.h, v.diagonal);
         if (place.g_base >= 0) put(place.g_base, v.g_base(request.newest_slot));
     }
-    // The caller's.
+    // Returns the address of one of the caller's vectors.
     __device__ const Real *vector(const StageLayout<Real, History> &place, int k) const {
         if constexpr (apart) return vectors[k];
         else return list[place.columns + k];
     }
 };
 
-// Stages a warp can have with so much shared memory for its block. How many there are changes no sum. Sweep 1 is as
-// fast with 3 or 4 as with 2; sweep 2 of many pairs is a little faster with 3.
+// Returns the number of stages per warp for this much shared memory per block. It does not change any sum. Sweep 1 is
+// as fast with 3 or 4 stages as with 2; sweep 2 with many pairs is slightly faster with 3.
 constexpr int stages_of_products = 2, stages_of_direction = 3;
 inline int stages_within(int block_bytes, int stage_bytes, int most) {
     return std::max(1, std::min(most, block_bytes / (products_warps * stage_bytes)));
 }
 
-// Of the caller's vectors x, g, l, u, h and g_base, the most that a stage holds.
+// Returns the largest number of the caller's vectors x, g, l, u, h and g_base in a stage.
 constexpr int most_beside(InnerProducts kind, bool apart) {
     return 2 + (over_free_variables(kind) ? 2 : 0) + (in_metric(kind) ? 1 : 0) + (apart ? 1 : 0);
 }
@@ -100,19 +102,23 @@ __device__ inline unsigned shared_address(const void *pointer) {
     return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
-// 16 bytes from global to shared memory, which arrive while the thread goes on; past the first-level cache. zeros: in
-// their place, and nothing is read.
+// Copies 16 bytes asynchronously from global to shared memory, bypassing the L1 cache. If `zeros` is set, zeros are
+// written and nothing is read.
 __device__ inline void copy16(unsigned to_shared, const void *from, bool zeros = false) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to_shared), "l"(from), "r"(zeros ? 0 : 16)
                  : "memory");
 }
 
-// Whether a ring leaves out tiles of zeros: never; always, for who is launched where such tiles are kept; or where they
-// are.
+// When a ring skips zero tiles: never; always, in kernels that are launched only if zero tiles are tracked; or if they
+// are tracked (where_kept), which is then a branch at run time.
 enum class LeaveOutZeros { never, always, where_kept };
 
-// always: where zeros are left out, columns that a stage has in any case; the others are not in it where all of them
-// are 0 in a tile.
+// The ring of stages of one warp. The warp first requests stages - 1 tiles by ask(). For each tile it then requests the
+// tile that is stages - 1 further, waits for its own by await(), works on the returned stage and calls __syncwarp(),
+// after which the stage may be overwritten.
+//
+// always: number of first columns that each stage contains in any case, if zero tiles are skipped. The other columns
+// are not written to a stage if all of them are 0 in the tile.
 template <class Real, class History, int most_columns, int most_vectors, LeaveOutZeros zeros_are,
           int always = most_columns, int most_stages = stages_of_products>
 class Ring {
@@ -120,14 +126,14 @@ class Ring {
     using Place = StageLayout<Real, History>;
     using From = Sources<Real, History, most_columns, most_vectors>;
 
-    // Tiles from whole_tiles on are copied variable by variable.
+    // Tiles from whole_tiles on are copied element by element.
     __device__ Ring(const From &sources, const Place &place, const DeviceVectors<Real, History> &v,
                     const PanelRequest &panel, int whole_tiles, unsigned char *first, int stages)
         : sources_(sources), place_(place), v_(v), panel_(panel), whole_tiles_(whole_tiles), first_(first),
           columns_to_(shared_address(Place::column(first, Columns::vector()) + Columns::variable())),
           vectors_to_(shared_address(place.vector(first, Vectors::vector()) + Vectors::variable())),
           size_(place.bytes()), end_(stages * size_) {
-        // Else they would be formed anew for each copy.
+        // Without this empty statement the compiler computes the addresses again for each copy.
         if constexpr (looks_for_zeros) asm volatile("" : "+r"(columns_to_), "+r"(vectors_to_));
         for (int k = place.copied; k < place.vectors; k++)
             for (int stage = 0; stage < end_; stage += size_)
@@ -135,21 +141,21 @@ class Ring {
                     place.vector(first_ + stage, k)[variable] = bound_of_all(k);
     }
 
-    // Those before it are copied 16 bytes at a time, of vectors that are aligned to that. A tile that goes past n
-    // leaves zeros among the bounds of all variables; the warp that begins with it copies variable by variable, and
-    // puts the bounds there anew, until its stage has had its next tile.
+    // Returns the number of tiles that are copied by accesses of 16 bytes, which requires aligned vectors. A tile that
+    // extends past n overwrites common bounds in its stage with zeros. The warp that begins with this tile copies
+    // element by element, and thus restores the bounds, until the stage has received its next tile.
     __device__ static int whole_tiles(const Place &place, int64_t n, bool aligned, int first_tile,
                                       int tiles_until_next) {
         const bool zeros_left = place.copied < place.vectors && (int64_t{first_tile} + 1) * variables > n;
         return !aligned ? 0 : zeros_left ? first_tile - tiles_until_next : static_cast<int>(n / variables);
     }
 
-    // The tile that will be asked for first.
+    // Reads the bits of the zero columns of the tile that will be requested first.
     __device__ void look_ahead(int tile) {
         if (looks_for_zeros && tile >= 0 && zeros_are_kept()) zeros_[0] = v_.zero_tiles.slots(tile, own_zeros());
     }
-    // Begin to copy a tile into the next free stage, and look at the one that will be asked for then. Of a negative one
-    // there is nothing to copy.
+    // Starts the copy of a tile to the next free stage, and reads the bits of the zero columns of tile `then`, which
+    // will be requested next. A negative index means that there is no tile.
     __device__ void ask(int tile, int then) {
         if (tile >= 0) {
             const bool whole = tile < whole_tiles_;
@@ -162,13 +168,15 @@ class Ring {
                        zeros);
             };
             if (looks_for_zeros && zeros_are_kept()) {
-                unsigned zero = v_.zero_tiles.by_age(zeros_[0], panel_); // by age, the lane's
+                // one bit per age, for Y or S as the lane copies
+                unsigned zero = v_.zero_tiles.by_age(zeros_[0], panel_);
                 bool others = true;
                 if constexpr (always < most_columns) {
                     const unsigned not_zero = ~zero & ((1u << panel_.pairs) - 1);
                     const bool of_y = own_zeros() == zeros_of_y;
                     const int from_age = of_y ? (always + 1) / 2 : always / 2;
                     const bool any_other = not_zero >> from_age, any = not_zero >> (of_y && panel_.fresh ? 1 : 0);
+                    // Bit 1: one of the other columns is not 0; bit 0: any column is not 0, except a fresh y.
                     const unsigned told = __reduce_or_sync(~0u, (any_other ? 2 : 0) | (always > 0 && any ? 1 : 0));
                     others = told & 2;
                     if (!others) zeros_[0] |= others_zero;
@@ -185,8 +193,8 @@ class Ring {
                     for (int k = first_of_others; k < From::in_list; k += Columns::at_once) copy_column(k);
                 }
             } else {
-                // Otherwise what count and least say of each column would be kept, in bits of registers, and be taken
-                // out again each time.
+                // Without this empty statement the compiler keeps the results of the comparisons with `count` and
+                // `least` as bits in registers, and extracts them for each column.
                 int end = count, first = least;
                 asm volatile("" : "+r"(end), "+r"(first));
 #pragma unroll
@@ -209,7 +217,8 @@ class Ring {
         ahead_ = ahead_ + size_ == end_ ? 0 : ahead_ + size_;
     }
 
-    // The stage of the oldest tile asked for, once it is there: all but the latest stages - 1 requests are complete.
+    // Waits for the oldest requested tile and returns its stage. All but the latest stages - 1 requests are then
+    // complete.
     __device__ unsigned char *await() {
         if (size_ == end_) __pipeline_wait_prior(0);
         else if (most_stages == 3 && end_ == 3 * size_) __pipeline_wait_prior(2);
@@ -220,23 +229,25 @@ class Ring {
         return stage;
     }
 
-    // Which of the stored columns are 0 in the tile of the latest await(), by their slots: Y's or S's, as the lane has.
+    // Returns a bit mask, by slot, of the stored columns that are 0 in the tile of the latest await(): those of Y or
+    // those of S, depending on the lane.
     __device__ unsigned zeros() const {
         return size_ == end_ ? zeros_[1] : most_stages == 3 && end_ == 3 * size_ ? zeros_[most_stages] : zeros_[2];
     }
     __device__ static int own_zeros() { return Columns::vector() % 2 == 0 ? zeros_of_y : zeros_of_s; }
-    // Whether all columns of the tile are 0 but the first, `always`.
+    // Returns whether all columns of the tile except the first `always` are 0.
     __device__ bool others_are_zero() const { return looks_for_zeros && zeros() & others_zero; }
-    // Whether these are, too, but for y where it is fresh.
+    // Returns whether the first `always` columns are 0 too, except y if it is fresh.
     __device__ bool all_are_zero() const { return looks_for_zeros && zeros() & all_zero; }
-    // Where the others are, for who reads them nevertheless.
+    // Writes the zeros of the other columns to the stage, for code that reads all columns.
     __device__ void clear_others(unsigned char *stage) const {
         for (int k = always; k < place_.columns; k++)
             for (int variable = threadIdx.x % 32; variable < variables; variable += 32)
                 place_.column(stage, k)[variable] = History(0);
         __syncwarp();
     }
-    // What the lanes have stored of one of the tile's columns, some of it not 0 or all. All lanes of a warp call it.
+    // Records whether a column that the lanes have stored is 0 in the whole tile; not_zero: the lane has stored an
+    // element that is not 0. All lanes of a warp must call it.
     __device__ void note_zeros(int tile, int which, int slot, bool not_zero) const {
         if (!zeros_are_kept() || (int64_t{tile} + 1) * variables > v_.n) return;
         const bool zero = !__any_sync(~0u, not_zero);
@@ -255,7 +266,8 @@ class Ring {
     static constexpr unsigned others_zero = 1u << 31, all_zero = 1u << 30;
     static_assert((others_zero | all_zero) == ZeroTiles::marks);
 
-    // Some lanes copy a vector's tile, 16 bytes each, and a warp so many vectors at once.
+    // The lanes that copy the tile of one vector, 16 bytes per lane, and the number of vectors that a warp copies at
+    // once.
     template <class Element> struct Share {
         static constexpr int piece = 16 / sizeof(Element), lanes = variables / piece, at_once = 32 / lanes;
         __device__ static int vector() { return threadIdx.x % 32 / lanes; }
@@ -270,7 +282,7 @@ class Ring {
         return static_cast<Real>(k == place_.l ? v_.box.lower_all : v_.box.upper_all);
     }
 
-    // The caller's vectors where the tile goes past n, or where they are not aligned.
+    // Copies the caller's vectors element by element, if the tile extends past n or the vectors are not aligned.
     __device__ void copy_in_pieces(int64_t base) {
         for (int k = 0; k < place_.vectors; k++)
             for (int variable = threadIdx.x % 32; variable < variables; variable += 32) {
@@ -287,11 +299,11 @@ class Ring {
     const PanelRequest &panel_;
     const int whole_tiles_;
     unsigned char *const first_;
-    unsigned columns_to_, vectors_to_; // where the lane's first copies go in the first stage
-    const int size_, end_;             // bytes of a stage, and of all
+    unsigned columns_to_, vectors_to_; // addresses of the lane's first copies in the first stage
+    const int size_, end_;             // bytes of one stage and of all stages
     int now_ = 0, ahead_ = 0;
     unsigned zeros_[most_stages + 1] =
-        {}; // of the tile that comes next, of the latest asked for, of the one before, ...
+        {}; // [0]: the tile that will be requested next, [1]: the latest request, [2]: the one before, ...
 };
 
 } // namespace cudaopt

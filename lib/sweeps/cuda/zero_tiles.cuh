@@ -1,9 +1,11 @@
-// Which tiles of the stored columns have nothing but zeros, so that nobody reads them. d is 0 where a variable is held;
-// and y is 0, too, away from those that move, where a variable's gradient tells of its neighbours alone. A tile that is
-// not read counts as zeros: the sums are the same, to the bit.
+// A bitmap of the tiles of the stored columns that contain only zeros, so that kernels need not read them. d_i is 0 if
+// variable i is active. y_i is 0 too if g_i depends only on variables that do not move, as in problems in which a
+// gradient component depends only on neighbouring variables. A tile that is not read counts as zeros, so that the sums
+// are bitwise the same.
 //
-// 8 bytes for each tile of sweep 1, which sweep 2 and, where g_base has a vector of its own, sweep 1 keep up to date as
-// they store d and y, while so many variables are held that it pays. What else stores a column makes all tiles unknown.
+// The bitmap has 8 bytes per tile of sweep 1. Sweep 2 and, if g_base has its own vector, sweep 1 update it when they
+// store d and y, as long as enough variables are active to save time. Any other store to a column invalidates the
+// bitmap.
 #pragma once
 
 #include "lbfgsb/requests.hpp"
@@ -11,8 +13,9 @@
 
 namespace cudaopt {
 
-// Of one tile, a bit for each slot of Y, [0], and of S, [1], as its columns change places in a panel: the tile is known
-// to be 0 there. Slot k has bit m - k, so that pairs stand in the order of their age, around the ring.
+// The bits of one tile: of[0] has one for each slot of Y, of[1] one for each slot of S. A set bit means that the column
+// is known to be 0 in the tile. The bits are indexed by slot because a column changes its place in the panel from one
+// iteration to the next. Slot k has bit m - k, so that the bits are in the cyclic order of the pairs' ages.
 struct alignas(8) ZeroColumns {
     unsigned of[2] = {0, 0};
 };
@@ -20,14 +23,14 @@ constexpr int zeros_of_y = 0, zeros_of_s = 1;
 
 class ZeroTiles {
   public:
-    static constexpr int most_pairs = 29;       // whose m + 1 slots are 30 bits
-    static constexpr unsigned marks = 3u << 30; // of whoever holds slots; they come here without them
-    // From a quarter of the variables held on, until it is an eighth: they save little then, and cost each tile some
-    // instructions.
+    static constexpr int most_pairs = 29;       // the m + 1 slots need 30 bits
+    static constexpr unsigned marks = 3u << 30; // bits for the use of Ring, never stored in the bitmap
+    // Tracking starts when a quarter of the variables are active, and stops when fewer than an eighth are: it then
+    // saves little and costs some instructions per tile.
     static bool pay(bool before, double free, double n) { return n - free >= (before ? n / 8 : n / 4); }
 
-    ZeroTiles() = default; // nothing is kept
-    // For m <= most_pairs pairs, so many bytes; to be forgotten first.
+    ZeroTiles() = default; // zero tiles are not tracked
+    // Tracks zero tiles for m <= most_pairs pairs in `bytes` of device memory. forget() must be called first.
     ZeroTiles(ZeroColumns *tiles, int64_t bytes, int m) : tiles_(tiles), bytes_(bytes), m_(m) {}
 
     void forget(cudaStream_t stream) const {
@@ -37,7 +40,7 @@ class ZeroTiles {
     CUDA_OPT_HD bool are_kept() const { return tiles_ != nullptr; }
     __device__ unsigned slots(int64_t tile, int which) const { return tiles_[tile].of[which]; }
     __device__ ZeroColumns columns(int64_t tile) const { return tiles_[tile]; }
-    // Bit k is that of the panel's pair of age k; behind them none is set.
+    // Returns the bits in the order of the panel: bit k is that of the pair of age k. All bits behind them are 0.
     __device__ unsigned by_age(unsigned slots, const PanelRequest &panel) const {
         const int newest = m_ - panel.newest_slot;
         return (slots >> newest | slots << (m_ + 1 - newest)) & ((1u << panel.pairs) - 1);
@@ -45,10 +48,10 @@ class ZeroTiles {
     __device__ ZeroColumns by_age(const ZeroColumns &columns, const PanelRequest &panel) const {
         return {{by_age(columns.of[0], panel), by_age(columns.of[1], panel)}};
     }
-    // It will be asked for soon.
+    // Prefetches the bits of a tile that will be needed soon.
     __device__ void look_ahead(int64_t tile) const { asm volatile("prefetch.global.L1 [%0];" ::"l"(tiles_ + tile)); }
-    // By one lane, after all of the tile's have said whether they store 0. slots: what is known before; mostly it
-    // stays.
+    // Records whether the column in `slot` is 0 in a tile. One lane calls it after a vote of all lanes of the tile.
+    // slots: the bits so far, which usually do not change and are then not stored.
     __device__ void note(int64_t tile, int which, unsigned slots, int slot, bool zero) const {
         const unsigned now = noted(slots, slot, zero);
         if (now != slots) tiles_[tile].of[which] = now;
