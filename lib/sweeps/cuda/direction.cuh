@@ -1,4 +1,4 @@
-// Sweep 2 on the GPU.
+// Sweep 2 on the GPU: the direction and the first trial point of the line search.
 #pragma once
 
 #include "sweeps/cuda/launch_place.cuh"
@@ -6,36 +6,39 @@
 
 namespace cudaopt {
 
-// Blocks of sweep 2 a multiprocessor: what the registers of 16-byte loads in flight leave.
+// Blocks of sweep 2 per multiprocessor: two, because 16-byte loads in flight need many registers. The kernels that load
+// through shared memory (direction_staged.cuh) may have three.
 constexpr int direction_resident = 2, most_direction_resident = 3;
 
-// The coefficients q: in the kernel's parameters, or there where they fit and else in device memory.
+// The coefficients q, as a kernel parameter, or in device memory if they do not fit there.
 struct CoefficientsByValue {
     static constexpr int capacity = 64;
     double q[capacity];
     __device__ double operator[](int i) const { return q[i]; }
 };
 struct CoefficientsAnywhere {
-    const double *in_memory; // NULL: by value
+    const double *in_memory; // NULL: use by_value
     CoefficientsByValue by_value;
     __device__ double operator[](int i) const { return in_memory ? in_memory[i] : by_value[i]; }
 };
 
-// Pairs of which a thread asks for the variables before it uses the first: as many as the registers bear.
+// Number of pairs that a thread loads before it uses the first one, limited by its registers.
 template <class Real, class History>
 constexpr int pairs_at_once = std::is_same_v<Real, History>               ? 3
                               : sizeof(Real) == 8 && sizeof(History) == 2 ? 8
                                                                           : 6;
 
-// a g + w'q of one variable, of which the sums over the columns of Y and S are there.
+// Returns a g + w'q for one variable, given its sums over the columns of Y and S. With a weighted panel, the sum of a g
+// and the columns of Y is multiplied by h.
 __device__ inline double subspace_move(const DirectionRequest &request, double h, double g, double from_y,
                                        double from_s) {
     const double in_h = request.gradient_coefficient * g + from_y;
     return (request.panel.weighted ? h * in_h : in_h) + from_s;
 }
 
-// a g + w'q for neighbouring variables from i on: the way from x to the subspace minimiser, were there no bounds.
-// Several pairs are loaded before the first is used, so that enough bytes are on their way. zeros: of the tile, by age.
+// Computes a g + w'q for neighbouring variables from i on: the displacement from x to the minimiser over the subspace
+// without bounds. Several pairs are loaded before the first is used, so that enough loads are in flight to hide their
+// latency. zeros: the bits of the tile's zero columns, by age.
 template <bool looks_for_zeros, class Real, class History, int variables, class Coefficients>
 __device__ void subspace_move(const DeviceVectors<Real, History> &v, const DirectionRequest &request,
                               const Coefficients &q, [[maybe_unused]] const ZeroColumns &zeros, int64_t i,
@@ -49,7 +52,7 @@ __device__ void subspace_move(const DeviceVectors<Real, History> &v, const Direc
         if (looks_for_zeros && zeros.of[which] >> age & 1) return Loaded{};
         return Loaded::load(column + i);
     };
-    int slot = p.newest_slot; // older ones lie before it, around the ring
+    int slot = p.newest_slot; // older pairs precede it, modulo m + 1
     for (int age = 0; age < p.pairs; age += at_once) {
         Loaded y[at_once], s[at_once];
 #pragma unroll
@@ -63,7 +66,7 @@ __device__ void subspace_move(const DeviceVectors<Real, History> &v, const Direc
         for (int e = 0; e < at_once; e++)
             if (age + e < p.pairs) {
                 const double q_y = q[panel::y_column(age + e)], q_s = q[panel::s_column(age + e)];
-                const bool fresh = !v.apart && e == 0 && age == 0 && p.fresh; // the column holds g_base
+                const bool fresh = !v.apart && e == 0 && age == 0 && p.fresh; // the column still holds g_base
 #pragma unroll
                 for (int k = 0; k < variables; k++) {
                     from_y[k] += q_y * (fresh ? static_cast<double>(g.v[k] - y[e].v[k]) : y[e][k]);
@@ -75,8 +78,9 @@ __device__ void subspace_move(const DeviceVectors<Real, History> &v, const Direc
     for (int k = 0; k < variables; k++) move[k] = subspace_move(request, h[k], g[k], from_y[k], from_s[k]);
 }
 
-// Nothing is asked of a variable but its place in the box. rule(request) is called with what is not asked known to the
-// compiler, where that is so: no variable then goes a way of its own, and neighbouring ones are worked on side by side.
+// Calls rule(request). In the usual request, variables are neither scaled nor truncated and the threshold is 0. The
+// rule then receives these values as compile-time constants: no branch diverges, and the compiler can interleave the
+// work on neighbouring variables.
 template <class Rule> __device__ void as_asked(const DirectionRequest &request, const Rule &rule) {
     if (request.panel.weighted || request.truncate || request.panel.threshold > 0) return rule(request);
     DirectionRequest usual = request;
@@ -85,8 +89,9 @@ template <class Rule> __device__ void as_asked(const DirectionRequest &request, 
     rule(usual);
 }
 
-// Sweep 2: 2 pairs + 9 n-vectors. A thread takes `variables_` neighbouring variables; more than one only where all
-// vectors are aligned to 16 bytes. It may look for tiles of zeros then, if the columns are of the caller's precision.
+// Sweep 2 reads and writes 2 pairs + 9 n-vectors. A thread processes `variables_` neighbouring variables; more than one
+// requires that all vectors are aligned to 16 bytes. It may then skip zero tiles, if the columns have the precision of
+// x.
 template <class Real, class History, class Coefficients, int variables_, bool looks_for_zeros = false>
 struct TakeDirection {
     static constexpr int variables = variables_, tile_variables = variables_of_warp<Real, History>,
@@ -107,7 +112,8 @@ struct TakeDirection {
         }
     }
 
-    // What is known of the tile of which these variables are part, before anything else of them is asked for.
+    // Prefetches the bits of the zero columns of the tile that contains these variables, before their other data are
+    // loaded.
     __device__ void look_ahead([[maybe_unused]] int64_t group) const {
         if constexpr (looks_for_zeros) v.zero_tiles.look_ahead(group * variables / tile_variables);
     }
@@ -153,8 +159,8 @@ struct TakeDirection {
         stepped.store(to.x + i);
     }
 
-    // What becomes of the tile. Its lanes come here together, but for those of one that goes past n: that stays
-    // unknown.
+    // Records the columns that are 0 in the tile. The lanes of a tile reach this point together, except in a tile that
+    // extends past n; nothing is recorded for such a tile.
     __device__ void note_zeros(int64_t i, const ZeroColumns &known, const Elements<History, variables> &y,
                                const Elements<History, variables> &d) const {
         const int64_t tile = i / tile_variables;
@@ -171,7 +177,7 @@ struct TakeDirection {
         };
         note(zeros_of_s, request.spare_slot, zero_d);
         if (to.y_fresh) note(zeros_of_y, request.panel.newest_slot, zero_y);
-        note(zeros_of_y, request.spare_slot, false); // g_base is there
+        note(zeros_of_y, request.spare_slot, false); // the column now holds g_base
         if (lane % lanes_of_tile == 0) v.zero_tiles.note(tile, known, now);
     }
 

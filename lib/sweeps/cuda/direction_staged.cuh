@@ -1,6 +1,6 @@
-// Sweep 2 on the GPU for columns that are stored with fewer bits than x has: narrow columns are few bytes a variable,
-// and a thread's registers do not hold enough variables of them for the bytes on their way to fill the memory's time.
-// So the variables come through shared memory, as those of sweep 1 do.
+// Sweep 2 on the GPU for columns with fewer bits than x. Such columns have few bytes per variable, and the registers of
+// a thread do not hold enough variables for the loads in flight to saturate the memory bandwidth. The variables are
+// therefore copied through shared memory, as in sweep 1 (ring.cuh).
 #pragma once
 
 #include "sweeps/cuda/direction.cuh"
@@ -8,14 +8,13 @@
 
 namespace cudaopt {
 
-constexpr int most_staged_pairs = 28; // as many coefficients as a kernel's parameters hold
+constexpr int most_staged_pairs = 28; // limited by the size of the kernel parameters
 
 template <class Real, class History>
 using StagedSources = Sources<Real, History, 2 * most_staged_pairs, most_beside(InnerProducts::metric, false)>;
 
-// The request's panel is one with bounds, whether or not the inner products needed any, and its newest pair's y is
-// stored.
-// resident: blocks of a multiprocessor
+// The panel of the request has bounds, even if the inner products needed none, and y of its newest pair is stored.
+// resident: blocks per multiprocessor.
 template <class Real, class History, int resident, bool looks_for_zeros>
 __global__ void __launch_bounds__(products_threads, resident)
     direction_staged_kernel(DeviceVectors<Real, History> v,
@@ -28,13 +27,13 @@ __global__ void __launch_bounds__(products_threads, resident)
     using Stored = Elements<History, lane_variables>;
     using Loaded = Elements<Real, lane_variables>;
     extern __shared__ __align__(16) unsigned char shared[];
-    trigger_programmatic_launch(); // the caller's evaluation
+    trigger_programmatic_launch(); // the caller's evaluation may be scheduled early
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const PanelRequest &panel = request.panel;
     const StageLayout<Real, History> place(v, panel);
     constexpr int column_stride = Stage<Real, History>::stride;
 
-    // From the first tile to the last: sweep 1 goes the other way.
+    // The tiles are processed from the first to the last; sweep 1 begins with the last one.
     const BlockShare share = pieces.share(v.n, variables, blockIdx.x, gridDim.x, products_warps);
     const int end = static_cast<int>(share.end), step = static_cast<int>(share.step);
     const int first_tile = static_cast<int>(share.begin + share.offset + warp);
@@ -47,7 +46,8 @@ __global__ void __launch_bounds__(products_threads, resident)
     int until_joined = run_variables;
     for (int s = 0; s < stages - 1; s++) ask(first_tile + s * step);
     for (int tile = first_tile; tile - warp < end; tile += step) {
-        // Warps in step: what they write, in small pieces, lies side by side. Tiles of zeros would wait for the others.
+        // The warps stay in step, so that their small stores are adjacent in memory. If zero tiles are skipped, they do
+        // not, because warps with such tiles would wait for the others.
         if constexpr (!looks_for_zeros) __syncthreads();
         if (tile >= end) continue;
         ask(tile + (stages - 1) * step);
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(products_threads, resident)
         const auto s_of = [&](int age) { return Stored::load(entries + (2 * age + 1) * column_stride); };
         const int pairs = ring.others_are_zero() ? 0 : panel.pairs;
         int age = 0;
-        for (; age + 1 < pairs; age += 2) { // two pairs' loads before the first's use
+        for (; age + 1 < pairs; age += 2) { // the loads of two pairs precede the use of the first
             const Stored y = y_of(age), s = s_of(age), older_y = y_of(age + 1), older_s = s_of(age + 1);
             add_pair(age, y, s), add_pair(age + 1, older_y, older_s);
         }
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(products_threads, resident)
             run = {};
             until_joined = run_variables;
         }
-        __syncwarp(); // the stage is free
+        __syncwarp(); // all lanes have read the stage; a copy may overwrite it
     }
     all.join(run);
     __pipeline_wait_prior(0);

@@ -1,4 +1,4 @@
-// The launches of sweep 2.
+// Launches the kernels of sweep 2.
 #pragma once
 
 #include "sweeps/cuda/kernels.cuh"
@@ -6,7 +6,7 @@
 
 namespace cudaopt {
 
-// Returns how many records of sums there are.
+// Returns the number of records of sums.
 template <class Real, class History>
 int launch_direction(const DeviceVectors<Real, History> &v, const DirectionRequest &request,
                      const CoefficientsAnywhere &q, const TrialArrays<Real, History> &to, DirectionRecord *records,
@@ -38,17 +38,18 @@ int launch_direction(const DeviceVectors<Real, History> &v, const DirectionReque
     return blocks;
 }
 
-// Returns how many records of sums there are.
+// Returns the number of records of sums.
 template <class Real, class History>
 int launch_staged_direction(const DeviceVectors<Real, History> &v, DirectionRequest request,
                             const TrialArrays<Real, History> &to, DirectionRecord *records, const LaunchPlace &at) {
-    request.panel.free_gram = true; // bounds are wanted, whether or not the inner products needed any
+    request.panel.free_gram = true; // bounds are needed, even if the inner products needed none
     const StageLayout<Real, History> place(v, request.panel);
     const auto stages_of = [&](int resident) {
         return stages_within(std::min(at.block_shared, at.processor_shared / resident), place.bytes(),
                              stages_of_direction);
     };
-    // More warps where that takes no stage from them, and each has one to wait for while it works on another.
+    // A multiprocessor runs more blocks if this does not reduce the number of stages, and if each warp can wait for one
+    // stage while it works on another.
     const int stages = stages_of(direction_resident);
     const bool more = stages > 1 && stages_of(most_direction_resident) == stages;
     const int resident = more ? most_direction_resident : direction_resident,

@@ -1,5 +1,6 @@
-// The rules on single variables that read or write a pair's columns, in one kernel: which of them it is is a branch
-// that all threads take alike, and each moves a few vectors.
+// The rules on single variables that read or write the columns of a pair, as one kernel. The branch that selects the
+// rule is uniform over all threads, and its cost is small compared with that of the vectors that a rule reads and
+// writes.
 #pragma once
 
 #include "sweeps/cuda/device_variables.cuh"
@@ -7,7 +8,7 @@
 namespace cudaopt {
 
 template <class Real, class History> struct PairRule {
-    // The one of the three that has an array to write to.
+    // The rule whose output array is not NULL is applied.
     TakeStep<Real, History> take_step{};
     FinishPair<Real, History> finish_pair{};
     LearnDiagonal<Real, History> learn_diagonal;

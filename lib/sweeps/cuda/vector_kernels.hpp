@@ -1,5 +1,5 @@
-// The kernels that do not depend on how the correction pairs are stored: compiled once for each precision of x
-// (vector_kernels.cu), not for each backend.
+// The kernels that do not depend on the history precision. They are compiled once for each precision
+// of x (vector_kernels.cu) rather than once for each backend.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,17 +9,17 @@
 
 namespace cudaopt {
 
-// Of x or of the projected gradient, by one kernel.
+// Measures x or the projected gradient, so that one kernel serves both.
 template <class Real> struct MeasureVector {
     MeasureProjectedGradient<Real> projected;
-    bool of_x; // its x alone is used
+    bool of_x; // measure projected.x
     CUDA_OPT_HD void operator()(int64_t i, ScaledSquares &record) const {
         if (of_x) MeasureX<Real>{projected.x}(i, record);
         else projected(i, record);
     }
 };
 
-// Likewise x projected into the box, or an iterate restored: the one that has an array to write to.
+// Projects x into the box or restores an iterate: applies the rule whose output array is not NULL.
 template <class Real> struct WriteVector {
     MoveIntoBox<Real> move_into_box{};
     Restore<Real> restore{};
@@ -29,7 +29,8 @@ template <class Real> struct WriteVector {
     }
 };
 
-// As map_cuda(), map_reduce_cuda() and map_pieces_cuda() launch them, which return what the launch returned.
+// The functions launch a kernel as map_cuda(), map_reduce_cuda() and map_pieces_cuda() do, and return the status of the
+// launch.
 template <class Real> struct VectorKernels {
     static void load(); // onto the current device
     static cudaError_t map(int64_t n, const MoveIntoBox<Real> &rule, cudaStream_t stream);
