@@ -18,7 +18,6 @@ LIMITS = {
     "drivers": 4,  # the option --metric
     "include": 10,
     "lib/lbfgsb": 120,
-    "lib/sweeps/cuda": 250,
     "python": 60,
 }
 # A word that also has a standard meaning is matched only in the context in which it was used as a metaphor.

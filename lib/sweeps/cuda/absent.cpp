@@ -1,4 +1,4 @@
-// In place of cuda.cu where the library is built without a CUDA compiler.
+// Replaces the CUDA backend if the library is built without a CUDA compiler.
 #include "sweeps/backend.hpp"
 
 namespace cudaopt {

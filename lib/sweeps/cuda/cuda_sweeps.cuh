@@ -1,5 +1,5 @@
-// The CUDA backend: the sweeps as kernels on one stream. The host waits once an iteration, for the sums of sweep 1,
-// by spinning on the tickets that come with them.
+// The CUDA backend: the sweeps as kernels on one stream. The host waits once per iteration, for the sums of sweep 1, by
+// polling the tickets that arrive with them.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     CudaSweeps(int64_t n, int device) : n_(n), device_(device), cut_(n) {}
 
     ~CudaSweeps() override {
-        const OnDevice on(device_, std::nothrow); // nobody can be told of an error, nor of one of the stream's
+        const OnDevice on(device_, std::nothrow); // a destructor cannot report errors
         if (held_) cudaStreamSynchronize(stream_);
         held_.reset();
     }
@@ -35,7 +35,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
              {static_cast<const void *>(a.x), static_cast<const void *>(a.g), a.lower, a.upper, a.diagonal})
             aligned_ = aligned_ && reinterpret_cast<std::uintptr_t>(vector) % 16 == 0;
         v_.zero_tiles = {};
-        if (held_) held_->clock.reset(); // else there are no variables
+        if (held_) held_->clock.reset(); // held_ is NULL until the first allocate()
     }
 
     void allocate(int m, const BackendOptions &options) override {
@@ -54,7 +54,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
             own_diagonal_.allocate(v_.pitch);
             check(cudaMemsetAsync(own_diagonal_.get(), 0, own_diagonal_.bytes(), stream_), "cudaMemsetAsync");
         }
-        // A solve that failed between sweep 1 and its reduction leaves variables counted.
+        // The counters may differ from 0 after a solve that failed between sweep 1 and its reduction.
         check(cudaMemsetAsync(held_->counters.get(), 0, held_->counters.bytes(), stream_), "cudaMemsetAsync");
     }
 
@@ -81,7 +81,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         form_inner_products(request);
         look_for_zeros(request);
         if (!(is_bfloat16 && has_bfloat16_kernel(request))) return sums_;
-        const bool others_decide = cut_.by_segments(); // all ranks' sums do
+        const bool others_decide = cut_.by_segments(); // the sums of all ranks do
         if (others_decide || sums_.fit_single_precision(static_cast<double>(n_))) return sums_;
         ProductsRequest in_double = request;
         in_double.single = false;
@@ -105,7 +105,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
             launch_direction(v_, request, coefficients_of(request), to, held_->directions.get(), launch_place());
     }
 
-    // They came with the numbers of the inner products after the direction.
+    // The sums arrive with the inner products that follow the direction.
     DirectionSums direction_sums() override { return direction_sums_; }
     bool direction_sums_at_hand() const override { return false; }
 
@@ -233,7 +233,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         const ProductsLayout layout(panel::columns(request.pairs), request.older_steps);
         held_->sent.invalidate();
         y_stored_ = v_.apart && request.fresh && request.pairs > 0 ? request.newest_slot : -1;
-        // With the caller's diagonal the products at a trial point are not those that a search begins with.
+        // With the caller's diagonal, only weighted products precede a Cauchy search; those at a trial point do not.
         const bool searched = request.threshold == 0 && (request.weighted || !callers_diagonal_);
         const auto ahead = [&] {
             return held_->sent.ahead(searched && sends_ahead(kind_of(request)), variables_sent());
@@ -248,7 +248,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
             while (there < count && posted[there].arrived(ticket_, numbers[there])) there++;
             return there == count;
         });
-        sums_ = layout.products(numbers); // of the first subtree, where there are several
+        sums_ = layout.products(numbers); // of the first subtree, if there are several
         if (cut_.by_segments()) {
             const double *const behind = cut_.look_at(numbers, layout);
             sums_.f = behind[0];
@@ -261,7 +261,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         held_->sent.record(request, static_cast<int64_t>(direction[direction_numbers]));
     }
 
-    // A tile is known where sweep 2 takes several variables at once.
+    // Starts or stops the tracking of zero tiles. Without aligned vectors, sweep 2 processes one variable per thread
+    // and cannot track them.
     void look_for_zeros(const ProductsRequest &request) {
         constexpr int most_pairs = v_.apart ? most_staged_pairs : ZeroTiles::most_pairs;
         if (!aligned_ || !request.free_gram || request.threshold != 0 || v_.m > most_pairs) return;
@@ -296,13 +297,14 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
                 "out of memory: a vector of 2^36 variables has 2^38 bytes or more, which no GPU holds");
         columns_ = panel::columns(m);
         early_launches_ = attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
-        // Less what kernels ask for by themselves, and what the system keeps, a block's share of it.
+        // The shared memory that is available to a sweep: without the static shared memory of its kernels, and without
+        // what the system reserves per block.
         block_shared_ = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024;
         processor_shared_ = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) - 4096;
         KernelLoader<Real, History>(columns_, block_shared_);
         v_.n = n_;
         v_.m = m;
-        v_.pitch = (n_ + 63) / 64 * 64; // whole tiles of sweep 1
+        v_.pitch = (n_ + 63) / 64 * 64; // a multiple of the tile size of sweep 1
         const int records = cut_.by_segments() ? cut_.pieces().count() : multiprocessors * most_direction_resident;
         held_ = std::make_unique<CudaWorkspace<Real, History>>(
             v_.pitch, m, columns_, most_partials(), records, numbers_to_come(ProductsLayout(columns_, true)), stream_);
@@ -314,12 +316,12 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         return value;
     }
 
-    // Has them sent. Returns how many there are.
+    // Requests the variables with breakpoints in (lo, hi] and returns their number.
     int64_t find_variables(const PanelRequest &request, double lo, double hi) {
         const OnDevice on(device_);
         const int columns = panel::columns(request.pairs);
         PrefetchedVariables &sent = held_->sent;
-        sent.invalidate(); // they are overwritten
+        sent.invalidate(); // the variables in host memory are overwritten
         FromDevice *const found = held_->from_device.get();
         check(launch(find_crossed<Real, History>, blocks_for(n_), products_threads, 0, stream_, v_, request, lo, hi,
                      columns, sent.place(variables_sent()), arrivals(), &found->crossed, &found->flag, ++ticket_),
@@ -331,7 +333,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     unsigned *arrivals() const { return reinterpret_cast<unsigned *>(held_->counters.get()); }
     unsigned long long *variables_sent() const { return held_->counters.get() + 1; }
-    // A memory of many pairs begins with narrow panels, which have more blocks of partial sums.
+    // A solve with many pairs begins with narrow panels, whose kernels have more blocks of partial sums.
     int64_t most_partials() const {
         const bool cut = cut_.by_segments();
         const int64_t blocks = cut ? cut_.pieces().count() : most_products_blocks;
@@ -342,7 +344,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         }
         return most;
     }
-    // Its blocks may be placed while sweep 1 still runs; they wait for its end themselves.
+    // The blocks of the reduction may be scheduled while sweep 1 still runs; they wait for its end by
+    // grid_dependency_sync().
     void launch_reduction(const ProductsLayout &layout, int partials) {
         const NumbersOfBlocks from{held_->partials.get(), held_->directions.get(), user_.f, partials,
                                    direction_blocks_};
@@ -356,12 +359,12 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         return {block_shared_, processor_shared_, early_launches_, aligned_, stream_, cut_.pieces()};
     }
 
-    // Where g_base has a vector of its own, sweep 1 has stored y of a fresh pair; but for a solve that goes on from a
-    // checkpoint.
+    // If g_base has its own vector, sweep 1 has stored y of a fresh pair, except in a solve that continues from a
+    // checkpoint; then y is stored here.
     DirectionRequest with_stored_y(DirectionRequest request) {
         if (!v_.apart || !request.panel.fresh || request.panel.pairs == 0) return request;
         if (y_stored_ != request.panel.newest_slot) finish_pair(request.panel.newest_slot);
-        y_stored_ = -1; // g_base becomes another
+        y_stored_ = -1; // the direction replaces g_base
         request.panel.fresh = false;
         return request;
     }
@@ -381,7 +384,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         return q;
     }
 
-    // A reduction that the host waits for; rare. launch(record, scratch)
+    // Runs a reduction by launch(record, scratch) and waits for its result. This is rare.
     template <class Record, class Launch> Record reduced_by(const Launch &launch) {
         static_assert(sizeof(Record) <= sizeof(StartRecord), "the scratch and the host's copy are made for this size");
         auto *to = reinterpret_cast<Record *>(held_->from_device[0].record);
@@ -413,21 +416,21 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     const int device_;
     CutVariables cut_;
     int columns_ = 0;
-    int block_shared_ = 0, processor_shared_ = 0; // bytes that a block can have, and all of them together
-    bool early_launches_ = false;   // the device can place a kernel's blocks before the one in front of it has ended
-    bool callers_diagonal_ = false; // the diagonal is the caller's
-    bool timed_ = true;             // calls are timed on the stream
-    bool aligned_ = false;          // all of the caller's vectors to 16 bytes
+    int block_shared_ = 0, processor_shared_ = 0; // bytes of shared memory per block and per multiprocessor
+    bool early_launches_ = false;                 // the device supports programmatic dependent launch
+    bool callers_diagonal_ = false;               // the diagonal is supplied by the caller
+    bool timed_ = true;                           // calls are timed on the stream
+    bool aligned_ = false;                        // all of the caller's vectors are aligned to 16 bytes
     cudaStream_t stream_ = nullptr;
-    CancellationToken *cancellation_ = nullptr; // the caller's
+    CancellationToken *cancellation_ = nullptr; // owned by the caller
     DeviceVectors<Real, History> v_{};
     Real *x_ = nullptr, *g_ = nullptr;
-    std::unique_ptr<CudaWorkspace<Real, History>> held_; // from the first call on
+    std::unique_ptr<CudaWorkspace<Real, History>> held_; // allocated by the first call
     CudaArray<Real, Lives::on_device> aside_memory_, own_diagonal_;
     AsideVectors<Real> aside_{};
     UserArrays user_{};
-    int direction_blocks_ = 0; // records of the latest direction
-    int y_stored_ = -1;        // slot of the fresh pair whose y the latest sweep 1 has stored
+    int direction_blocks_ = 0; // number of records of the latest direction
+    int y_stored_ = -1;        // slot of the fresh pair whose y the latest sweep 1 has stored; -1: none
     DirectionSums direction_sums_{};
     PanelProducts sums_{};
     unsigned ticket_ = 0;

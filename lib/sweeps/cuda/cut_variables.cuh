@@ -1,4 +1,4 @@
-// The variables of a rank whose part is cut at segments, and what the device has told of them, subtree by subtree.
+// The variables of a rank that are divided at segments, and the sums of their subtrees that the device has posted.
 #pragma once
 
 #include <vector>
@@ -12,26 +12,27 @@ class CutVariables final : public SubtreeSums {
   public:
     explicit CutVariables(int64_t n) : n_(n), segments_(0, n, n) {}
 
-    bool by_segments() const { return pieces_.by_segments(); } // else the variables are not cut
+    bool by_segments() const { return pieces_.by_segments(); } // false: the variables are not divided
     const Pieces &pieces() const { return pieces_; }
     OwnSubtrees subtrees() const { return OwnSubtrees(segments_); }
     bool f_of_segments() const { return f_of_segments_; }
 
-    // The numbers that have been posted; they stay where they are. Returns those behind the subtrees'.
+    // Sets the array of posted numbers, which is not copied. Returns the address of the numbers behind those of the
+    // subtrees.
     const double *look_at(const double *numbers, const ProductsLayout &layout) {
         layout_ = layout;
         numbers_ = numbers;
         return numbers_of(segments_.subtree_count());
     }
-    // Of all that have been looked at: those that are free.
+    // Returns the number of free variables in all subtrees.
     double count_of_free() const {
         double count = 0;
         for (int k = 0; k < segments_.subtree_count(); k++) count += products(k).variable_sums[free_variables];
         return count;
     }
-    // Room for the squares of the pieces, in their places.
+    // Memory for the squares of the parts of all segments, in the order in which the kernel stores them.
     ScaledSquares *squares() { return squares_.data(); }
-    // They are there. Returns the first subtree's.
+    // Joins the squares of the parts and of the segments. Returns the result of the first subtree.
     ScaledSquares join_squares() {
         for (std::size_t k = segments_.count(); k < squares_.size(); k++)
             squares_[k % segments_.count()].join(squares_[k]);

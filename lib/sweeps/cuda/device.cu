@@ -1,4 +1,4 @@
-// What the CUDA backend is besides its sweeps: whether it can be used, and its memory.
+// The availability of CUDA, and memory on the device.
 #include <cuda.h>
 
 #include "sweeps/backend.hpp"
@@ -18,7 +18,7 @@ class CudaMemory final : public MemorySpace {
         return memory;
     }
     void release(void *pointer) override {
-        const OnDevice on(device_, std::nothrow); // if it can be: what is given back is given back in any case
+        const OnDevice on(device_, std::nothrow); // if possible; the memory is released in any case
         check(cudaFree(pointer), "cudaFree");
     }
     void copy_in(void *to, const void *from_host, std::size_t bytes, void *stream) override {
@@ -31,8 +31,8 @@ class CudaMemory final : public MemorySpace {
         const OnDevice on(device_);
         check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), "cudaStreamSynchronize");
     }
-    // Managed memory comes to the device that reads it. Memory of another device may be out of reach, and a kernel that
-    // reads it then ends all of the process's work on this one: it is never taken.
+    // Managed memory migrates to the device that reads it. Memory of another device may be inaccessible; a kernel that
+    // reads it would end all work of the process on this device, so it is never accepted.
     bool accepts(const void *pointer, Space &where) override {
         const cudaPointerAttributes at = attributes(pointer);
         const bool managed = at.type == cudaMemoryTypeManaged;
@@ -58,7 +58,7 @@ class CudaMemory final : public MemorySpace {
     int device_ = 0;
 };
 
-// Whether this process has a CUDA context already, asked without making one.
+// Returns whether this process already has a CUDA context, without creating one.
 bool cuda_in_use() {
     int devices = 0;
     if (cudaGetDeviceCount(&devices) != cudaSuccess) {

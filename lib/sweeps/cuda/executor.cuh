@@ -1,5 +1,6 @@
-// What applies rules to all variables on a CUDA device, on the handle's stream, for classes that are written once for
-// host and CUDA; its counterpart is sweeps/host/executor.hpp. Only what returns a number to the host waits.
+// Applies rules to all variables on a CUDA device, on the stream of the handle, for classes that are written once for
+// host and CUDA. sweeps/host/executor.hpp is the counterpart for the host. Only functions that return a result to the
+// host wait for the stream.
 #pragma once
 
 #include "exec/map_reduce_cuda.cuh"
@@ -11,9 +12,9 @@ class CudaExecutor {
   public:
     template <class T> using Array = CudaArray<T, Lives::on_device>;
 
-    // what: of messages on failures
+    // what: the text that names the operation in error messages
     CudaExecutor(int device, const char *what) : device_(device), what_(what) {}
-    ~CudaExecutor() { // before any of the memory is freed; nobody can be told of an error
+    ~CudaExecutor() { // waits before memory is freed; cannot report errors
         const OnDevice on(device_, std::nothrow);
         if (scratch_.bytes() > 0) cudaStreamSynchronize(stream_);
     }
@@ -25,17 +26,18 @@ class CudaExecutor {
         const OnDevice on(device_);
         array.allocate(count);
     }
-    // Kernels are loaded at first, so that none is to be loaded, and waited for, when the caller's run.
+    // Loads kernels before their first launch, which otherwise might wait until the caller's kernels have ended.
     template <class... Rules> void load_maps() {
         const OnDevice on(device_);
         (check(load(map_kernel<Rules>), "the loading of a kernel"), ...);
     }
-    // And memory for it; all records have to be of this many bytes at most.
+    // Loads the kernel of a reduction, and allocates the memory that all reductions share. A record has at most
+    // record_bytes.
     template <class Record, class Rule> void load_reduction() {
         static_assert(sizeof(Record) <= record_bytes);
         const OnDevice on(device_);
         check(load(map_reduce_kernel<Record, most_resident, Rule, StoreRecord<Record>>), "the loading of a kernel");
-        if (record_.bytes() > 0) return; // the last that is allocated
+        if (record_.bytes() > 0) return; // this array is allocated last
         scratch_.allocate(arrivals_bytes + block_limit * record_bytes);
         check(cudaMemsetAsync(scratch_.get(), 0, static_cast<std::size_t>(scratch_.bytes()), stream_),
               "cudaMemsetAsync");
@@ -71,7 +73,7 @@ class CudaExecutor {
     cudaStream_t stream_ = nullptr;
     CancellationToken *cancellation_ = nullptr;
     Array<unsigned char> scratch_;
-    CudaArray<Room, Lives::on_host_mapped> record_; // written by a kernel
+    CudaArray<Room, Lives::on_host_mapped> record_; // written by a kernel, read by the host
 };
 
 } // namespace cudaopt

@@ -1,5 +1,5 @@
-// The kernels of a CUDA backend, enumerated once: those that are loaded with a handle's first call are those that its
-// sweeps launch.
+// The list of all kernels of a CUDA backend. It determines both the kernels that the first call of a handle loads and
+// those that the sweeps launch.
 #pragma once
 
 #include <utility>
@@ -17,20 +17,20 @@
 
 namespace cudaopt {
 
-// Neighbouring variables that a thread of sweep 2 takes where all vectors are aligned: 16 bytes of x.
+// Number of neighbouring variables per thread of sweep 2 if all vectors are aligned: 16 bytes of x.
 template <class Real, class History> constexpr int direction_variables = 16 / sizeof(Real);
 
-// One of the kernels that have variants: sweep 1 by LaneAgent or Bfloat16Agent, or for wide panels; sweep 2 by
-// TakeDirection, of which the usual requests have kernels without pieces, or through shared memory where the columns
-// have fewer bits than x.
+// A kernel that has variants. Sweep 1 uses LaneAgent or Bfloat16Agent, or the kernels for wide panels. Sweep 2 uses
+// TakeDirection, with separate kernels for the usual requests of variables that are not divided at segments, or it
+// loads through shared memory if the columns have fewer bits than x.
 enum class Family { lanes, bfloat16, wide, direction, direction_of_pieces, staged_direction };
 struct Variant {
     Family family;
     InnerProducts kind; // of sweep 1
-    // Blocks or octets of columns; of sweep 2 a thread's neighbouring variables, or if staged a multiprocessor's
-    // blocks.
+    // Sweep 1: number of blocks or octets of columns. Sweep 2: neighbouring variables per thread or, if staged, blocks
+    // per multiprocessor.
     int size;
-    // Of sweep 2: whether tiles of zeros are looked for, and whether the coefficients are the kernel's parameters.
+    // Sweep 2: zero tiles are skipped; the coefficients are kernel parameters.
     bool zeros, by_value;
 };
 
@@ -65,7 +65,7 @@ template <class Real, class History> struct Variants {
 };
 template <class Real, class History> inline constexpr Variants<Real, History> variants{};
 
-// action(index) for each of the variants; index is a std::integral_constant.
+// Calls action(index) for each of the variants; index is a std::integral_constant.
 template <class Action, int... index>
 void for_each_variant(const Action &action, std::integer_sequence<int, index...>) {
     (action(std::integral_constant<int, index>()), ...);
@@ -103,11 +103,11 @@ template <class Real, class History, int index> constexpr auto kernel_of() {
     else return inner_products_kernel<typename AgentOf<Real, History, index>::Type>;
 }
 
-// Each kernel that a panel of up to so many columns may need. All of them beforehand: what is loaded later might have
-// to wait for the caller's kernels, and a stop request does not end that wait.
+// Loads each kernel that a panel of up to `columns` columns may need. The first launch of a kernel that is not loaded
+// might wait for the caller's kernels, and a stop request does not end that wait.
 template <class Real, class History> class KernelLoader {
   public:
-    // block_shared: bytes of shared memory that a block of sweep 1 may have
+    // block_shared: bytes of shared memory that a block of sweep 1 may use
     KernelLoader(int columns, int block_shared) {
         for_each_variant<Real, History>([&](auto index) {
             constexpr Variant variant = variants<Real, History>.list[index];

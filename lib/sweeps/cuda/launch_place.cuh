@@ -1,4 +1,4 @@
-// Where the kernels of the sweeps are launched.
+// The launches of the sweeps: their limits, their stream and their number of blocks.
 #pragma once
 
 #include <algorithm>
@@ -9,16 +9,16 @@
 
 namespace cudaopt {
 
-// What a launch has to know of its place.
+// The parameters that all launches of a backend share.
 struct LaunchPlace {
-    int block_shared, processor_shared; // bytes that a block can have, and all of a multiprocessor's together
-    bool early;                         // kernels may be in place before those in front of them have ended
-    bool aligned;                       // all of the caller's vectors to 16 bytes
+    int block_shared, processor_shared; // bytes of shared memory per block and per multiprocessor
+    bool early;                         // programmatic dependent launch may be used
+    bool aligned;                       // all of the caller's vectors are aligned to 16 bytes
     cudaStream_t stream;
-    Pieces pieces; // of the variables
+    Pieces pieces; // the division of the variables among blocks
 };
 
-// A kernel that waits for the one in front of it itself, where it may.
+// Launches a kernel that calls grid_dependency_sync() itself. If `early` is set, it uses programmatic dependent launch.
 template <class... Parameters, class... Arguments>
 void launch_behind(bool early, const char *what, void (*kernel)(Parameters...), dim3 blocks, int shared,
                    cudaStream_t stream, const Arguments &...arguments) {
@@ -27,7 +27,8 @@ void launch_behind(bool early, const char *what, void (*kernel)(Parameters...), 
           what);
 }
 
-// Blocks of threads for n variables: one for each piece, or as far as there are so many variables.
+// Returns the number of blocks for n variables: one per part of a segment or, if the variables are not divided at
+// segments, at most `most` and no more than n requires.
 inline int variable_blocks(const Pieces &pieces, int64_t n, int most) {
     if (pieces.by_segments()) return pieces.count();
     return static_cast<int>(std::min<int64_t>(most, (n + products_threads - 1) / products_threads));

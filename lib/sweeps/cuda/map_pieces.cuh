@@ -1,5 +1,5 @@
-// A rule applied to the variables of all pieces, a block each, whose records are left unjoined, for who joins them
-// later.
+// Applies a rule to variables that are divided at segments, with one block per part of a segment. The records of the
+// blocks are stored without joining them.
 #pragma once
 
 #include "exec/map_reduce_cuda.cuh"
@@ -7,7 +7,7 @@
 
 namespace cudaopt {
 
-// rule(i, record) for the groups of `variables` neighbouring variables of which i is the number.
+// Calls rule(i, record) for each group i of `variables` neighbouring variables.
 template <class Record, int resident, int variables, class Rule>
 __global__ void __launch_bounds__(block_threads, resident < most_resident ? resident : 1)
     map_pieces_kernel(Pieces pieces, int64_t n, Rule rule, Record *records) {
@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(block_threads, resident < most_resident ? resi
     if (threadIdx.x == 0) records[pieces.place(blockIdx.x)] = mine;
 }
 
-// Returns what the launch returned.
+// Returns the status of the launch.
 template <class Record, int resident, int variables, class Rule>
 cudaError_t map_pieces_cuda(const Pieces &pieces, int64_t n, const Rule &rule, Record *records, cudaStream_t stream) {
     return launch(map_pieces_kernel<Record, resident, variables, Rule>, pieces.count(), block_threads, 0, stream,

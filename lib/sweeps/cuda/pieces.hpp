@@ -1,6 +1,7 @@
-// How the blocks of a grid share the variables. Those of a handle of its own stride over all variables together. Those
-// of a rank whose part is cut at segments (sweeps/segments.hpp) have a piece of one segment each: which variables are
-// summed together, and in which order, then depends on the number of all ranks' variables alone.
+// The division of the variables among the blocks of a grid. In general the blocks execute a grid-stride loop over all
+// variables. If the variables of a rank are divided at segments (sweeps/segments.hpp), each block processes one part of
+// one segment. The variables that are summed together, and their order, then depend only on the number of variables of
+// all ranks.
 #pragma once
 
 #include "exec/annotations.hpp"
@@ -8,19 +9,20 @@
 
 namespace cudaopt {
 
-// Of a segment, a power of two: with as many, an eighth of the segments are enough for all multiprocessors of a GPU.
+// Largest number of parts of a segment, a power of two. With 8 parts, an eighth of the segments occupies all
+// multiprocessors of a GPU.
 constexpr int most_pieces = 8;
-constexpr int64_t least_tiles_of_piece = 16; // where a segment has several; no piece is empty
+constexpr int64_t least_tiles_of_piece = 16; // if a segment has several parts; no part is empty
 
-// Units (tiles, groups of variables) begin, ..., end - 1 of which a block has those that are `step` apart, from the one
-// behind its thread's or warp's number and `offset` on.
+// The units of a block, which are tiles or groups of variables. Worker k of the block, a thread or a warp, processes
+// the units begin + offset + k, begin + offset + k + step, ... below end.
 struct BlockShare {
     int64_t begin, end, offset, step;
 };
 
 class Pieces {
   public:
-    Pieces() = default; // of a handle of its own
+    Pieces() = default; // the variables are not divided at segments
     explicit Pieces(const OwnSegments &own)
         : whole_(own.whole()), first_(static_cast<int>(own.first())), segments_(static_cast<int>(own.count())) {
         while (1 << doublings_ < most_pieces && whole_.least_tiles() >= least_tiles_of_piece << (doublings_ + 1))
@@ -30,16 +32,16 @@ class Pieces {
     CUDA_OPT_HD bool by_segments() const { return segments_ > 0; }
     CUDA_OPT_HD int segments() const { return segments_; }
     CUDA_OPT_HD int of_segment() const { return 1 << doublings_; }
-    CUDA_OPT_HD int count() const { return segments_ << doublings_; } // and blocks
-    // A segment in one.
+    CUDA_OPT_HD int count() const { return segments_ << doublings_; } // also the number of blocks
+    // Returns the division with one part per segment.
     Pieces undivided() const {
         Pieces pieces = *this;
         pieces.doublings_ = 0;
         return pieces;
     }
 
-    // Of a block among so many, of n variables in units of unit_variables, that divide a tile, for so many threads or
-    // warps.
+    // Returns the units of a block for n variables. unit_variables: variables per unit, a divisor of the tile size;
+    // blocks: number of blocks of the grid; workers: number of threads or warps per block.
     CUDA_OPT_HD BlockShare share(int64_t n, int unit_variables, int block, int blocks, int workers) const {
         const int64_t units = (n + unit_variables - 1) / unit_variables;
         if (!by_segments())
@@ -52,7 +54,8 @@ class Pieces {
                       end = (tile + (tiles * (piece + 1) >> doublings_)) * units_of_tile;
         return {begin, end < units ? end : units, 0, workers};
     }
-    // Where a block's sums stand: those of the segments' first pieces, then of the second ones, ...
+    // Returns the index at which a block stores its sums: those of the first part of each segment come first, then
+    // those of the second parts, and so on.
     CUDA_OPT_HD int place(int block) const {
         return by_segments() ? (block & (of_segment() - 1)) * segments_ + (block >> doublings_) : block;
     }

@@ -14,20 +14,22 @@ __device__ void post(Posted *to, double value, unsigned ticket) {
                  : "memory");
 }
 
-// Each warp's lane 0 has the number of its own place of the whole grid, of which the first `count` are posted: a
-// block's go over the bus together. The last says how many variables were sent ahead. All threads call it.
+// Posts the numbers of a block to the host, one per warp. Lane 0 of each warp has the number whose index is that of the
+// warp in the grid, and the first `count` numbers are posted. One warp posts all numbers of a block, so that they cross
+// the bus together. The last number is that of the variables sent in advance. All threads must call it.
 __device__ void post_numbers(Posted *to, double v, int count, unsigned ticket) {
     __shared__ double of_block[products_warps];
     if (threadIdx.x % 32 == 0) of_block[threadIdx.x / 32] = v;
     __syncthreads();
     const int place = blockIdx.x * products_warps + threadIdx.x;
     if (threadIdx.x >= products_warps || place >= count) return;
-    if (place == count - 1 && of_block[threadIdx.x] > 0) __threadfence_system(); // the variables before their number
+    // the variables become visible before their number
+    if (place == count - 1 && of_block[threadIdx.x] > 0) __threadfence_system();
     post(to + place, of_block[threadIdx.x], ticket);
 }
 
-// What a warp makes of `count` numbers, the result on lane 0. Each lane's loads are on their way together: they take as
-// long as one.
+// Joins `count` numbers within a warp; lane 0 receives the result. All loads of a lane are in flight together, so that
+// their latency is that of one load.
 template <class Load, class Join> __device__ double join_of_warp(int count, double nothing, Load load, Join join) {
     constexpr int at_once = (most_products_blocks + 31) / 32;
     double v = nothing;
@@ -42,8 +44,8 @@ template <class Load, class Join> __device__ double join_of_warp(int count, doub
     return v;
 }
 
-// Join the blocks' partial sums, a warp an entry, straight into host memory. From Hopper on, the blocks are in place
-// before sweep 1 has ended.
+// Joins the partial sums of the blocks, with one warp per entry, and writes the results to host memory. With
+// programmatic dependent launch, its blocks are resident before sweep 1 ends.
 __global__ void __launch_bounds__(products_threads)
     reduce_partials(ProductsLayout layout, const double *partials, int blocks, const double *f,
                     const DirectionRecord *directions, int direction_blocks, unsigned long long *sent, Posted *to,
@@ -62,7 +64,7 @@ __global__ void __launch_bounds__(products_threads)
     } else if (entry == layout.size) {
         v = *f;
     } else if (entry < layout.size + 1 + direction_numbers) {
-        const int which = entry - layout.size - 1; // of a record's three numbers
+        const int which = entry - layout.size - 1; // index within a record
         const double *const records = reinterpret_cast<const double *>(directions);
         v = join_of_warp(
             direction_blocks, 0, [=](int b) { return records[direction_numbers * b + which]; }, sum);
@@ -73,8 +75,8 @@ __global__ void __launch_bounds__(products_threads)
     post_numbers(to, v, posted_numbers(layout), ticket);
 }
 
-// One of the numbers of each piece, which stands at first[(piece * segments + segment) * stride]; and how two are
-// joined.
+// One entry of the partial sums of all parts of all segments, and how two of its values are joined. The value of part p
+// of segment k is first[(p * segments + k) * stride].
 struct PieceNumbers {
     enum Join { sum, largest, least } how;
     const double *first;
@@ -86,8 +88,9 @@ struct PieceNumbers {
     }
 };
 
-// What a warp makes of those of segments begin, ..., end - 1, at most 32 `runs`, the result on lane 0: those of a
-// segment one after the other, segments in the order of join_in_tree(). All loads are on their way together.
+// Joins the values of segments begin, ..., end - 1 within a warp; lane 0 receives the result. There are at most 32
+// `runs` segments. The parts of a segment are joined in their order, and segments in the order of join_in_tree(). All
+// loads are in flight together.
 template <int pieces, int runs> __device__ double join_of_segments(const PieceNumbers &of, int begin, int end) {
     const int lane = threadIdx.x % 32;
     double parts[runs][pieces], v[runs];
@@ -125,7 +128,8 @@ template <int runs> __device__ double join_of_segments(const PieceNumbers &of, i
     }
 }
 
-// As reduce_partials, a warp a number. f: one for each segment, or one.
+// Like reduce_partials(), for variables that are divided at segments; one warp per number. f: one value per segment, or
+// a single value.
 __global__ void __launch_bounds__(products_threads)
     reduce_pieces(ProductsLayout layout, const __grid_constant__ OwnSubtrees subtrees, int segments,
                   const double *partials, int pieces, const DirectionRecord *directions, int direction_pieces,
@@ -159,7 +163,7 @@ __global__ void __launch_bounds__(products_threads)
     post_numbers(to, v, posted_numbers(layout, subtrees.count), ticket);
 }
 
-// A warp a number.
+// Launches a kernel with one warp per number.
 template <class... Parameters, class... Arguments>
 void launch_warps(const NumbersLaunch &at, int warps, void (*kernel)(Parameters...), const Arguments &...arguments) {
     launch_behind(at.early, "the launch of sweep 1's reduction", kernel, (warps + products_warps - 1) / products_warps,

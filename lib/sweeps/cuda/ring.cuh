@@ -133,7 +133,7 @@ class Ring {
           columns_to_(shared_address(Place::column(first, Columns::vector()) + Columns::variable())),
           vectors_to_(shared_address(place.vector(first, Vectors::vector()) + Vectors::variable())),
           size_(place.bytes()), end_(stages * size_) {
-        // Without this empty statement the compiler computes the addresses again for each copy.
+        // Without this empty asm statement the compiler computes the addresses again for each copy.
         if constexpr (looks_for_zeros) asm volatile("" : "+r"(columns_to_), "+r"(vectors_to_));
         for (int k = place.copied; k < place.vectors; k++)
             for (int stage = 0; stage < end_; stage += size_)
@@ -193,7 +193,7 @@ class Ring {
                     for (int k = first_of_others; k < From::in_list; k += Columns::at_once) copy_column(k);
                 }
             } else {
-                // Without this empty statement the compiler keeps the results of the comparisons with `count` and
+                // Without this empty asm statement the compiler keeps the results of the comparisons with `count` and
                 // `least` as bits in registers, and extracts them for each column.
                 int end = count, first = least;
                 asm volatile("" : "+r"(end), "+r"(first));

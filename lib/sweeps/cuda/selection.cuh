@@ -1,4 +1,5 @@
-// The selection of marked items: a list of their indices on the device, in order, and their number for the host.
+// The selection of marked items: a list of their indices in device memory, in ascending order, and their number on the
+// host.
 #pragma once
 
 #include <cub/device/device_select.cuh>
@@ -10,11 +11,11 @@ namespace cudaopt {
 
 class Selection {
   public:
-    // For messages: what selects, and what the stream has worked on up to then.
+    // Texts for error messages: what selects, and the work of the stream up to the end of the selection.
     Selection(const char *what, const char *work) : what_(what), work_(work) {}
 
-    // Memory for up to so many items; and CUB's kernels, which are loaded by what launches them, be it for one item
-    // without a mark.
+    // Allocates memory for up to `count` items. It also selects from one item without a mark, because CUB's kernels are
+    // loaded by their first launch.
     void reserve(int64_t count, cudaStream_t stream) {
         count_.allocate(1);
         scratch_.allocate(static_cast<int64_t>(enqueue(nullptr, 0, count, nullptr, nullptr, stream)));
@@ -24,7 +25,7 @@ class Selection {
     }
     int64_t bytes() const { return scratch_.bytes(); }
 
-    // marks, list: on the device. Waits, and returns how many of the items are marked.
+    // marks, list: device memory. Waits for the stream and returns the number of marked items.
     int64_t operator()(int64_t count, const unsigned char *marks, int64_t *list, cudaStream_t stream,
                        CancellationToken &cancellation) {
         enqueue(count, marks, list, stream);
@@ -33,10 +34,11 @@ class Selection {
     }
 
   private:
-    // Returns the bytes of scratch that it takes; without scratch that is all it does.
+    // Returns the number of bytes of scratch memory that the selection needs. If `scratch` is NULL, it does nothing
+    // else.
     std::size_t enqueue(void *scratch, std::size_t bytes, int64_t count, const unsigned char *marks, int64_t *list,
                         cudaStream_t stream) {
-        cudaGetLastError(); // an error that another call has left behind would be taken for one of the selection
+        cudaGetLastError(); // CUB would report an error that an earlier call has left
         check(cub::DeviceSelect::Flagged(scratch, bytes, thrust::counting_iterator<int64_t>(0), marks, list,
                                          count_.get(), count, stream),
               what_);

@@ -1,6 +1,7 @@
-// Time on a stream between the first and the last command of each call. A call's events are read two calls later, when
-// they are certain to be complete. Timing fails no solve: an error leaves the call's time out, and where it is one of
-// the stream's work, the next wait meets it again. So does a call that gave up its wait: its end is not in sight.
+// Measures the time on a stream between the first and the last command of each call. The events of a call are read two
+// calls later, when they are certainly complete. A failure of the timing does not fail a solve: the time of that call
+// is omitted, and an error of the stream's own work is reported by the next wait. The time of a call that gave up its
+// wait is omitted too.
 #pragma once
 
 #include "sweeps/cuda/support.cuh"
@@ -45,7 +46,7 @@ class StreamClock {
     }
 
     Call calls_[2];
-    bool begun_ = false; // the call's beginning has been recorded
+    bool begun_ = false; // the begin event of the current call is recorded
     unsigned count_ = 0;
     double seconds_ = 0;
 };

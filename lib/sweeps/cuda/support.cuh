@@ -1,4 +1,4 @@
-// Failures of the CUDA runtime as exceptions, owners of what it lends, and the host's wait for a stream.
+// Exceptions for failures of the CUDA runtime, owners of its resources, and the host's waits for a stream.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,21 +16,21 @@ namespace cudaopt {
 
 inline void check(cudaError_t error, const char *what) {
     if (error == cudaSuccess) return;
-    cudaGetLastError(); // the runtime's memory of it; what cannot be cleared will come again
+    cudaGetLastError(); // clears the error; a sticky error is reported again by the next call
     char text[256];
     std::snprintf(text, sizeof text, "CUDA failed in %s: %s (%s)", what, cudaGetErrorString(error),
                   cudaGetErrorName(error));
     throw BackendFailure(error == cudaErrorMemoryAllocation ? CUDA_OPT_OUT_OF_MEMORY : CUDA_OPT_CUDA_FAILURE, text);
 }
 
-// Makes a device current for as long as it lives.
+// Makes a device current during its lifetime.
 class OnDevice {
   public:
     explicit OnDevice(int device) { check(enter(device), "the choice of the handle's device"); }
-    // Where nobody can be told of an error: in destructors, and for what is not worth a failure.
+    // For destructors, and for operations whose failure does not matter.
     OnDevice(int device, std::nothrow_t) noexcept { static_cast<void>(enter(device)); }
     ~OnDevice() {
-        if (changed_) cudaSetDevice(before_); // which was possible before; nothing can be done if it is no more
+        if (changed_) cudaSetDevice(before_); // a failure to restore the device cannot be handled
     }
     OnDevice(const OnDevice &) = delete;
     OnDevice &operator=(const OnDevice &) = delete;
@@ -50,7 +50,7 @@ class OnDevice {
 
 enum class Lives { on_device, on_host_mapped };
 
-// An array on the device, or on the host where the device can write it.
+// An array in device memory, or in pinned host memory that the device can write.
 template <class T, Lives where> class CudaArray {
   public:
     CudaArray() = default;
@@ -73,7 +73,7 @@ template <class T, Lives where> class CudaArray {
         data_ = static_cast<T *>(memory);
         bytes_ = bytes;
     }
-    void release() { // also by the destructor, which can tell nobody of an error
+    void release() { // also called by the destructor, which cannot report errors
         if (data_) static_cast<void>(where == Lives::on_device ? cudaFree(data_) : cudaFreeHost(data_));
         data_ = nullptr;
         bytes_ = 0;
@@ -90,7 +90,7 @@ template <class T, Lives where> class CudaArray {
 class CudaEvent {
   public:
     CudaEvent() { check(cudaEventCreate(&event_), "cudaEventCreate"); }
-    ~CudaEvent() { cudaEventDestroy(event_); } // nobody can be told of an error
+    ~CudaEvent() { cudaEventDestroy(event_); } // a destructor cannot report errors
     CudaEvent(const CudaEvent &) = delete;
     CudaEvent &operator=(const CudaEvent &) = delete;
     cudaEvent_t get() const { return event_; }
@@ -99,16 +99,17 @@ class CudaEvent {
     cudaEvent_t event_ = nullptr;
 };
 
-// Wait until all of the stream's work is done, or throw Interrupted. Not by cudaStreamSynchronize(), which waits for as
-// long as it takes.
+// Waits until all work of the stream is done, or throws Interrupted. cudaStreamSynchronize() is not used, because its
+// wait cannot be interrupted.
 inline void wait_for_stream(cudaStream_t stream, CancellationToken &cancellation, const char *what) {
     cudaError_t state = cudaErrorNotReady;
     while ((state = cudaStreamQuery(stream)) == cudaErrorNotReady) cancellation.check();
     check(state, what);
 }
 
-// What is waited for never arrives when a kernel fails, the caller's included, so the stream is asked now and then.
-// A reply that arrives after Interrupted was thrown is ignored, because its ticket is no longer current.
+// Polls until arrived() returns true. If a kernel of the library or of the caller fails, the reply never arrives, so
+// the stream is queried once per 65536 polls. A reply that arrives after Interrupted was thrown is ignored, because its
+// ticket is no longer current.
 template <class Arrived> void wait_until(cudaStream_t stream, CancellationToken &cancellation, const Arrived &arrived) {
     for (unsigned spins = 1; !arrived(); spins++) {
         if (spins % 65536 != 0) continue;

@@ -1,4 +1,5 @@
-// What a CUDA backend holds besides its numbers, from the first call of a handle on: all of it, or none.
+// The resources of a CUDA backend that the first call of a handle allocates. The constructor allocates all of them or
+// throws.
 #pragma once
 
 #include <cstring>
@@ -20,7 +21,7 @@ struct FromDevice { // written by kernels, read by the host
 template <class Real, class History> struct CudaWorkspace {
     static constexpr int read_capacity = 64;
 
-    // For vectors of `pitch` elements and panels of so many columns.
+    // pitch: elements per vector; columns: of the widest panel
     CudaWorkspace(int64_t pitch, int m, int columns, int64_t partial_sums, int direction_records, int numbers_posted,
                   cudaStream_t stream) {
         vectors.allocate(WorkVectors<Real, History>::bytes(m, pitch));
@@ -41,7 +42,7 @@ template <class Real, class History> struct CudaWorkspace {
         numbers.resize(numbers_posted);
         std::memset(static_cast<void *>(from_device.get()), 0, from_device.bytes());
         std::memset(static_cast<void *>(posted.get()), 0, posted.bytes());
-        // Variables past n are read as part of a tile; they have to be 0.
+        // Tiles extend past n, and the elements there must be 0.
         check(cudaMemsetAsync(vectors.get(), 0, vectors.bytes(), stream), "cudaMemsetAsync");
         check(cudaMemsetAsync(scratch.get(), 0, scratch.bytes(), stream), "cudaMemsetAsync");
     }
@@ -55,14 +56,15 @@ template <class Real, class History> struct CudaWorkspace {
     CudaArray<double, Lives::on_device> partials, coefficients;
     CudaArray<DirectionRecord, Lives::on_device> directions;
     CudaArray<unsigned char, Lives::on_device> scratch;
-    CudaArray<unsigned long long, Lives::on_device> counters; // blocks that have arrived; variables that have been sent
+    // number of blocks that have arrived; number of variables that have been sent
+    CudaArray<unsigned long long, Lives::on_device> counters;
     CudaArray<FromDevice, Lives::on_host_mapped> from_device;
     CudaArray<double, Lives::on_host_mapped> staged_coefficients;
     CudaArray<Posted, Lives::on_host_mapped> posted;
     CudaArray<Real, Lives::on_host_mapped> read_buffer;
     PrefetchedVariables sent;
     FoundVariables found;
-    std::vector<double> numbers; // as posted
+    std::vector<double> numbers; // as posted by the device
     StreamClock clock;
 };
 
