@@ -95,8 +95,8 @@ PAGE_OF = {
 }
 CONTENTS = {
     "Start here": "tutorial newcomer which_solver python fortran migrating",
-    "In use": "endings gradient_check noise argmin memory metric scaling backends ranks batch determinism search setulb "
-    "manual_interface cvt",
+    "In use": "endings gradient_check noise argmin memory metric scaling backends ranks batch determinism search "
+    "setulb manual_interface cvt",
     "Reference": "reference/c reference/cpp reference/fortran reference/python reference/batch reference/ranks "
     "reference/search reference/setulb reference/unlp",
     "Measured": "benchmarks performance gpu-report reach tables/small-problems",

@@ -225,5 +225,13 @@ def test_jax():
             bounds=Bounds(0 * flat, 0.5 * flat), x_scale=flat,
         )
         same(np.asarray(many.x), np.tile(0.5 * np.asarray(flat), (3, 1)))
+        by_memory = cuda_opt.jax.minimize(fun, start, x_scale=units, jit=False)
+        np.testing.assert_allclose(by_memory.x["a"], result.x["a"], rtol=1e-6)
+        for solve in (
+            lambda s: cuda_opt.jax.minimize(lambda x: (x**2).sum(), flat, x_scale=s).x,
+            lambda s: cuda_opt.jax.minimize_batch(lambda x: (x**2).sum(), flat[None], x_scale=s).x,
+        ):
+            with pytest.raises(TypeError, match="x_scale is given, but JAX is tracing the solve"):
+                jax.jit(solve)(flat)
     finally:
         jax.config.update("jax_enable_x64", before)
