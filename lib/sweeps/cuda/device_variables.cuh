@@ -141,6 +141,7 @@ __device__ inline float larger_size(float a, float b) {
 enum class InnerProducts {
     unbounded,   // no products over the free variables; if there are arrays of bounds, all bounds are infinite
     bounded,     // threshold 0: a variable is free unless it is active; zero tiles are not tracked
+    many_active, // threshold 0, and zero tiles are tracked
     general,     // also threshold > 0 (free: breakpoint > threshold) or < 0 (all free); zero tiles may be tracked
     metric,      // with a diagonal, weighted or not, and threshold >= 0; zero tiles may be tracked
     new_diagonal // as before, and the products of the older steps over all variables
@@ -151,11 +152,13 @@ constexpr bool in_metric(InnerProducts kind) {
 // Returns whether kernels of this kind can skip zero tiles. With a diagonal, they can only if the columns have the
 // precision of x.
 template <class Real, class History> constexpr bool looks_for_zeros(InnerProducts kind) {
-    return kind == InnerProducts::general || (kind == InnerProducts::metric && std::is_same_v<Real, History>);
+    return kind == InnerProducts::many_active || kind == InnerProducts::general ||
+           (kind == InnerProducts::metric && std::is_same_v<Real, History>);
 }
 constexpr bool over_free_variables(InnerProducts kind) { return kind != InnerProducts::unbounded; }
 constexpr bool sends_ahead(InnerProducts kind) { // the variables that the Cauchy search may pass, if the threshold is 0
-    return kind == InnerProducts::bounded || kind == InnerProducts::general || in_metric(kind);
+    return kind == InnerProducts::bounded || kind == InnerProducts::many_active || kind == InnerProducts::general ||
+           in_metric(kind);
 }
 inline InnerProducts kind_of(const PanelRequest &request) {
     return request.older_steps      ? InnerProducts::new_diagonal

@@ -42,8 +42,9 @@ template <class Real, class History> struct Variants {
         constexpr bool fewer_bits = !std::is_same_v<Real, History>;
         for (int k = 0; k <= static_cast<int>(InnerProducts::new_diagonal); k++) {
             const auto kind = static_cast<InnerProducts>(k);
-            for (int blocks = 1; lane_kind(kind) == kind && blocks <= widest_resident(kind); blocks++)
-                if (lane_size(kind, blocks) == blocks && PanelsOfBlocks(blocks, kind).most_pairs > 0)
+            for (int blocks = 1; blocks <= widest_resident(kind); blocks++)
+                if (lane_kind<Real>(kind, blocks) == kind && lane_size(kind, blocks) == blocks &&
+                    PanelsOfBlocks(blocks, kind).most_pairs > 0)
                     add({Family::lanes, kind, blocks, false, false});
             if (wide_kind(kind) == kind) add({Family::wide, kind, 0, false, false});
             if (std::is_same_v<History, bfloat16> && has_bfloat16_kernel(kind))

@@ -22,9 +22,9 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
     int operator()() {
         const InnerProducts kind = this->kind();
         const bool single = std::is_same_v<History, bfloat16> && has_bfloat16_kernel(request_);
-        const InnerProducts served_by = lane_kind(kind);
         const int size = single ? std::max(bfloat16_octets(request_.pairs), least_octets)
                                 : lane_size(kind, column_blocks(multiplied_columns(layout_.columns, kind)));
+        const InnerProducts served_by = lane_kind<Real>(kind, single ? 1 : size);
         int blocks = 0; // 0: there is no such kernel, or it does not fit
         for_each_variant<Real, History>([&](auto index) {
             constexpr Variant variant = variants<Real, History>.list[index];
@@ -45,7 +45,7 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
   private:
     InnerProducts kind() const {
         const InnerProducts kind = kind_of(request_);
-        return kind == InnerProducts::bounded && v_.zero_tiles.are_kept() ? InnerProducts::general : kind;
+        return kind == InnerProducts::bounded && v_.zero_tiles.are_kept() ? InnerProducts::many_active : kind;
     }
     // Invalidates the zero tiles of a column y that a kernel stores without updating the bitmap.
     void invalidate_zero_tiles() const {
