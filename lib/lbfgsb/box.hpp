@@ -1,6 +1,6 @@
-// One variable against its bounds. These few rules are all that the algorithm knows of a variable besides its inner
-// products; host and device share them. Arithmetic is double, whatever the storage; Number is double, or a vector of
-// doubles whose comparisons give a mask for select().
+// Functions of one variable and its bounds, shared by host and device. Apart from inner products, the algorithm uses
+// individual variables only through these functions. Arithmetic is in double precision, whatever the storage precision
+// is. Number is double, or a vector of doubles whose comparisons return a mask for select().
 #pragma once
 
 #include <limits>
@@ -15,38 +15,38 @@ template <class Mask, class Number> CUDA_OPT_HD_INLINE Number select(Mask mask, 
     return mask ? yes : no;
 }
 
-// x held to [l, u]; NaN stays NaN, so that nobody mistakes it for a point of the box.
+// The projection of x onto [l, u]. NaN remains NaN, so that it is not mistaken for a point of the box.
 template <class Number> CUDA_OPT_HD_INLINE Number clamp_to_box(Number x, Number l, Number u) {
     return select(x < l, l, select(x > u, u, x));
 }
 
-// A point to evaluate at: x held to [l, u] and to what can be stored, [-largest, largest]; `from`, a point of the box,
-// where x is no number because its terms overflowed.
+// A point at which f can be evaluated: x projected onto [l, u] and onto the range of the storage type, [-largest,
+// largest]. If x is NaN because its terms overflowed, the result is `from`, a point of the box.
 template <class Number>
 CUDA_OPT_HD_INLINE Number place_in_box(Number x, Number from, Number l, Number u, Number largest) {
-    const Number clamped = clamp_to_box(x, l, u), held = clamp_to_box(clamped, -largest, largest);
-    return select(held == held, held, from);
+    const Number clamped = clamp_to_box(x, l, u), storable = clamp_to_box(clamped, -largest, largest);
+    return select(storable == storable, storable, from);
 }
 
-// At a bound with a gradient that does not point into the box, or with no room at all: such a variable does not leave
-// its place along the projected path.
+// Returns whether the variable is active: it is at a bound and -g does not point into the box, or its bounds are equal.
+// Such a variable is constant along the projected path.
 template <class Number> CUDA_OPT_HD_INLINE auto is_active(Number x, Number g, Number l, Number u) {
     return ((x <= l) & (g >= 0)) | ((x >= u) & (g <= 0)) | (l == u);
 }
 
-// The bound that -g points to.
+// The bound in the direction of -g. If g = 0 it is the lower one.
 template <class Number> CUDA_OPT_HD_INLINE Number bound_ahead(Number g, Number l, Number u) {
     return select(g < 0, u, l);
 }
 
-// (P g)_i = x - P(x - g), the projected gradient.
+// One component of the projected gradient: (P g)_i = x_i - P(x - g)_i.
 template <class Number> CUDA_OPT_HD_INLINE Number projected_gradient(Number x, Number g, Number l, Number u) {
     const Number to_bound = x - bound_ahead(g, l, u);
     return select(g < 0, select(to_bound > g, to_bound, g), select(to_bound < g, to_bound, g));
 }
 
-// The t at which x - t g meets its bound (Byrd et al. 1995, eq. 4.1): 0 for a held variable, +Inf for one that never
-// does.
+// The breakpoint of the variable: the t at which x - t g reaches its bound (Byrd et al. 1995, eq. 4.1). It is 0 for an
+// active variable, and +Inf for a variable that never reaches a bound.
 template <class Number> CUDA_OPT_HD_INLINE Number breakpoint(Number x, Number g, Number l, Number u) {
     const Number zero = x - x, never = zero + infinity;
     return select(is_active(x, g, l, u), zero, select(g == 0, never, (x - bound_ahead(g, l, u)) / g));

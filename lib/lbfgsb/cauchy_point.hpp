@@ -1,12 +1,14 @@
-// The generalized Cauchy point: the first local minimiser of the quadratic model along the projected steepest-descent
-// path x(t) = P(x - t g) (Byrd, Lu, Nocedal, Zhu 1995, section 4), and the free variables it leaves behind.
+// The generalized Cauchy point is the first local minimiser of the quadratic model along the projected steepest-descent
+// path x(t) = P(x - t g) (Byrd, Lu, Nocedal, Zhu 1995, section 4). The variables that have not reached a bound there
+// are the free variables of the subspace minimisation.
 //
-// Nearly always the minimiser lies before the first breakpoint, and the sums of sweep 1 suffice. Otherwise the search
-// requests the variables whose breakpoints lie in a window and passes one segment at a time, as in algorithm CP. If the
-// window has more of them than can be fetched, inner products at trial thresholds bisect it: the sums at a threshold
-// give the slope of the path there at once, however many breakpoints lie before it.
+// Nearly always the minimiser lies before the first breakpoint, and the sums of sweep 1 suffice to compute it.
+// Otherwise the Cauchy search requests the variables whose breakpoints lie in an interval of t, called a window, and
+// advances from segment to segment, as in algorithm CP. If the window contains more variables than can be fetched, it
+// is bisected: inner products with a trial threshold give the slope of the path there directly, however many
+// breakpoints lie before it.
 //
-// The search is suspended at each request and resumes with the reply.
+// The Cauchy search is suspended at each request and resumes with the reply.
 #pragma once
 
 #include <cstring>
@@ -17,14 +19,14 @@
 namespace cudaopt {
 
 struct CauchyPoint {
-    double t = 0;         // t*
+    double t = 0;         // t*, the path parameter of the minimiser
     double t_first = 0;   // max(0, min(t_1, t_1*)): the one-breakpoint approximation of Fei et al. (2014)
-    double threshold = 0; // free: breakpoint > threshold
+    double threshold = 0; // variables with a larger breakpoint are free
     double free_variables = 0;
     int64_t segments = 0, breakpoints_crossed = 0;
-    bool crossed = false;    // t lies beyond the first breakpoint
-    bool own_gram = false;   // the products over the free variables are the search's own, else those of the sums
-    bool gram_holds = false; // and are those of the variables that are free at the threshold
+    bool crossed = false;    // t exceeds the first breakpoint
+    bool own_gram = false;   // the products over the free variables are in own_gram_, otherwise in PanelProducts
+    bool gram_holds = false; // these products are over the variables that are free at `threshold`
 };
 
 enum class CauchyState { window, inner_products, found, breakdown }; // the first two are requests
@@ -44,23 +46,25 @@ template <int M> class CauchySearch {
         visit(own_gram_, panel::gram_count(panel::columns(m)));
     }
 
-    // sums: of the inner products of `panel` at threshold 0; middle: factorised if bounded. approximate: stop at the
-    // first breakpoint. breakdown: a slope or curvature of the path is not finite; never without pairs.
+    // sums: the reply to the inner products of `panel` with threshold 0. middle: the factors of M^-1, required if
+    // bounded. approximate: the search stops at the first breakpoint. Returns breakdown if a slope or curvature of the
+    // path is not finite, which cannot happen without pairs.
     CUDA_OPT_HD CauchyState begin(const Matrix &matrix, const Factors &middle, const PanelRequest &panel,
                                   const PanelProducts &sums, bool bounded, bool approximate);
-    // Requests: the variables with a breakpoint in (window_begin(), window_end()], or the inner products of panel().
+    // The operands of the two requests: the panel of the inner products, and the window (window_begin(), window_end()]
+    // whose variables are to be fetched.
     CUDA_OPT_HD const PanelRequest &panel() const { return panel_; }
     CUDA_OPT_HD double window_begin() const { return from_; }
     CUDA_OPT_HD double window_end() const { return to_; }
     CUDA_OPT_HD CauchyState resume(const Matrix &matrix, const Factors &middle, const PanelProducts &sums,
                                    const CrossedWindow &window);
 
-    // Instead of resume(), if the point is known and only products over the free variables were missing.
+    // Called instead of resume() if the point is known and only the products over the free variables were missing.
     CUDA_OPT_HD void use_new_products() { point_.own_gram = false; }
 
-    // Once it is found: the point; p = W'd over the variables still moving at t*, d = -g, in the basis; where any were
-    // crossed, c = W'(x_c - x), which is t* p where none were; the panel's products over the free variables, packed as
-    // in PanelProducts.
+    // Results, valid after `found`: the Cauchy point; p = W'd in the basis, where d = -g on the variables that still
+    // move at t* and 0 on the others; c = W'(x_c - x), which is set only if a breakpoint was crossed and is t* p
+    // otherwise; the panel's products over the free variables, packed as in PanelProducts.
     CUDA_OPT_HD const CauchyPoint &point() const { return point_; }
     CUDA_OPT_HD const double *c() const { return path_.data(); }
     CUDA_OPT_HD const double *p() const { return path_.data() + size_; }
@@ -91,45 +95,46 @@ template <int M> class CauchySearch {
     }
     CUDA_OPT_HD double *c() { return path_.data(); }
     CUDA_OPT_HD double *p() { return path_.data() + size_; }
-    // p and c reduced by M^-1, for the forms p'M p and p'M c.
+    // p and c after CompactMatrix::reduce_by_middle(), from which p'M p and p'M c are computed.
     CUDA_OPT_HD double *c_reduced() { return path_.data() + 2 * size_; }
     CUDA_OPT_HD double *p_reduced() { return path_.data() + 3 * size_; }
 
-    struct PathState { // every breakpoint <= t has been passed; phi' and phi'' just beyond
+    struct PathState { // all breakpoints <= t have been processed; phi'(t+) and phi''(t+)
         double t = 0, slope = 0, curvature = 0;
     };
 
     Asked asked_ = Asked::window;
     PanelRequest panel_{};
-    double from_ = 0, to_ = 0; // the window that is asked for
+    double from_ = 0, to_ = 0; // the requested window
     CauchyPoint point_, saved_point_;
     PathState at_, saved_at_;
     double least_curvature_ = 0;
-    double moving_at_start_ = 0; // variables
-    double searched_ = 0;        // all breakpoints up to here have been passed
-    double reach_ = 0;           // of the window, beyond the segment's minimiser
-    double bracket_ = 0;         // the minimiser lies before it
-    double lo_ = 0, hi_ = 0;     // of the bisection
+    double moving_at_start_ = 0; // number of variables that move at t = 0
+    double searched_ = 0;        // all breakpoints up to this t have been processed
+    double reach_ = 0;           // the window extends beyond the segment's minimiser by this fraction
+    double bracket_ = 0;         // an upper bound of the minimiser, from the bisection
+    double lo_ = 0, hi_ = 0;     // the interval of the bisection
     int bisections_ = 0;
     bool all_tied_ = false;
-    static constexpr bool bisects = M == 0; // else a window never has more than can be had
+    static constexpr bool bisects = M == 0; // otherwise all variables of a window can always be fetched
     static constexpr int panel_columns = M == 0 ? 0 : panel::columns(M);
     dense::Known<2 * M> size_;                                           // 2m
-    dense::Array<8 * M> path_;                                           // c, p, c_reduced, p_reduced, of 2m each
-    dense::KeptRoom<M> saved_path_, w_, w_reduced_, entries_, own_gram_; // the last since the first crossing
+    dense::Array<8 * M> path_;                                           // c, p, c_reduced, p_reduced: 2m numbers each
+    dense::KeptRoom<M> saved_path_, w_, w_reduced_, entries_, own_gram_; // own_gram_: set at the first crossing
 };
 
 namespace cauchy {
 
-// The window of breakpoints that is asked for reaches a little beyond the segment's minimiser: passing breakpoints
-// moves the minimiser on, on elastic-plastic torsion by less than 5 %.
+// The first window extends beyond the segment's minimiser by this fraction, because each crossed breakpoint moves the
+// minimiser to a larger t: on elastic-plastic torsion by less than 5 %.
 constexpr double first_reach = 0.0625;
-// Beyond this many variables forming the products anew is cheaper than downdating the products one by one; on an H200
-// about.
+// The largest number of variables for which downdating the products one variable at a time takes less time than forming
+// them again. The constants are approximate values for an H200.
 CUDA_OPT_HD inline int64_t most_downdates(double free_variables) {
     return 512 + static_cast<int64_t>(free_variables / 2000);
 }
 
+// The double whose bit pattern lies halfway between those of lo and hi, both nonnegative.
 CUDA_OPT_HD inline double bits_midpoint(double lo, double hi) {
     int64_t a, b;
     memcpy(&a, &lo, sizeof a);
@@ -142,9 +147,9 @@ CUDA_OPT_HD inline double bits_midpoint(double lo, double hi) {
 
 } // namespace cauchy
 
-// What the sums at a threshold tau say of the path there, whatever the model. With z the way gone so far, z = -tau g on
-// the variables that move and bound - x on those that have stopped: p = W'd, c = W'z, which is 0 at tau = 0 and not set
-// there. Returns d'd.
+// Sets p, c and the free variables of the path at the threshold tau from the sums there. The middle matrix is not
+// needed. Let z be the displacement up to tau: z = -tau g on the variables that move, and bound - x on those that have
+// stopped. Then p = W'd and c = W'z; c is 0 at tau = 0 and is not set there. Returns d'd.
 template <int M>
 CUDA_OPT_HD_INLINE double CauchySearch<M>::load_path(const Matrix &matrix, const PanelProducts &sums, double tau) {
     const int size = 2 * matrix.model_pairs();
@@ -174,7 +179,8 @@ CUDA_OPT_HD_INLINE double CauchySearch<M>::load_path(const Matrix &matrix, const
     return d_squared;
 }
 
-// The path just beyond a threshold tau:
+// Sets the slope and the curvature of the path just beyond the threshold tau:
+//
 //     phi'(tau+) = d'g + theta d'z - p'M c = -(1 - theta tau) d'd - p'M c,    phi'' = theta d'd - p'M p.
 template <int M>
 CUDA_OPT_HD_INLINE void CauchySearch<M>::evaluate_path(const Matrix &matrix, const Factors &middle,
@@ -194,8 +200,9 @@ CUDA_OPT_HD_INLINE void CauchySearch<M>::evaluate_path(const Matrix &matrix, con
     if (is_finite(at_.curvature)) at_.curvature = greatest(at_.curvature, least_curvature_);
 }
 
-// The next inner products overwrite the products, from which those of variables at their bounds are subtracted: keep a
-// copy. If a window never has too many variables, there are no such inner products, and the originals are changed.
+// Copies the products over the free variables, because they are downdated when variables reach their bounds and the
+// next inner products overwrite the originals. If M > 0 no further inner products follow, and the originals are
+// downdated in place.
 template <int M>
 CUDA_OPT_HD_INLINE void CauchySearch<M>::copy_free_gram(const Matrix &matrix, const PanelProducts &sums) {
     if (!bisects) return;
@@ -210,7 +217,7 @@ CUDA_OPT_HD_INLINE void CauchySearch<M>::downdate_free_gram(const Matrix &matrix
     dense::Room<panel_columns> room(entries_);
     double *const entries = room.data();
     dense::copy(variable.w, columns, entries);
-    entries[panel::gradient] = entries[panel::displacement] = 0; // not set there, and not asked for again
+    entries[panel::gradient] = entries[panel::displacement] = 0; // not set in variable.w, and not needed
     for (int i = 0; i < columns; gram += columns - i, i++) dense::subtract(gram, entries[i], entries + i, columns - i);
 }
 
@@ -222,13 +229,13 @@ CUDA_OPT_HD_INLINE CauchyState CauchySearch<M>::begin(const Matrix &matrix, cons
     point_.segments = 1;
     point_.breakpoints_crossed = 0;
     point_.crossed = false;
-    if (!bounded) { // z = 0: the subspace minimisation alone decides, as in the Fortran code
+    if (!bounded) { // x_c = x: the subspace minimisation alone determines d, as in the Fortran code
         load_path(matrix, sums, 0);
         point_.t = point_.t_first = 0;
         return CauchyState::found;
     }
     if (matrix.pairs() == 0) {
-        // B = theta I: the model is separable and x_c = P(x - g / theta), whatever is crossed.
+        // With B = theta I the model is separable, so that x_c = P(x - g / theta), whatever breakpoints are crossed.
         load_path(matrix, sums, 0);
         point_.t_first = least(1 / matrix.theta(), sums.first_breakpoint);
         point_.t = approximate ? point_.t_first : 1 / matrix.theta();
@@ -254,10 +261,10 @@ CUDA_OPT_HD_INLINE CauchyState CauchySearch<M>::begin(const Matrix &matrix, cons
     return next_window();
 }
 
-// Windows follow one another without a gap, each reaching beyond the minimiser as seen from the one before. It ends:
-// the reach doubles from window to window, so that after 2,100 of them, the binary exponents that there are, a window
-// holds all finite breakpoints; a bisection at least halves what lies between its ends. Nearly always there is one
-// window.
+// Requests the next window. Windows are adjacent, and each extends beyond the minimiser as estimated at the end of the
+// one before. The Cauchy search terminates: the reach doubles from window to window, so that after at most 2,100
+// windows, the number of binary exponents, a window contains all finite breakpoints; and each bisection step at least
+// halves its interval. Nearly always one window suffices.
 template <int M> CUDA_OPT_HD_INLINE CauchyState CauchySearch<M>::next_window() {
     const double hi = least(at_.t + (1 + reach_) * (minimiser() - at_.t), bracket_);
     if (hi <= searched_) return settle();
@@ -304,8 +311,8 @@ CUDA_OPT_HD_INLINE CauchyState CauchySearch<M>::resume(const Matrix &matrix, con
     return CauchyState::breakdown;
 }
 
-// Pass the breakpoints of a window that reaches up to hi, until a segment holds its own minimiser (algorithm CP). True:
-// found.
+// Processes the breakpoints of a window that ends at hi, until a segment contains its own minimiser (algorithm CP).
+// Returns whether one does.
 template <int M>
 CUDA_OPT_HD_INLINE bool CauchySearch<M>::pass_breakpoints(const Matrix &matrix, const Factors &middle,
                                                           const CrossedWindow &window, double hi) {
@@ -319,7 +326,7 @@ CUDA_OPT_HD_INLINE bool CauchySearch<M>::pass_breakpoints(const Matrix &matrix, 
         dense::add(c(), dt, p(), size);
         dense::add(c_reduced(), dt, p_reduced(), size);
         at_.slope += dt * at_.curvature;
-        // Variables that stop at the same t end the same segment.
+        // Variables with equal breakpoints stop at the end of the same segment.
         for (; next < window.count && window.variables[next].t == t; next++) {
             fix_at_bound(matrix, middle, window.variables[next]);
             if (downdate) downdate_free_gram(matrix, window.variables[next], gram);
@@ -333,7 +340,7 @@ CUDA_OPT_HD_INLINE bool CauchySearch<M>::pass_breakpoints(const Matrix &matrix, 
     return minimiser() <= hi;
 }
 
-// The variable has reached its bound and moves no more (eqs. 4.9 and 4.10).
+// Updates p, the slope and the curvature after the variable has reached its bound (eqs. 4.9 and 4.10).
 template <int M>
 CUDA_OPT_HD_INLINE void CauchySearch<M>::fix_at_bound(const Matrix &matrix, const Factors &middle,
                                                       const CrossedVariable &variable) {
@@ -354,12 +361,13 @@ CUDA_OPT_HD_INLINE void CauchySearch<M>::fix_at_bound(const Matrix &matrix, cons
     point_.free_variables--;
 }
 
-// More breakpoints in (lo, hi] than can be had. Evaluate the path at a tau between them; midpoints alternate between
-// the values and their bits, so that 128 steps reach adjacent numbers and end it.
+// Called if (lo, hi] contains more breakpoints than can be fetched. Requests the inner products at a tau between lo and
+// hi. The midpoint is alternately that of the values and that of their bit patterns, so that at most 128 steps reach
+// adjacent floating-point numbers, where the bisection ends.
 template <int M> CUDA_OPT_HD_CALL inline CauchyState CauchySearch<M>::probe() {
     double middle = bisections_ % 2 == 0 ? lo_ + 0.5 * (hi_ - lo_) : cauchy::bits_midpoint(greatest(lo_, 0.0), hi_);
     if (!(middle > lo_ && middle < hi_)) middle = cauchy::bits_midpoint(lo_, hi_);
-    all_tied_ = !(middle > lo_ && middle < hi_); // hi is the number next to lo: its variables end one segment together
+    all_tied_ = !(middle > lo_ && middle < hi_); // hi is the successor of lo, so that all breakpoints are equal
     if (all_tied_) middle = hi_;
     asked_ = Asked::trial;
     panel_.threshold = middle;
@@ -376,12 +384,12 @@ CUDA_OPT_HD_CALL inline CauchyState CauchySearch<M>::judge_probe(const Matrix &m
     evaluate_path(matrix, middle, sums, tau);
     point_.segments++;
     const bool past_minimum = at_.slope >= 0 || point_.free_variables <= 0;
-    if (all_tied_ || !past_minimum) { // on to a new window from here, if need be
+    if (all_tied_ || !past_minimum) { // continue with a new window from here, unless the minimiser is found
         copy_free_gram(matrix, sums);
         searched_ = at_.t;
         return after_window(past_minimum);
     }
-    // The minimiser is before tau: go back, and look whether the rest can be had.
+    // The minimiser lies before tau. Restore the path at lo, and request the breakpoints in (lo, tau].
     point_ = saved_point_;
     at_ = saved_at_;
     dense::copy(saved_path_.data(), 4 * size_, path_.data());
@@ -390,7 +398,7 @@ CUDA_OPT_HD_CALL inline CauchyState CauchySearch<M>::judge_probe(const Matrix &m
     return request_window(Asked::rest, lo_, hi_);
 }
 
-// The minimiser is known. The products over the free variables are requested if they are missing.
+// Called when the minimiser is known. The products over the free variables are requested if they are missing.
 template <int M> CUDA_OPT_HD_INLINE CauchyState CauchySearch<M>::settle() {
     const double t = point_.t = point_.free_variables > 0 ? greatest(minimiser(), at_.t) : at_.t;
     dense::add(c(), t - at_.t, p(), size_);

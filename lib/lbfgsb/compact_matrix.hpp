@@ -1,11 +1,13 @@
-// The compact limited-memory matrix B = theta I - W M W' with W = [Y, theta S] (Byrd, Nocedal, Schnabel 1994;
-// Byrd, Lu, Nocedal, Zhu 1995, eq. 3.2), as far as it does not depend on n: the inner products of the stored pairs,
-// the factorised middle matrix, and the way between the panel's columns and the basis of W.
+// The compact representation B = theta I - W M W' of the limited-memory matrix, with W = [Y, theta S] (Byrd, Nocedal,
+// Schnabel 1994; Byrd, Lu, Nocedal, Zhu 1995, eq. 3.2). This file contains the parts whose size does not depend on n:
+// the inner products of the stored pairs, the factorised middle matrix, and the conversion between panel columns and
+// the basis of W.
 //
-// A vector "in the basis" has 2k numbers: those of y_1 .. y_k, then of theta s_1 .. theta s_k, oldest pair first.
+// A vector in the basis of W has 2k elements: first those for y_1 .. y_k, then those for theta s_1 .. theta s_k, with
+// the oldest pair first.
 //
-// A history may be full from the start: then k = m, and the pairs that do not exist yet are the oldest ones, with
-// s = y = 0 and 1 in the place of s'y and s's. Threads of a device that work on different iterates of different
+// A history may be full from the start. Then k = m, and the pairs that do not exist yet are represented as the oldest
+// ones, with s = y = 0, and with 1 in place of s'y and s's. GPU threads that work on different iterates of different
 // problems then execute the same instructions.
 #pragma once
 
@@ -32,53 +34,58 @@ template <int M> class CompactMatrix {
     }
 
     CUDA_OPT_HD int capacity() const { return m_; }
-    CUDA_OPT_HD int pairs() const { return k_; } // stored
-    // k of the model.
+    CUDA_OPT_HD int pairs() const { return k_; } // the number of stored pairs
+    // The number of pairs k in the model, including those that only fill a full history.
     CUDA_OPT_HD int model_pairs() const { return is_full() ? static_cast<int>(m_) : k_; }
     CUDA_OPT_HD int spare_slot() const { return spare_; }
     CUDA_OPT_HD int newest_slot() const { return (spare_ + m_) % (m_ + 1); }
-    // The slot of a pair, from the oldest, 0, on.
+    // The slot of a pair; pair 0 is the oldest.
     CUDA_OPT_HD int slot(int pair) const { return (spare_ + m_ + 1 - k_ + pair) % (m_ + 1); }
     CUDA_OPT_HD double theta() const { return theta_; }
-    // Whether the inner products are those of the pairs as they are, without weights, over all variables.
+    // Returns whether the stored inner products are unweighted and over all variables.
     CUDA_OPT_HD bool plain() const { return plain_; }
-    // What they are weighted with (LearnedDiagonal::weights).
+    // Identifies the diagonal with which the stored inner products are weighted (LearnedDiagonal::weights).
     CUDA_OPT_HD int64_t weights() const { return weights_; }
 
-    // Discard everything: B = I. full: from the start. If M is small enough for unrolled loops, it always is.
+    // Discards everything, so that B = I. full: the history is full from the start. It always is if M is small enough
+    // for unrolled loops.
     CUDA_OPT_HD void begin(bool full);
     CUDA_OPT_HD void clear();
-    // Drop all pairs: B = theta I with the last pair's theta, whose scale is that of f and x, or B = I.
+    // Discards all pairs. If keep_theta is set, B = theta I with theta of the last pair, which contains the scale of f
+    // and x; otherwise B = I.
     CUDA_OPT_HD void drop_pairs(bool keep_theta);
-    // B = theta I; only without pairs.
+    // Sets B = theta I. There must be no pairs.
     CUDA_OPT_HD void set_scale(double theta) { theta_ = plain_theta_ = theta; }
-    // Whether the fresh pair's products are numbers to calculate with.
+    // Returns whether the fresh pair can be used: its products are normal floating-point numbers.
     CUDA_OPT_HD static bool usable(const PanelProducts &sums, double step);
-    // The spare slot becomes the newest pair: s = step d, and y_scale times the difference of the gradients. If there
-    // are m pairs, the oldest is discarded. The products come from the inner products with this pair as the fresh one
-    // and with these weights. The caller has checked that s'y > 0. S'S is only needed for factor().
+    // The pair in the spare slot becomes the newest one: s = step d, and y is y_scale times the difference of the
+    // gradients. If there are m pairs, the oldest is discarded. sums: inner products with this pair as the fresh one.
+    // weights: identifies their diagonal. keeps_ss: whether S'S is updated, which only factor() needs. The caller has
+    // checked that s'y > 0.
     CUDA_OPT_HD void append(const PanelProducts &sums, double step, int64_t weights, double y_scale, bool keeps_ss);
 
-    // Whether inner products with the pairs of n variables may be formed in single precision.
+    // Returns whether inner products with the stored pairs of n variables may be formed in single precision.
     CUDA_OPT_HD bool fits_single_precision(int64_t n) const;
 
-    // Panel of the stored pairs, or of what append() would make of them, with the spare slot as the fresh pair.
+    // The panel of the stored pairs, and the panel after append(), with the pair in the spare slot as the fresh one.
     CUDA_OPT_HD PanelRequest stored_panel() const;
     CUDA_OPT_HD PanelRequest tentative_panel() const;
 
-    // The products of the stored pairs in the coordinates that a diagonal scales: S'S, and the newest row and column of
-    // S'Y, which has no weights. From products of the pairs' panel in a metric, those of the older steps among them.
-    // theta: of B = theta I there, or 0 for y'y / s'y of the newest pair.
+    // Replaces the products of the stored pairs by those in coordinates scaled by a diagonal: S'S, and the newest row
+    // and column of S'Y, which does not depend on the scaling. sums: weighted products of the pairs' panel, including
+    // those of the older steps. theta: the scale of B_0 in these coordinates, or 0 for y'y / s'y of the newest pair.
     CUDA_OPT_HD void rescale_products(const PanelProducts &sums, double theta, int64_t weights);
-    // Y'Y of products in a metric, which have it over the free variables alone: it is wanted where they are all.
+    // Sets Y'Y from weighted products, which contain it over the free variables only. Y'Y is used only if all variables
+    // are free.
     CUDA_OPT_HD void load_free_yy(const PanelProducts &sums);
-    // And without weights again, from products of the stored pairs' panel over all variables.
+    // Replaces all products by unweighted ones, from the products of the stored pairs' panel over all variables.
     CUDA_OPT_HD void load_unscaled(const PanelProducts &over_all);
 
-    // Factorises M^-1 = [-D, L'; L, theta S'S]. False: breakdown.
+    // Factorises M^-1 = [-D, L'; L, theta S'S]. Returns false on breakdown.
     using Factors = dense::QuasiDefiniteOf<M>;
     CUDA_OPT_HD bool factor(Factors &middle) const;
-    // v <- (V'R)^-1 v with M^-1 = V'R V, 2k numbers in the basis; then a'M b of two that have been reduced.
+    // reduce_by_middle(): v <- (V'R)^-1 v for 2k numbers in the basis, where M^-1 = V'R V. middle_form(): a'M b for two
+    // vectors a and b that have been reduced.
     CUDA_OPT_HD_INLINE void reduce_by_middle(const Factors &middle, double *v) const {
         dense::at_size<M>(model_pairs(), [&](auto k) { middle.reduce(k, v); });
     }
@@ -86,15 +93,16 @@ template <int M> class CompactMatrix {
         return dense::at_size<M>(model_pairs(), [&](auto k) { return middle.reduced_form(k, a, b); });
     }
 
-    // v <- K^-1 v with K = M^-1 - W_F'W_F / theta, whose inverse the subspace minimisation needs (eq. 5.11), from the
-    // panel's products over the free variables, packed as in PanelProducts. system: receives the factors of K. False:
-    // breakdown.
+    // v <- K^-1 v with K = M^-1 - W_F'W_F / theta, as the subspace minimisation needs it (eq. 5.11). over_free: the
+    // panel's products over the free variables, packed as in PanelProducts. system: receives the factors of K. Returns
+    // false on breakdown.
     CUDA_OPT_HD bool solve_subspace(Factors &system, const double *over_free, double *v) const;
-    // v <- K^-1 v where all variables are free: K = [-(D + Y'Y / theta), -R'; -R, 0] with R the upper triangle of S'Y,
-    // and nothing has to be factorised (the inverse form of Byrd, Nocedal, Schnabel 1994, eq. 3.1).
+    // v <- K^-1 v if all variables are free. Then K = [-(D + Y'Y / theta), -R'; -R, 0] with R the upper triangle of
+    // S'Y, and no factorisation is needed (the inverse form of Byrd, Nocedal, Schnabel 1994, eq. 3.1).
     CUDA_OPT_HD void apply_full_space_inverse(double *v) const;
 
-    // Panel entries (one row of W, or products of one column with all) to the basis, and coefficients back.
+    // Convert panel entries (one row of W, or the products of one column with all others) to the basis, and
+    // coefficients in the basis to panel entries.
     CUDA_OPT_HD void to_basis(const double *panel_entries, double *basis) const;
     CUDA_OPT_HD void to_panel(const double *basis, double *panel_entries) const;
 
@@ -118,9 +126,9 @@ template <int M> class CompactMatrix {
     double theta_ = 1, plain_theta_ = 1;
     bool plain_ = true, full_ = false;
     int64_t weights_ = no_weights;
-    Matrix ss_, ys_, yy_;     // m x m by rows, oldest pair first: S'S (its upper triangle), Y'S, Y'Y
+    Matrix ss_, ys_, yy_;     // m x m, stored by rows, oldest pair first: S'S (its upper triangle), Y'S, Y'Y
     dense::Array<M> step_;    // s_j = step_j d_j
-    dense::Array<M> y_scale_; // y_j of the model over the stored difference of the gradients
+    dense::Array<M> y_scale_; // y_j = y_scale_j times the stored difference of the gradients
 };
 
 template <int M> CUDA_OPT_HD_CALL inline void CompactMatrix<M>::begin(bool full) {
@@ -158,7 +166,8 @@ template <int M> CUDA_OPT_HD inline PanelRequest CompactMatrix<M>::tentative_pan
     return {(k_ < m_ ? k_ : m_ - 1) + 1, spare_, 0, true, true, false};
 }
 
-// The others move up by one row and left by one column; the last row and column are left to be written.
+// Discards the first row and column. The other elements move up by one row and left by one column, and the last row and
+// column are left to be written.
 template <int M> CUDA_OPT_HD_INLINE void CompactMatrix<M>::drop_oldest(Matrix &matrix) {
     dense::copy(matrix.data() + m_ + 1, m_ * m_ - m_ - 1, matrix.data());
 }
@@ -166,7 +175,8 @@ template <int M> CUDA_OPT_HD_INLINE void CompactMatrix<M>::drop_oldest(Matrix &m
 template <int M>
 CUDA_OPT_HD_INLINE void CompactMatrix<M>::append(const PanelProducts &sums, double step, int64_t weights,
                                                  double y_scale, bool keeps_ss) {
-    // Until rescale_products() the older pairs' products may have other weights than the newest's.
+    // Until rescale_products() is called, the products of the older pairs may have other weights than those of the
+    // newest.
     weights_ = k_ == 0 || weights == weights_ ? weights : other_weights;
     plain_ = plain_ && weights_ == no_weights;
     if (is_full() || k_ == m_) {
@@ -219,7 +229,8 @@ CUDA_OPT_HD_INLINE void CompactMatrix<M>::rescale_products(const PanelProducts &
     if (k_ == 0) return;
     plain_ = false;
     weights_ = weights;
-    const int k = model_pairs(), newest = k - 1; // of a full history only the pairs that exist
+    // In a full history, the pairs that exist are the newest k_ of the k.
+    const int k = model_pairs(), newest = k - 1;
     for (int i = k - k_; i < k; i++) {
         const int age_i = newest - i, y_i = panel::y_column(age_i);
         at(ys_, newest, i) = y_scale_[newest] * step_[i] * sums.over_all(panel::y_new, panel::s_column(age_i));
@@ -293,7 +304,7 @@ CUDA_OPT_HD_INLINE bool CompactMatrix<M>::solve_subspace_of(Size k, Factors &sys
                      *with_s = over_free + panel::gram_index(s_j, 0, columns);
         const double step = step_[j], y_scale = y_scale_[j];
         double *y_s = system.row(j) + k;
-        // The older pairs stand further right in the panel, the oldest last.
+        // The older a pair, the further right it is in the panel.
         for (int i = 0, y_i = columns - 2, s_i = columns - 1; i < j; i++, y_i -= 2, s_i -= 2) {
             system(i, j) = -reciprocal * (y_scale * y_scale_[i] * with_y[y_i]);
             system(i, k + j) = at(ys_, i, j) - step * y_scale_[i] * with_s[y_i];
@@ -317,8 +328,8 @@ template <int M>
 template <class Size>
 CUDA_OPT_HD_INLINE void CompactMatrix<M>::apply_full_space_inverse_of(Size k, double *v) const {
     double *y_part = v, *s_part = v + k;
-    // R u = -s_part, then R' w = -(y_part + (D + Y'Y / theta) u); u and w change places with the right-hand sides.
-    // The rows of Y'S are the columns of R.
+    // Solve R u = -s_part, then R'w = -(y_part + (D + Y'Y / theta) u). Both are computed in place; at the end u becomes
+    // the y part and w the s part. The rows of Y'S are the columns of R.
     CUDA_OPT_NOT_PURE
     CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
     for (int i = 0; i < k; i++) s_part[i] = -s_part[i];

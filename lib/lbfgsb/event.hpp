@@ -1,5 +1,5 @@
-// What has happened last, with its numbers. The sentence that says so is made where somebody asks for it
-// (solver/sentence.cpp), which also tells what the numbers are.
+// The last event and its numbers. solver/sentence.cpp forms a sentence from them on request and documents what the
+// numbers are.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ enum class EventKind {
     evaluation_wanted,
     diagonal_wanted,
     iterate_reached,
-    // Refused at the start.
+    // Invalid input at the start.
     bound_is_nan,
     bounds_leave_no_x,
     start_is_not_finite,
@@ -27,7 +27,7 @@ enum class EventKind {
     iteration_limit_reached,
     evaluation_limit_reached,
     time_limit_reached,
-    // Nothing more can be done.
+    // The solve cannot continue.
     not_finite_at_start,
     not_finite_after_cuts,
     nothing_has_fallen,
@@ -38,7 +38,7 @@ enum class EventKind {
     lower_not_found_again,
     below_any_bound,
     falls_without_end,
-    // The caller's wish.
+    // Requested by the caller.
     stopped,
     stopped_while_waiting,
     time_limit_while_waiting,

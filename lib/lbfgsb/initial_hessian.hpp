@@ -1,5 +1,6 @@
-// The initial Hessian B_0 of the model, for both control flows: theta I, the caller's diagonal, or theta times a
-// learned diagonal (learned_diagonal.hpp), and what its kind demands of the inner products.
+// The initial Hessian approximation B_0 of the model: theta I, the caller's diagonal, or theta times a learned diagonal
+// (learned_diagonal.hpp). Its kind determines which inner products are requested. Two control flows use it: the state
+// machine of one large problem, and the loop of many small ones.
 #pragma once
 
 #include "lbfgsb/requests.hpp"
@@ -12,7 +13,7 @@ CUDA_OPT_HD_INLINE bool uses_callers_diagonal(const Settings &settings) { return
 class InitialHessian {
   public:
     CUDA_OPT_HD const LearnedDiagonal &learned() const { return learned_; }
-    // A new solve. A warm start may bring pairs of another kind, whose diagonal no longer exists.
+    // Begins a solve. The pairs of a warm start may come from another kind of B_0, whose diagonal no longer exists.
     CUDA_OPT_HD void begin(const Settings &settings) {
         if (kind_ != settings.metric) learned_.clear();
         kind_ = settings.metric;
@@ -21,23 +22,26 @@ class InitialHessian {
         if (clears) learned_.clear();
         supplied_at_ = -1;
     }
-    // How well the learned diagonal served stays known, or not.
+    // Both functions discard the learned diagonal. forget() keeps the average advantage over theta I that it has had,
+    // and forget_all() discards this as well.
     CUDA_OPT_HD void forget() { learned_.forget(); }
     CUDA_OPT_HD void forget_all() { learned_.clear(); }
 
-    // Whether there is a diagonal h, and whether the model is formed with it.
+    // Return whether there is a diagonal h, and whether the model is formed with it.
     CUDA_OPT_HD bool exists(const Settings &settings) const {
         return uses_callers_diagonal(settings) || learned_.exists();
     }
     CUDA_OPT_HD bool weighted(const Settings &settings) const {
         return uses_callers_diagonal(settings) || learned_.serves();
     }
-    // A number for each diagonal that the inner products of the model may be weighted with.
+    // Identifies the diagonal with which the inner products of the model are weighted. Each new diagonal has a new
+    // number.
     CUDA_OPT_HD int64_t weights(const Settings &settings) const {
         return uses_callers_diagonal(settings) ? other_weights - supplied_ : learned_.weights();
     }
 
-    // Whether the caller is asked for a diagonal at this iterate, or the last one is still valid there.
+    // Return whether the caller has to supply a diagonal at this iterate, and whether the last one is still valid at
+    // the next iterate.
     CUDA_OPT_HD bool is_due(const Settings &settings, int64_t iterate) const {
         const int64_t every = settings.diagonal_every;
         return uses_callers_diagonal(settings) && (supplied_at_ < 0 || (every > 0 && iterate - supplied_at_ >= every));
@@ -49,30 +53,34 @@ class InitialHessian {
         supplied_++;
         supplied_at_ = iterate;
     }
-    // A diagonal that is supplied at every iterate is H_0 itself. One that stays valid for several is scaled by the
-    // newest pair, as theta I is, because the curvature along the steps changes from iterate to iterate.
-    // 0: theta is that of the pair.
+    // theta of B_0, or 0 if it is that of the newest pair. A diagonal that is supplied at every iterate is H_0 itself.
+    // One that remains valid for several iterates is scaled by the newest pair, as theta I is, because the curvature
+    // along the steps changes from iterate to iterate.
     CUDA_OPT_HD double theta(const Settings &settings, int pairs) const {
         return uses_callers_diagonal(settings) && (settings.diagonal_every == 1 || pairs == 0) ? 1 : 0;
     }
 
     CUDA_OPT_HD bool has_learned() const { return learned_.exists(); }
-    // Whether the diagonal has been updated since the last model was formed, or will be with the next products.
+    // Returns whether the learned diagonal has been updated since the last model was formed, or will be with the next
+    // products.
     CUDA_OPT_HD bool has_changed() const { return learned_.exists() || learned_.update_is_due(); }
-    // The update of the learned diagonal that the next inner products perform, if one is due.
+    // Returns the update of the learned diagonal that the next inner products perform, if one is due, and regards it as
+    // done.
     CUDA_OPT_HD DiagonalUpdate take_update() { return learned_.take_update(); }
-    // The inner products of the model, which include these; matrix_weights: of the products that are stored.
+    // The inner products for the model: those of `panel` and those that B_0 requires in addition. matrix_weights
+    // identifies the weights of the stored products.
     CUDA_OPT_HD PanelRequest model_panel(const Settings &settings, PanelRequest panel, int64_t matrix_weights,
                                          bool bounded) const {
         panel.weighted = weighted(settings);
         panel.watches = learned_.exists();
         panel.older_steps = matrix_weights != weights(settings);
-        // Without bounds all products are over all variables, and those of the older y are needed for new weights
-        // alone.
+        // Without bounds all products are over all variables. Those between the older y are then needed only after a
+        // change of the weights.
         panel.free_gram = bounded || panel.older_steps;
         return panel;
     }
-    // A new pair in the given slot, from the products with this pair as the fresh one.
+    // Records a new pair in the given slot. sums: products with this pair as the fresh one. in_metric: whether they
+    // include the sums that involve h.
     CUDA_OPT_HD void observe(const Settings &settings, const PanelProducts &sums, bool in_metric, int slot,
                              int capacity, int64_t n) {
         if (settings.metric != Metric::learned) return;
@@ -86,13 +94,13 @@ class InitialHessian {
     bool is_consistent(int m) const { return learned_.is_consistent(m); }
 
   private:
-    int64_t kind_ = Metric::one_number; // of the pairs there are
-    int64_t supplied_ = 0,
-            supplied_at_ = -1; // diagonals of the caller; the iterate of the last, -1: none in this solve
+    int64_t kind_ = Metric::one_number; // the kind with which the stored pairs were formed
+    // The number of the caller's diagonals so far, and the iterate of the last; -1 if there was none in this solve.
+    int64_t supplied_ = 0, supplied_at_ = -1;
     LearnedDiagonal learned_;
 };
 
-// B_0 = theta I as a compile-time constant: nothing of the above exists.
+// The same interface if B_0 = theta I is a compile-time constant. It stores nothing.
 struct ScalarInitialHessian {
     CUDA_OPT_HD static constexpr void begin(const Settings &) {}
     CUDA_OPT_HD static constexpr void forget() {}

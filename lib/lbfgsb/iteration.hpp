@@ -17,7 +17,7 @@
 
 namespace cudaopt {
 
-// What follows the evaluation of f and g at a trial point.
+// The action that follows an evaluation of f and g at a trial point.
 enum class TrialVerdict {
     evaluate, // evaluate f and g at the step trial_step()
     accept,   // the trial point is the next iterate
@@ -25,13 +25,13 @@ enum class TrialVerdict {
     end       // the solve ends
 };
 
-// What follows at an iterate, and after a failed line search. verify: measure the relative gradient and decide again.
-// restart_anew: as if nothing had been learned, the diagonal included.
+// The action that follows at an iterate, and after a failed line search. verify: measure the norm of the relative
+// gradient and decide again. restart_anew: a restart that also discards what was learned about the diagonal.
 enum class IterateVerdict { go_on, restart, restart_anew, verify, end };
 enum class FailureVerdict { refresh, verify, end };
 
-// The direction does not descend; no lower f was found; a lower f was found, but L-BFGS-B 3.0 does not return to it; at
-// the lowest point f was not that low when it was evaluated again.
+// The direction does not descend; no lower f was found; a lower f was found, but L-BFGS-B 3.0 does not return to it; f
+// at the lowest point was higher when it was evaluated again.
 enum class SearchFailure { no_descent, nothing_lower, lower_not_accepted, lower_not_found_again };
 
 // theta of B_0 = theta I, and the first step of the line search along the direction that this B_0 gives.
@@ -44,24 +44,24 @@ struct Iteration {
     Event event; // of the last task
 
     int64_t n = 0;
-    bool bounded = false, boxed = false;    // some variable has a bound; each has two
-    bool single_x = false, single_f = true; // x is stored in single precision; so are all values of f so far
+    bool bounded = false, boxed = false;    // some variable has a bound; every variable has two
+    bool single_x = false, single_f = true; // x is stored in single precision; all values of f so far fit it
 
-    // The base point of the line search, and the search.
-    double f_base = 0, slope_base = 0; // f, and the slope along d
-    double first_step = 1;             // of the search, along d
-    double step = 0;                   // of the trial point, along d
-    double unit = 1;                   // reported steps are multiplied by it, to be those of L-BFGS-B 3.0
+    // The base point of the line search, and the state of the line search.
+    double f_base = 0, slope_base = 0; // f and the slope along d at the base point
+    double first_step = 1;             // first step of the line search, as a multiple of d
+    double step = 0;                   // step to the trial point, as a multiple of d
+    double unit = 1;                   // a factor of reported steps, so that they are those of L-BFGS-B 3.0
     DirectionSums direction{};
-    int64_t cauchy_free = 0, cauchy_breakpoints = 0; // of the direction: free variables, breakpoints crossed
+    int64_t cauchy_free = 0, cauchy_breakpoints = 0; // free variables, and breakpoints crossed, of the direction
     MoreThuente line;
     int64_t search_evaluations = 0, cuts_in_a_row = 0;
     bool truncated = false;   // the direction was truncated at the box
-    bool fresh_start = false; // the next search goes along -g, with a first step that is a guess
+    bool fresh_start = false; // the next line search is along -g, with an estimated first step
     bool search_started = false;
     bool step_max_pending = false; // the largest step within the box is not computed yet
-    bool exhausted = false;        // the search ended without a step that meets both Wolfe conditions
-    bool returning = false;        // it then evaluates its lowest point again, to return to it
+    bool exhausted = false;        // the line search ended without a step that satisfies both Wolfe conditions
+    bool returning = false;        // it evaluates its lowest point again, in order to return to it
     bool at_iterate = true;        // x, f and g are those of an iterate
     bool first = true;             // the iterate is the start
     // Iterations since the most recent step along -g, including that one. The count stops at steps_before_verdict.
@@ -72,15 +72,16 @@ struct Iteration {
     double f_previous = 0, f_best = infinity;
     IterateFacts best; // of the best iterate, while a copy of it is saved
     bool best_saved = false;
-    bool ran_away = false; // in the last search f decreased along a straight line as far as the search went
-    double f_refreshed = infinity, pg_refreshed = infinity; // at the last refresh after a failed search
+    bool ran_away = false; // in the last line search f decreased almost linearly up to the last step
+    double f_refreshed = infinity, pg_refreshed = infinity; // at the last refresh after a failed line search
     int refreshes_in_vain = 0;
-    // Iterations, or with a noise level evaluations, since the last progress (note_progress()); f and ||P g|| then.
+    // Iterations since the last progress (note_progress()), or evaluations if there is a noise level; f and ||P g|| at
+    // the last progress.
     int in_vain = 0;
     double f_noted = infinity, pg_noted = infinity;
     int reached = 0;                     // the stopping test that holds, while the solve continues for a lower f
     int postponed = 0;                   // the iterations for which it has continued
-    double expected_decrease = infinity; // of f by the model, along the direction of the last search, which failed
+    double expected_decrease = infinity; // of f, predicted by the model along d of a line search that failed
     double f_restarted = infinity;       // at the last restart
     bool relatively_flat = false;        // the relative gradient was small when it was last measured
 
@@ -93,7 +94,7 @@ struct Iteration {
     // The termination.
     int end_code = 0;
     EventKind end_why = EventKind::nothing;
-    double end_numbers[2] = {}; // numbers of the message that would change before it is written
+    double end_numbers[2] = {}; // numbers for the message that change before it is written
     double seconds = 0;         // since the solve began, if they are limited
 
     static constexpr double progress_share = 0.1;  // a decrease by this fraction counts as progress
@@ -104,7 +105,8 @@ struct Iteration {
     // ---- the start and each iterate
 
     CUDA_OPT_HD void begin(const StartReport &report);
-    // The facts of an iterate from the sums there. Norms whose squares leave the range of numbers need a sweep each.
+    // Sets the results at an iterate from the sums there. A norm whose square overflows or underflows requires a
+    // separate sweep.
     CUDA_OPT_HD void measure(const PanelProducts &sums, double theta);
     CUDA_OPT_HD bool needs_projected_gradient_norm(const PanelProducts &sums) const {
         return is_finite(results.pg_norm_max) && results.pg_norm_max > 0 &&
@@ -119,7 +121,7 @@ struct Iteration {
     CUDA_OPT_HD bool accept_start(const PanelProducts &sums, int pairs); // false: f or g is not finite
     CUDA_OPT_HD void note_progress(const Settings &settings);
     CUDA_OPT_HD FirstStep steepest_descent_step(const Settings &settings) const;
-    // The first step of the next search. Returns theta of B_0, or 0 if it does not change.
+    // Sets the first step of the next line search. Returns theta of B_0, or 0 if it does not change.
     CUDA_OPT_HD double begin_direction(const Settings &settings, int pairs);
     CUDA_OPT_HD void restart() { f_restarted = results.f, fresh_start = true; }
 
@@ -128,15 +130,15 @@ struct Iteration {
     CUDA_OPT_HD void note_cauchy_point(const CauchyPoint &point, bool counts);
     CUDA_OPT_HD void begin_search(double theta); // x is its base point
     CUDA_OPT_HD bool descends(const Settings &settings, const DirectionSums &sums, int pairs);
-    // Whether a direction that does not descend may be truncated at the box.
+    // Returns whether a direction that does not descend may be truncated at the box.
     CUDA_OPT_HD bool can_truncate() const { return bounded && direction.projected > 0 && !truncated; }
-    // Before judge_trial(): starts the search at its first trial point.
+    // Called before judge_trial(). At the first trial point it starts the line search.
     CUDA_OPT_HD void measure_trial(const Settings &settings, const PanelProducts &sums);
     CUDA_OPT_HD bool step_max_matters(const Settings &settings, const PanelProducts &sums, bool is_costly) const;
     CUDA_OPT_HD void set_step_max(const Settings &settings, double largest);
     CUDA_OPT_HD TrialVerdict judge_trial(const Settings &settings, const PanelProducts &sums);
     CUDA_OPT_HD double trial_step() const { return returning ? step : line.step(); }
-    // The trial point becomes an iterate. True: the base point, which is better, has to be saved.
+    // The trial point becomes an iterate. Returns whether the base point is better and has to be saved.
     CUDA_OPT_HD bool accept(const Settings &settings, const PanelProducts &sums);
     // s'y of the new pair; 0 if the pair is unusable.
     CUDA_OPT_HD double curvature(const PanelProducts &sums) const;
@@ -146,7 +148,7 @@ struct Iteration {
 
     // ---- noise.hpp
 
-    CUDA_OPT_HD double noise_level(const Settings &settings, double f) const; // eps_f; 0: none
+    CUDA_OPT_HD double noise_level(const Settings &settings, double f) const; // eps_f, or 0 if there is none
     CUDA_OPT_HD bool wants_noise_estimate(const Settings &settings) const;
     CUDA_OPT_HD double noise_spacing() const;
 
@@ -161,7 +163,7 @@ struct Iteration {
     CUDA_OPT_HD void end(int code, EventKind why) { end_code = code, end_why = why; }
     CUDA_OPT_HD bool ends_at_limit(const Settings &settings, bool at_iterate);
     CUDA_OPT_HD void give_up(bool stop_requested, double seconds_passed);
-    // x, f and g are to be those of the saved iterate.
+    // Sets the results to those of the saved iterate, which becomes the last one. Returns f there.
     CUDA_OPT_HD double take_best();
     CUDA_OPT_HD void record_end(const Settings &settings);
 
@@ -188,7 +190,7 @@ struct Iteration {
 };
 
 CUDA_OPT_HD_INLINE void Iteration::begin(const StartReport &report) {
-    bounded = report.bounded > 0; // arrays of infinities are no bounds
+    bounded = report.bounded > 0; // infinite bounds do not count
     boxed = report.boxed == n;
     single_x = report.digits < 53;
     results.start_projected = report.projected;
@@ -219,8 +221,8 @@ CUDA_OPT_HD_INLINE bool Iteration::accept_start(const PanelProducts &sums, int p
     return true;
 }
 
-// Where no stopping test is set and only rounding errors are left, the approximate Wolfe conditions would accept steps
-// for ever.
+// Counts the iterations without progress. Otherwise, if no stopping test is set and f changes only by rounding errors,
+// the approximate Wolfe conditions would accept steps for ever.
 CUDA_OPT_HD_INLINE void Iteration::note_progress(const Settings &settings) {
     if (const double level = noise_level(settings, results.f); level > 0) return note_progress_beyond_noise(level);
     const bool progress = f_noted == infinity || results.f < f_noted - 10 * machine_epsilon * std::fabs(f_noted) ||
@@ -248,8 +250,7 @@ CUDA_OPT_HD_INLINE double Iteration::begin_direction(const Settings &settings, i
 // - The distance exceeds 2^26 ||x||, so that f could not be interpolated there. It is reduced to that, unless every
 //   variable has two bounds, or x is 0 or so small that no pair could be formed from such a step.
 // - The diagonal is learned. The distance is then at most 2 |f| / ||P g||, at which a parabola with this f and slope
-// and
-//   the minimum 0 has its minimiser. Because f may be small by chance, this shortens the step at most 1000 times.
+//   and the minimum 0 has its minimiser. Because f may be small by chance, this shortens the step at most 1000 times.
 CUDA_OPT_HD_CALL inline FirstStep Iteration::steepest_descent_step(const Settings &settings) const {
     constexpr double far = 67108864.0;                                  // 2^26
     const double few_digits = single_x ? 1 / 262144.0 : 1 / 67108864.0; // 2^-18, 2^-26
@@ -260,9 +261,9 @@ CUDA_OPT_HD_CALL inline FirstStep Iteration::steepest_descent_step(const Setting
     if (settings.metric == Metric::callers) return classical;
     double length = !bounded ? 1 : boxed ? norm : least(norm, 1.0);
     if (learns && f != 0) length *= least(greatest(2 * f / norm / length, shortest), 1.0);
-    const bool x_tells = !boxed && far * x * (far * x) >= smallest_normal;
+    const bool x_has_scale = !boxed && far * x * (far * x) >= smallest_normal;
     const double in_f = least(rounding_level * f / norm, 1.0), in_x = few_digits * x;
-    const double wanted = greatest(greatest(in_f, in_x), x_tells ? least(length, far * x) : length);
+    const double wanted = greatest(greatest(in_f, in_x), x_has_scale ? least(length, far * x) : length);
     const double theta = norm / wanted;
     const bool changed = learns || (settings.robust && wanted != length);
     return (changed || !bounded) && is_normal(theta) && is_normal(1 / theta) ? FirstStep{theta, 1} : classical;

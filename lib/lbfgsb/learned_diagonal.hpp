@@ -1,17 +1,18 @@
-// The metric that is learned: B_0 = theta diag(b). Of each pair, b_i takes in how large the variable's share of the
-// curvature is by y and by s,
+// The learned diagonal of the initial Hessian approximation, B_0 = theta diag(b). Each pair updates b_i by comparing
+// variable i's share of the curvature measured with y and with s:
 //
 //     u_i = y_i^2 / b_i / sum_j y_j^2 / b_j,    w_i = b_i s_i^2 / sum_j b_j s_j^2,
-//     b_i <- b_i sqrt((kappa + u_i) / (kappa + w_i)),    kappa = (5 + number of pairs taken in) / n,
+//     b_i <- b_i sqrt((kappa + u_i) / (kappa + w_i)),    kappa = (5 + number of earlier pairs) / n.
 //
-// the quotient between 2/3 and 3/2, so that it is an average over the pairs, of which later ones count less. It serves
-// the model only while it fits the pairs that it has not seen yet better than theta I does (LearnedDiagonal::observe).
+// The quotient is limited to [2/3, 3/2]. b is thus an average over the pairs, in which later pairs have less weight.
+// The model is formed with b only while b fits pairs that have not updated it yet better than theta I does
+// (LearnedDiagonal::observe).
 //
-// The rule is elementwise but for two sums that the inner products have anyway: sweep 1 applies it on its way, with
-// pairs before the one that it measures. The first pairs are taken in one by one, later ones four at a time: each
-// change of b costs the products of all older steps anew, and the average changes little by then. What is stored is
-// h = 1 / b, as of the caller's diagonal of H_0; theta stays a number of the memory. This file has all that is to be
-// changed for another rule.
+// The update is elementwise except for two sums, which are among the inner products. Sweep 1 therefore applies it while
+// it reads the variables, with pairs older than the one whose products it forms. The first ten pairs update b one at a
+// time, later pairs four at a time: after each change of b the products of all older steps have to be formed again, and
+// by then the average changes little. The vector h = 1 / b is stored, in the same form as the caller's diagonal of H_0;
+// theta remains a scalar of CompactMatrix. Another update rule would change only this file.
 #pragma once
 
 #include <cmath>
@@ -23,39 +24,39 @@
 
 namespace cudaopt {
 
-// A pair changes b^2 by this factor at most: among very many variables there are some whose share is out of all
-// proportion, and one of them is enough to spoil the model.
+// The largest factor by which one pair changes b_i^2. Among very many variables there are some with an extreme share of
+// the curvature, and one of them is enough to spoil the model.
 constexpr double most_at_once = 1.5;
 
-// What is known of a pair that is taken in; s = step d, and the step cancels.
+// The data of a pair that updates the diagonal. d is used instead of s = step d, because the step cancels.
 struct LearnedPair {
     int slot;
     double of_d, of_y; // 1 / sum b_j d_j^2, 1 / sum y_j^2 / b_j
     double kappa;
 };
 
-// What one sweep 1 does to h: the pairs that it takes in, one after the other, if there are any.
+// The update of h in one sweep 1: its pairs are applied one after the other.
 struct DiagonalUpdate {
     static constexpr int most = 4;
-    bool anew = false; // b was 1 so far; h is not looked at
+    bool anew = false; // b was 1 before, and h is not read
     int count = 0;
     LearnedPair pairs[most] = {};
 };
 
-// Of inner products: of the pairs as they are; of several weights. What has been learned has numbers from 1 on, what
-// the caller has supplied from -2 down.
+// Numbers that identify the weights of inner products: none, or several different ones. Learned diagonals have the
+// numbers 1, 2, ..., and the caller's diagonals -2, -3, ...
 constexpr int64_t no_weights = 0, other_weights = -1;
 
-// Elements of b stay between 2^-26 and 2^26: over a spread of 2^52 = 1 / epsilon, sums of products in which all of them
-// meet keep no digit of the smallest.
+// Elements of b are limited to [2^-26, 2^26]. If they spread over a factor of 2^52 = 1 / epsilon, a sum of weighted
+// products contains no digit of the smallest terms.
 constexpr double most_learned = 67108864.0;
 
-// h of a variable once a pair has been taken in; d, y: of the pair.
+// Returns h of a variable after the update by a pair, whose elements are d and y.
 CUDA_OPT_HD_INLINE double learned_weight(double h, double d, double y, const LearnedPair &pair) {
     const double u = y * y * h * pair.of_y, w = d * d / h * pair.of_d;
     const double quotient = (pair.kappa + w) / (pair.kappa + u);
     const double learned = h * std::sqrt(quotient < most_at_once ? greatest(quotient, 1 / most_at_once) : most_at_once);
-    // A number out of range becomes a bound, too.
+    // A value outside the limits, or NaN, becomes one of the limits.
     return learned > 1 / most_learned ? (learned < most_learned ? learned : most_learned) : 1 / most_learned;
 }
 
@@ -67,31 +68,32 @@ inline bool is_update_consistent(const DiagonalUpdate &update, int m) {
     return true;
 }
 
-// The pairs that the diagonal has taken in, and whether it fits the new ones better than theta I.
+// The pairs that have updated the diagonal, and a measure of how much better it fits new pairs than theta I does.
 class LearnedDiagonal {
   public:
-    // Whether there is one, and h holds it; whether the model is made with it.
+    // Return whether there is a learned diagonal, which h then contains, and whether the model is formed with it.
     CUDA_OPT_HD bool exists() const { return exists_; }
     CUDA_OPT_HD bool serves() const { return exists_ && serves_; }
     CUDA_OPT_HD bool update_is_due() const { return due_; }
-    // What the model's inner products are weighted with: a number for each h that has been, or none.
+    // Identifies the weights of the model's inner products: the number of the current h, or no_weights.
     CUDA_OPT_HD int64_t weights() const { return serves() ? made_ : no_weights; }
-    // As if there had been no pair. How well it served stays known.
+    // Discards the diagonal and its pairs. The average advantage over theta I is kept.
     CUDA_OPT_HD void forget() {
         exists_ = due_ = false;
         pairs_ = 0;
         update_ = {};
     }
     CUDA_OPT_HD void clear() {
-        const int64_t made = made_; // what the products of pairs that stay are of
+        const int64_t made = made_; // products of pairs that are kept may still have these weights
         *this = LearnedDiagonal{};
         made_ = made;
     }
 
-    // A pair that b has not seen: y'y and d'd, and sum y^2 / b and sum b d^2. The angle between y and s, in the
-    // coordinates that b scales and in those of theta I, tells which of the two fits the pair better. The pair is taken
-    // in with the next inner products at the earliest: what is known of it only now, they cannot know. Those that wait
-    // to be taken in have to be among the `memory` pairs of the memory then, with a newer one besides.
+    // Records a pair that has not updated b yet, with y'y, d'd, sum y^2 / b and sum b d^2. The angle between y and s,
+    // in the coordinates scaled by b and in those of theta I, shows which of the two fits the pair better. The pair
+    // updates b with the next inner products at the earliest, because the sums that the update needs are only known
+    // now. Pairs that wait for their update must then still be in the history, together with a newer one. `memory` is
+    // the number of pairs that the history can contain.
     CUDA_OPT_HD void observe(int slot, int memory, int64_t n, double yy, double dd, double yy_weighted,
                              double dd_weighted) {
         constexpr double share_of_newest = 0.1, serves_above = 0.3, serves_no_more_below = 0.15;
@@ -109,7 +111,7 @@ class LearnedDiagonal {
         due_ = update_.count >= at_once;
     }
 
-    // What the inner products that are asked for now have to do, and with what they are weighted from now on.
+    // Returns the update that the inner products requested now have to perform, and chooses the weights that they have.
     CUDA_OPT_HD DiagonalUpdate take_update() {
         serves_ = serves_next_;
         if (!due_) return {};
@@ -129,9 +131,9 @@ class LearnedDiagonal {
   private:
     bool exists_ = false, serves_ = false, serves_next_ = false;
     bool due_ = false;
-    int64_t pairs_ = 0;    // that b has taken in, or will
-    int64_t made_ = 0;     // h, so many times
-    double advantage_ = 0; // of b over theta I: the average of 2 log of the cosines' quotient
+    int64_t pairs_ = 0;    // that have updated b, or will
+    int64_t made_ = 0;     // the number of different h so far
+    double advantage_ = 0; // of b over theta I: average of 2 log of the ratio of the cosines
     DiagonalUpdate update_{};
 };
 

@@ -1,5 +1,6 @@
-// The noise level of f: what the decisions know of errors of f that are larger than its rounding errors, as those of
-// iterative solvers, random sampling and sums in single precision. Without a noise level all of this has no effect.
+// The noise level of f. The decisions take into account errors of f that are larger than its rounding errors, such as
+// those of iterative solvers, random sampling and sums in single precision. Without a noise level all of this has no
+// effect.
 //
 // eps_f is a bound on |f - E f|. The rules follow from it: two values of f whose difference is at most 2 eps_f may be
 // equal. Slopes are compared as they are, because the line search needs their signs only.
@@ -12,17 +13,17 @@ namespace cudaopt {
 namespace noise {
 
 constexpr int samples = 8;          // values of f from which the level is estimated
-constexpr double significant = 20;  // levels of noise that a decrease has to exceed to tell a curvature
+constexpr double significant = 20;  // noise levels that a decrease must exceed for a useful curvature
 constexpr double pg_progress = 0.7; // a smaller ||P g||_inf by this factor counts as progress
 constexpr int most_in_vain = 200;   // evaluations without progress after which the solve ends
-constexpr double agreement = 4;     // largest quotient of the levels of three orders that agree
-constexpr double per_deviation = 2; // eps_f per standard deviation: sqrt(3) is that of uniform noise
+constexpr double agreement = 4;     // largest ratio of the levels of three orders that agree
+constexpr double per_deviation = 2; // eps_f / standard deviation, which is sqrt(3) for uniform noise
 
-// The standard deviation of the noise in f at equally spaced points of a short line (Moré and Wild, SIAM J. Sci.
-// Comput. 33 (2011) 1292, algorithm ECnoise). The k-th differences of a smooth function vanish with the spacing.
-// Those of independent noise of deviation sigma have the variance (2k)! / k!^2 sigma^2. The estimate is that of the
-// first order k whose differences have both signs, and from which on three orders agree up to the factor 4. If there
-// is none, it is that of the highest order.
+// Returns the standard deviation of the noise in f, estimated from values at equally spaced points of a short line
+// (Moré and Wild, SIAM J. Sci. Comput. 33 (2011) 1292, algorithm ECnoise). The k-th differences of a smooth function
+// vanish with the spacing. The k-th differences of independent noise with standard deviation sigma have the variance
+// (2k)! / k!^2 sigma^2. The estimate is taken from the first order k whose differences have both signs, and whose level
+// agrees with those of the next two orders up to the factor 4. If there is none, it is taken from the highest order.
 CUDA_OPT_HD_CALL inline double deviation(const double (&values)[samples]) {
     double differences[samples], levels[samples - 2];
     bool has_both_signs[samples - 2];
@@ -58,21 +59,23 @@ CUDA_OPT_HD_INLINE double Iteration::noise_level(const Settings &settings, doubl
     return greatest(settings.noise_abs + settings.noise * std::fabs(f), results.noise_estimate);
 }
 
-// Whether the failed search calls for an estimate of the noise level.
+// Returns whether the noise level has to be estimated after the failed line search.
 CUDA_OPT_HD_INLINE bool Iteration::wants_noise_estimate(const Settings &settings) const {
     return settings.noise_auto && settings.robust && failure != SearchFailure::no_descent && direction.d_squared > 0;
 }
 
-// The spacing, as a step along d, of the points at which f is sampled. The points have to differ in x's precision, and
-// to be so close that f is smooth between them. None is farther away than the first trial point, which is in the box.
+// The spacing, as a multiple of d, of the points at which f is sampled. The points have to differ in the precision of
+// x, and have to be so close together that f is smooth between them. None is farther away than the first trial point,
+// which is in the box.
 CUDA_OPT_HD_CALL inline double Iteration::noise_spacing() const {
     const double share = single_x ? 1e-4 : 1e-7, smallest_x = 1e-3;
     const double distance = share * greatest(smallest_x, results.x_norm2);
     return least(distance / std::sqrt(direction.d_squared), first_step / noise::samples);
 }
 
-// Progress beyond the noise: the lowest f or the least ||P g||_inf has fallen since the last progress. The lowest of
-// noisy values falls by up to 2 eps_f although x stays the same. in_vain counts evaluations here.
+// Counts the evaluations without progress in in_vain. Progress means that f has fallen by more than 2 eps_f, or ||P
+// g||_inf by the factor pg_progress, since the last progress. A smaller decrease of f may be due to noise, because the
+// lowest of several noisy values may be 2 eps_f below the others although x is the same.
 CUDA_OPT_HD_INLINE void Iteration::note_progress_beyond_noise(double level) {
     const bool progress =
         f_noted == infinity || results.f < f_noted - 2 * level || results.pg_norm_max < noise::pg_progress * pg_noted;
@@ -83,8 +86,9 @@ CUDA_OPT_HD_INLINE void Iteration::note_progress_beyond_noise(double level) {
     in_vain = progress ? 0 : in_vain + static_cast<int>(search_evaluations);
 }
 
-// A failed search does not end the solve: at other points, or at the same ones, f has other errors. The history is
-// discarded, first with its scale kept. The solve ends when the evaluations in vain are too many.
+// With noise a failed line search does not end the solve, because f has other errors at other points, or at the same
+// points in another evaluation. The history is discarded; its scale is kept unless it was empty. The solve ends after
+// too many evaluations without progress.
 CUDA_OPT_HD_CALL inline FailureVerdict Iteration::after_noisy_failure(const Settings &settings, int pairs) {
     in_vain += static_cast<int>(search_evaluations);
     if (in_vain >= noise::most_in_vain) {

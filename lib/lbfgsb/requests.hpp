@@ -1,5 +1,6 @@
-// The requests of the algorithm and the replies of a backend: plain records. The state machine requests and continues
-// with the reply; it does not know who performs the sweeps over the n variables, or where.
+// The requests of the algorithm and the replies of a backend, as plain structs. The state machine continues with the
+// reply to its request. It does not depend on which backend performs the sweeps over the n variables, or on where the
+// vectors are stored.
 #pragma once
 
 #include "lbfgsb/learned_diagonal.hpp"
@@ -7,40 +8,42 @@
 
 namespace cudaopt {
 
-// Which columns take part, and which variables count as free.
+// The columns of the inner products, and the variables that count as free.
 struct PanelRequest {
     int pairs;           // correction pairs in the panel, newest first
     int newest_slot;     // their slots are newest_slot, newest_slot - 1, ... modulo m + 1
-    double threshold;    // free: breakpoint > threshold. 0: all variables not held; -1: all variables
-    bool fresh;          // the newest slot still holds g_base: y_new = g - g_base is formed on the way
-    bool free_gram;      // whether the products over the free variables are wanted
+    double threshold;    // free: breakpoint > threshold. 0: all variables that are not active; -1: all
+    bool fresh;          // the newest slot still contains g_base, and the sweep forms y_new = g - g_base
+    bool free_gram;      // the products over the free variables are needed
     bool weighted;       // scale the variables by the diagonal h: y and g by sqrt(h), s and z by 1 / sqrt(h)
-    bool single = false; // products may be formed in single precision, as far as they keep their digits
-    // Of inner products alone. Whether the sums of h are wanted; they are where weighted is set. And in a metric
-    // whether those of the older steps are, over all variables: the pairs' products are of other weights so far.
+    bool single = false; // products may be formed in single precision if they keep their digits
+    // These two are for inner products only. watches: form the sums that involve h although the products are not
+    // weighted. older_steps: form the products of the older steps over all variables, because the stored products have
+    // other weights.
     bool watches = false;
     bool older_steps = false;
 
-    // Whether sums of h are wanted.
+    // Returns whether the sums that involve h are needed.
     CUDA_OPT_HD bool in_metric() const { return weighted || watches; }
 };
 
-// Of inner products: what they have to do to h, the sweeps' own, before all else.
+// A request for inner products, with the update of h that the sweep performs first. h belongs to the backend.
 struct ProductsRequest : PanelRequest {
     CUDA_OPT_HD ProductsRequest(const PanelRequest &panel, const DiagonalUpdate &update_ = {})
         : PanelRequest(panel), update(update_) {}
     DiagonalUpdate update;
 };
 
-// The trial point x = P(x_base + step d), where on the free variables d = a g + sum_j q_j w_j and on the others the way
-// to the bound (breakpoint in (0, threshold]) or nothing (held).
+// The trial point x = P(x_base + step d). On the free variables d = a g + sum_j q_j w_j. On the other variables d is
+// bound - x_base if the breakpoint is in (0, threshold], and 0 if the variable is active.
 struct DirectionRequest {
-    PanelRequest panel;          // as in the inner products that the coefficients came from
+    PanelRequest panel;          // that of the inner products from which the coefficients were computed
     double gradient_coefficient; // a
     const double *coefficients;  // q for each panel column; those of g and z are not used
     double step;                 // the first step of the line search
-    int spare_slot;              // receives d and g; may not be one of the panel's but the fresh one
-    // Truncation (version 3.0's fallback): from the Cauchy point x - cauchy_t g go only the share alpha of the way.
+    int spare_slot;              // receives d and g; among the panel's slots only the fresh one is allowed
+    // Truncation, the fallback of version 3.0: only the fraction alpha of the displacement from the Cauchy point, x -
+    // cauchy_t g, to the subspace minimiser is used.
     bool truncate;
     double cauchy_t, alpha;
 };
@@ -48,40 +51,40 @@ struct DirectionRequest {
 struct DirectionSums {
     double slope;     // g'd
     double d_squared; // d'd
-    double projected; // variables where the projection changed the subspace minimiser
+    double projected; // number of variables in which the projection changed the subspace minimiser
 };
 
-// Variables that can be fetched at once: their number bounds the memory that the exact Cauchy point needs.
+// The largest number of variables that can be fetched at once. It limits the memory that the exact Cauchy point needs.
 constexpr int crossed_capacity = 4096;
 
 // A variable whose breakpoint lies in a window.
 struct CrossedVariable {
     double t;
     int64_t index;
-    double g, z;     // gradient; way to the bound, z = bound - x
-    const double *w; // the pairs' entries in panel order, panel::columns(pairs) of them; those of g and z are not set
+    double g, z;     // gradient; displacement to the bound, z = bound - x
+    const double *w; // entries in panel order, panel::columns(pairs) of them; those of g and z are not set
 };
 
-// Those of a window: in the order of their breakpoints, equal ones by index. Where they are more than crossed_capacity,
-// their number alone.
+// The variables of a window, in the order of their breakpoints, and of their indices if the breakpoints are equal. If
+// there are more than crossed_capacity, only their number is set.
 struct CrossedWindow {
     const CrossedVariable *variables;
     int64_t count;
-    double *free_gram =
-        nullptr; // of a small problem with a constant m: the products over the free variables, to be downdated
+    // Only for a small problem with a constant m: the products over the free variables, which are downdated in place.
+    double *free_gram = nullptr;
 };
 
 struct StartReport {
-    int64_t x_nan, bound_nan, crossed; // first index with NaN in x, with NaN in a bound, with l > u; n: none
+    int64_t x_nan, bound_nan, crossed; // first index with NaN in x, with NaN in a bound, with l > u; n if there is none
     int64_t projected;                 // components moved into the box
-    int64_t boxed, bounded;            // components with two finite bounds, with one at least
-    int64_t digits = 53;               // of a component of x, binary: 24 in single precision
-    // Only a start that will be used is moved: on improper input nothing is changed.
+    int64_t boxed, bounded;            // components with two finite bounds, with at least one
+    int64_t digits = 53;               // binary digits of a component of x; 24 in single precision
+    // Returns whether the start can be used. Only then has x been projected into the box; invalid input is not changed.
     CUDA_OPT_HD bool usable(int64_t n) const { return x_nan == n && bound_nan == n && crossed == n; }
 };
 
 enum class Verb {
-    // Sweeps; what each of them does stands with its function in sweeps.hpp.
+    // Sweeps, which are documented at their functions in sweeps.hpp.
     check_start,
     read_variable,
     inner_products,
@@ -98,16 +101,18 @@ enum class Verb {
     projected_gradient_norm,
     relative_gradient_norm,
     check_diagonal,
-    // Lines of the log, asked for only where settings.log_frequency >= 0. There is nothing to reply.
+    // Lines of the log, requested only if settings.log_frequency >= 0. The reply is empty.
     log_start,
     log_iterate,
     log_end,
-    // The caller is to act, or the solve has ended with this code. The next reply comes when the caller has acted.
+    // The caller has to perform the task, or the solve has ended with this code. The reply follows when the caller has
+    // performed the task.
     task
 };
 
 // The operands of inner_products, crossed, direction and truncation are in the state machine (products_requested(),
-// panel_requested(), direction_requested()). A member that a verb does not name may be that of an earlier request.
+// panel_requested(), direction_requested()). The comments name the verbs that use a member. For other verbs the member
+// may still have the value from an earlier request.
 struct Request {
     Verb verb = Verb::task;
     int task = 0;
@@ -121,14 +126,14 @@ struct Variable {
     double x, l, u;
 };
 
-// Only what was asked for is set; but the sums stand until the next inner products, whatever is asked for in between.
+// Only the members that were requested are set. The sums remain valid until the next inner products.
 struct Reply {
     const PanelProducts *sums = nullptr;
-    const DirectionSums *direction = nullptr; // with the direction, where they are at hand, or with the products after
+    const DirectionSums *direction = nullptr; // set with the direction or, if not known then, with the products
     StartReport start{};
     CrossedWindow crossed{};
     double number = 0; // truncation, largest_step, and the three norms
-    int64_t index = 0; // check_diagonal: the first bad one
+    int64_t index = 0; // check_diagonal: the first invalid element
     Variable variable{};
     double seconds = 0; // since the solve began; only if settings.max_seconds > 0
 };

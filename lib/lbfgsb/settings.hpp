@@ -7,7 +7,7 @@
 
 namespace cudaopt {
 
-// Of B_0, from which the model's matrix is made: theta I, the caller's diagonal, or theta times one that is learned.
+// The kind of B_0: theta I, the caller's diagonal, or theta times a learned diagonal.
 struct Metric {
     static constexpr int64_t one_number = 0, callers = 1, learned = 2;
 };
@@ -15,18 +15,18 @@ struct Metric {
 struct Settings {
     int64_t max_iterations = 2000, max_evaluations = 0, evaluations_per_search = 20, max_cuts = 30;
     bool approximate_cauchy = false, report_iterates = false, robust = true, timed = true, noise_auto = false;
-    int64_t history_bits = 64, // of an element of S and Y
-        product_bits = 64,     // of their products
+    int64_t history_bits = 64, // per element of S and Y
+        product_bits = 64,     // per element while their products are formed
         threads = 0, log_frequency = -1, log_type = 0, f_part = 0;
     int64_t metric = Metric::one_number;
-    int64_t diagonal_every = 1; // iterations that the caller's diagonal holds for; 0: all
+    int64_t diagonal_every = 1; // iterations for which the caller's diagonal is valid; 0: all
     double eps = 0, pgtol = 1e-5, factr = 1e7, f_target = -infinity;
     double relative_gtol = 5e-4, rounding = 100, f_unbounded = -1e300;
-    double noise = 0, noise_abs = 0; // of f, relative to |f| and in f's units
+    double noise = 0, noise_abs = 0; // noise of f, relative to |f| and in the units of f
     double gtol = 0.9, ftol = 1e-4, xtol = 0.1, step_min = 1e-20, step_max = 1e20, max_seconds = 0;
 };
 
-// What is known of an accepted iterate.
+// The data of an accepted iterate.
 struct IterateFacts {
     double f = 0, pg_norm2 = 0, pg_norm_max = 0, x_norm2 = 0;
     int64_t at_lower = 0, at_upper = 0;

@@ -1,8 +1,8 @@
-// Long solves in which the model misleads: f still falls, but by almost nothing, and ||P g|| hardly does. Old
-// differences of gradients, and a diagonal that was learned elsewhere, then hold the steps in a narrow valley whose
-// walls they do not describe. A restart along -g with an empty history and a new diagonal often ends such a solve
-// within a few iterations. It is worthwhile only if the solve has come to its last, slow part: where f falls steadily,
-// the history is needed.
+// Restarts of long solves whose model is poor. In such a solve f still falls, but by almost nothing, and ||P g|| hardly
+// does. Old gradient differences, and a diagonal learned elsewhere, then describe the curvature at the iterate poorly,
+// and the steps remain short. A restart along -g with an empty history and a new diagonal often ends such a solve
+// within a few iterations. It is worthwhile only in the last, slow part of a solve: while f falls steadily, the history
+// is needed.
 #pragma once
 
 #include "lbfgsb/iteration.hpp"
@@ -12,20 +12,20 @@ namespace cudaopt {
 namespace slow_progress {
 
 constexpr int first_window = 250;   // evaluations without progress after which the solve restarts
-constexpr int growth = 3;           // of the window with each restart, so that restarts cost a bounded share
+constexpr int growth = 3;           // factor of the window per restart, which limits the share of the cost of restarts
 constexpr double f_progress = 1e-7; // progress: f falls by this share of its decrease since the start, or
 constexpr double pg_progress = 0.3; // ||P g||_inf falls by this factor
 constexpr int most_restarts = 15;   // 250 3^15 evaluations are never reached, and fit an integer
 
 } // namespace slow_progress
 
-// Whether the iterate is one at which the solve restarts. Let f_0 be f at the start, and f_p and p_p the least f and
-// the least ||P g||_inf at the last iterate with progress. There is progress at an iterate with
+// Returns whether the solve restarts at this iterate. Let f_0 be f at the start, and f_p and p_p the least f and the
+// least ||P g||_inf at the last iterate with progress. An iterate makes progress if
 //
 //     f < f_p - 1e-7 (f_0 - f)    or    ||P g||_inf < 0.3 p_p.
 //
-// The solve restarts if 250 3^r evaluations have passed since, where r is the number of these restarts. Not without
-// ROBUST, since L-BFGS-B 3.0 has no restarts.
+// The solve restarts if 250 3^r evaluations have passed since the last progress or restart, where r is the number of
+// these restarts. Without ROBUST it never restarts, since L-BFGS-B 3.0 does not.
 CUDA_OPT_HD_INLINE bool Iteration::restarts_slow_solve(const Settings &settings) {
     if (!settings.robust) return false;
     if (f_start == infinity) f_start = results.f;

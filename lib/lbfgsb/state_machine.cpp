@@ -91,13 +91,13 @@ const Request &StateMachine::advance(const Reply &reply) {
 }
 
 const Request &StateMachine::stop() {
-    if (state_ == State::first_point || is_at_trial()) results.evaluations--; // it was not made
+    if (state_ == State::first_point || is_at_trial()) results.evaluations--; // the requested evaluation was not made
     end(CUDA_OPT_STOPPED, EventKind::stopped);
     settle();
     return request_;
 }
 
-// Nothing is waited for here either: the last command of the backend restores the best iterate.
+// This does not wait for the backend either: the last command that it receives restores the best iterate.
 const Request &StateMachine::give_up(bool stop_requested, double seconds_passed) {
     Iteration::give_up(stop_requested, seconds_passed);
     settle();
@@ -123,7 +123,7 @@ int StateMachine::finish_pair() {
     return matrix_.newest_slot();
 }
 
-PanelRequest StateMachine::products_at_trial() const { // as if the step were accepted, which it nearly always is
+PanelRequest StateMachine::products_at_trial() const { // assumes that the step is accepted, as it nearly always is
     PanelRequest panel = matrix_.tentative_panel();
     panel.free_gram = bounded;
     // If the caller supplies another diagonal at this point, products of the other pairs would be useless.
@@ -151,7 +151,7 @@ void StateMachine::request_products(State next, const PanelRequest &panel) {
     suspend(next, Verb::inner_products);
 }
 
-// The products of panel_. They update the learned diagonal first, if an update is due.
+// Requests the products of panel_. The sweep first updates the learned diagonal, if an update is due.
 void StateMachine::request_products_with_scaling_update(State next) {
     const DiagonalUpdate update = hessian_.take_update();
     if (hessian_.has_learned() || hessian_.stays_valid(settings, results.iterations)) panel_ = model_panel();
@@ -192,7 +192,7 @@ void StateMachine::refuse_start(EventKind why, int64_t index) {
     request_.index = index;
 }
 
-// The state is that of the start again: a corrected call may follow.
+// The state becomes that of the start again, so that a corrected call may follow.
 void StateMachine::report_invalid_start(const Variable &variable) {
     event.numbers[0] = variable.l;
     event.numbers[1] = variable.x;
@@ -208,7 +208,7 @@ void StateMachine::measure_start() {
         all.free_gram = true;
         return request_products(State::unscaled_products, all);
     }
-    // A diagonal of the caller is still to come.
+    // If the caller supplies the diagonal, it is not known yet, and the products are unweighted.
     request_products(State::first_products, hessian_.has_learned() ? model_panel() : panel_);
 }
 
@@ -262,7 +262,7 @@ void StateMachine::judge_iterate(const Reply &reply, bool verified) {
 
 void StateMachine::accept_diagonal(const Reply &reply) {
     hessian_.accept_supplied(results.iterations);
-    products_valid_ = false; // they do not have its weights
+    products_valid_ = false; // they are not weighted with this diagonal
     begin_direction(reply);
 }
 
@@ -348,8 +348,9 @@ void StateMachine::use_stored_pairs() {
     panel_.free_gram = bounded;
 }
 
-// Sweep 2, then f and g at the trial point. On a GPU it is known after their evaluation whether d is a direction of
-// descent: its sums come with those of the next sweep, which saves a wait.
+// Requests sweep 2, which forms d and the trial point; f and g are evaluated there next. On a GPU the sums of d come
+// with those of the next sweep, which saves one synchronisation. It is then known only after the evaluation whether d
+// is a descent direction.
 void StateMachine::take_direction() {
     products_valid_ = pair_unfinished_ = direction_sums_known_ = direction_judged_ = false;
     begin_search(matrix_.theta());
@@ -364,8 +365,8 @@ void StateMachine::judge_direction(const Reply &reply) {
     request_evaluation(State::trial_point);
 }
 
-// The projected subspace minimiser is no descent direction, or hardly one: continue from the Cauchy point towards the
-// minimiser only as far as the box allows (Morales and Nocedal 2011, section 3).
+// The direction to the projected subspace minimiser does not descend, or hardly does. The step from the Cauchy point
+// towards the minimiser is then limited to the box (Morales and Nocedal 2011, section 3).
 void StateMachine::replace_direction() {
     if (!can_truncate()) {
         failure = SearchFailure::no_descent;
@@ -375,8 +376,9 @@ void StateMachine::replace_direction() {
     restore(State::truncation_ready);
 }
 
-// If the diagonal is learned, the products at the trial point have changed it, or would have: on a GPU it is only known
-// with them that the direction does not descend. The model is then formed again.
+// If the diagonal is learned, the products at the trial point have updated it, or an update is due, because on a GPU
+// these products are the first to show that the direction does not descend. The model is then formed again with the
+// updated diagonal.
 void StateMachine::prepare_truncation() {
     if (!hessian_.has_changed()) return request_truncation();
     remakes_for_truncation_ = true;
@@ -399,7 +401,7 @@ void StateMachine::measure_trial_point() {
 }
 
 void StateMachine::judge_trial_products(const Reply &reply) {
-    // A diagonal that stays valid for several iterates is no longer what was supplied.
+    // If the caller's diagonal is valid for several iterates, the caller may have changed its elements in the meantime.
     if (uses_callers_diagonal(settings) && panel_.weighted && reply.sums->variable_sums[bad_weights] > 0)
         return suspend(State::diagonal_checked, Verb::check_diagonal);
     if (!direction_judged_) {
@@ -458,7 +460,7 @@ void StateMachine::append_pair(const Reply &reply) {
     measure_iterate(reply);
 }
 
-// x, f and g become those of the base point again.
+// Restores x, f and g of the base point.
 void StateMachine::restore(State next) {
     at_iterate = true;
     suspend(next, Verb::restore);
@@ -475,7 +477,7 @@ void StateMachine::recover(const Reply &reply, bool verified) {
     }
 }
 
-// The next of the points at which f is sampled. They lie along the direction of the failed search.
+// Requests the next point at which f is sampled. These points lie along the direction of the failed line search.
 void StateMachine::sample_noise() {
     if (ends_at_limit(settings, false)) return settle();
     noise_samples_++;
@@ -485,14 +487,14 @@ void StateMachine::sample_noise() {
     request_.number = noise_samples_ * noise_spacing();
 }
 
-// f comes with the inner products: of g alone here.
+// Inner products are requested because their reply contains f. Here they are those of g only.
 PanelRequest StateMachine::products_of_sample() const {
     PanelRequest panel = matrix_.stored_panel();
     panel.pairs = 0;
     return panel;
 }
 
-// Where f is undefined there is no estimate.
+// If f is undefined at one of the points, no estimate is made.
 void StateMachine::note_noise_sample(const PanelProducts &sums) {
     noise_values_[noise_samples_ - 1] = sums.f;
     if (is_finite(sums.f) && noise_samples_ < noise::samples) return sample_noise();
@@ -503,8 +505,8 @@ void StateMachine::note_noise_sample(const PanelProducts &sums) {
 
 // ---- the end
 
-// The next direction would form y of the newest pair. Since there is none, it is formed here: g may no longer exist
-// when the pairs serve another solve.
+// y of the newest pair is normally formed by the sweep of the next direction. Since there is none, it is formed here: g
+// may no longer exist when another solve uses the pairs.
 void StateMachine::settle() {
     if (pair_unfinished_) {
         suspend(State::ending, Verb::finish_pair);

@@ -20,7 +20,7 @@
 //     diagonal           a diagonal, from the caller              model_products
 //     diagonal_checked   the index of its first bad element       ending
 //     model_products     the products of the next model           diagonal_checked, cauchy, truncated, direction_taken
-//     cauchy             what the Cauchy search requested         cauchy, truncated, direction_taken
+//     cauchy             the request of the Cauchy search         cauchy, truncated, direction_taken
 //     direction_taken    the direction, perhaps with its sums     trial_point, search_failed, truncation_ready
 //     stepped            the point at another step                trial_point
 //     trial_point        f and g, from the caller                 trial_products
@@ -42,8 +42,8 @@
 // Any state before ending may be followed by ending. A factorisation that fails leads back to model_products.
 //
 // The object is one block of state_bytes(m) bytes without a pointer, made by make_state(). It may be moved, saved and
-// loaded as bytes whenever its last request has been performed. A checkpoint
-// consists of these bytes and of n-vectors (solver/checkpoint.cpp).
+// loaded as bytes whenever its last request has been performed. A checkpoint consists of these bytes and of n-vectors
+// (solver/checkpoint.cpp).
 #pragma once
 
 #include "lbfgsb/initial_hessian.hpp"
@@ -91,21 +91,22 @@ class StateMachine : public Iteration {
 
     // The request is stored here until the next call of one of these three.
     const Request &advance(const Reply &reply);
-    // Instead of the next advance(): the caller wants no further task, or a sweep took too long.
+    // Called instead of the next advance(): the caller wants no further task, or a sweep took too long.
     const Request &stop();
     const Request &give_up(bool stop_requested, double seconds_passed);
-    // As before the first call. The pairs are kept for a warm start; the newest may be unfinished: see finish_pair().
+    // Resets the state to that before the first call. With keep_pairs the pairs are kept for a warm start; the newest
+    // may be unfinished (finish_pair()).
     void begin_anew(bool keep_pairs);
     // The backend has failed, and the solve cannot continue.
     void break_off() { state_ = State::ended, broken_ = true; }
-    // The sums of the last inner products no longer exist: after a load.
+    // Called after a checkpoint is loaded: the sums of the last inner products no longer exist.
     void forget_products() { products_valid_ = false; }
 
     // Validates an object that was read as bytes: it is in a state in which the caller of a handle with this n, m and
     // precision has control, and every index, size and enumerator in it is within its range (loaded.hpp).
     bool is_consistent(int64_t n_, int m, int bits);
 
-    // The last inner products once more, all of them formed in double precision.
+    // Requests the last inner products again, all of them formed in double precision.
     const Request &request_in_double() {
         requested_.single = false;
         return request_;
@@ -130,22 +131,23 @@ class StateMachine : public Iteration {
     const CompactMatrix<0> &matrix() const { return matrix_; }
     const LearnedDiagonal &learned_diagonal() const { return hessian_.learned(); }
     bool pair_unfinished() const { return pair_unfinished_; }
-    // Whether x is a point along the direction, whose base point can be restored.
+    // Returns whether x is a point along the direction, whose base point can be restored.
     bool is_at_trial() const { return state_ == State::trial_point || state_ == State::noise_point; }
-    int spare_slot() const { return direction_request_.spare_slot; } // holds d and g_base at a trial point
-    // Whether B_0 is theta diag(1 / h), and not theta I.
+    int spare_slot() const { return direction_request_.spare_slot; } // contains d and g_base at a trial point
+    // Returns whether B_0 is theta diag(1 / h) instead of theta I.
     bool weighted() const { return hessian_.weighted(settings); }
-    // theta of the newest model, with the caller's diagonal; 1 before the first.
+    // theta of the newest model. With the caller's diagonal it is 1 before the first model.
     double model_theta() const;
-    // Whether the sums of the direction to this trial point are not known yet. The inner products of
-    // products_at_trial() will bring them.
+    // Returns whether the sums of the direction to this trial point are not known yet. The inner products of
+    // products_at_trial() then include them.
     bool awaits_direction_sums() const {
         return state_ == State::trial_point && !direction_judged_ && !direction_sums_known_;
     }
     PanelRequest products_at_trial() const;
     void set_direction_sums(const DirectionSums &sums) { direction = sums, direction_sums_known_ = true; }
-    // The slot of a new pair holds g_base, the former gradient, until y = g - g_base is formed on the way of the next
-    // direction. Returns the slot if this is pending, and then regards it as done; otherwise -1. For warm starts.
+    // The slot of a new pair contains g_base, the previous gradient, until the sweep of the next direction forms y = g
+    // - g_base. If this is pending, the function returns the slot and regards y as formed; otherwise it returns -1.
+    // Warm starts use it.
     int finish_pair();
 
     template <class Visit> void each_array(int m, Visit &visit) {
@@ -204,7 +206,7 @@ class StateMachine : public Iteration {
     PanelRequest products_of_sample() const;
     void note_noise_sample(const PanelProducts &sums);
 
-    // The end: x, f and g become the best iterate, with one request after the other.
+    // The end: one request after the other sets x, f and g to the best iterate.
     void settle();
 
     bool logs() const { return settings.log_frequency >= 0; }
@@ -217,23 +219,23 @@ class StateMachine : public Iteration {
     int task_ = 0;
     bool broken_ = false;
 
-    PanelRequest panel_{};                 // of the inner products that the next direction starts from
+    PanelRequest panel_{};                 // the inner products for the next direction
     bool products_valid_ = false;          // the stored sums are those of panel_
     DirectionRequest direction_request_{}; // without the coefficients
     bool remakes_for_truncation_ = false;  // the model is formed again, because its direction is to be truncated
     bool direction_sums_known_ = false, direction_judged_ = false;
-    bool pair_unfinished_ = false; // y of the newest pair is still g_base
+    bool pair_unfinished_ = false; // the slot of y of the newest pair still contains g_base
     int noise_samples_ = 0;        // for the estimate of the noise level
     double noise_values_[noise::samples] = {};
 
     InitialHessian hessian_;
     CompactMatrix<0> matrix_;
-    CompactMatrix<0>::Factors middle_, system_; // of M^-1, and of K
+    CompactMatrix<0>::Factors middle_, system_; // the factors of M^-1 and of K
     CauchySearch<0> cauchy_;
-    dense::Array<0> workspace_, coefficients_; // of the subspace minimisation, and of the direction
+    dense::Array<0> workspace_, coefficients_; // for the subspace minimisation; of the direction
     Request request_{};                        // the last one
-    PanelRequest requested_{};                 // the last inner products but those of the Cauchy search
-    DiagonalUpdate update_requested_{};        // with them
+    PanelRequest requested_{};                 // the last inner products except those of the Cauchy search
+    DiagonalUpdate update_requested_{};        // the update that they perform
 };
 
 // A machine in a block of state_bytes(m) zero bytes, aligned to 8.

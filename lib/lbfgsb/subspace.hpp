@@ -1,24 +1,26 @@
-// Subspace minimisation by the direct primal method (Byrd, Lu, Nocedal, Zhu 1995, section 5.1), reduced to what does
-// not depend on n. With r_c = (1 - theta t*) g - W M c on the free variables, K = M^-1 - G / theta and G = W_F'W_F,
+// Subspace minimisation by the direct primal method (Byrd, Lu, Nocedal, Zhu 1995, section 5.1), reduced to operations
+// whose cost does not depend on n. Let r_c = (1 - theta t*) g - W M c on the free variables, G = W_F'W_F and K = M^-1 -
+// G / theta. Then
 //
 //     x_c - x + d_u = -g / theta + W q,    q = M c / theta - K^-1 W_F'r_c / theta^2    on the free variables.
 //
-// W_F'r_c = -(1 - theta t*) p - G M c, and K^-1 G M c = theta (K^-1 c - M c), so that neither M nor G is needed besides
-// K:
+// Since W_F'r_c = -(1 - theta t*) p - G M c and K^-1 G M c = theta (K^-1 c - M c), neither M nor G is needed in
+// addition to K:
 //
 //     q = K^-1 (p / theta + (c - t* p)) / theta,
 //
-// where c - t* p is W'(x_c - x) over the variables that were crossed: 0 where there are none. Divided twice: theta^2
-// leaves the range of numbers long before theta does.
+// where c - t* p is W'(x_c - x) over the variables whose breakpoints were crossed, and 0 if there are none. The code
+// divides by theta twice, because theta^2 overflows or underflows long before theta does.
 #pragma once
 
 #include "lbfgsb/cauchy_point.hpp"
 
 namespace cudaopt {
 
-// p and c: of the Cauchy point at t (CauchySearch); c is NULL if no breakpoint was crossed. over_free: the panel's
-// products over the free variables; NULL if all variables are free. system, v: workspace, v of 2k numbers. q receives
-// the coefficients, in panel order. False: the factorisation broke down, or a coefficient is not finite.
+// p, c: those of the Cauchy point at t (CauchySearch); c is NULL if no breakpoint was crossed. over_free: the panel's
+// products over the free variables; NULL if all variables are free. system, v: workspace, where v has 2k elements. q:
+// receives the coefficients in panel order. Returns false if the factorisation breaks down or a coefficient is not
+// finite.
 template <int M>
 CUDA_OPT_HD_INLINE bool minimise_subspace(const CompactMatrix<M> &matrix, const double *p, const double *c, double t,
                                           const double *over_free, typename CompactMatrix<M>::Factors &system,

@@ -1,4 +1,5 @@
-// How a solve ends: by a stopping test, at a limit or at the caller's wish, and the record of the termination.
+// The decisions that end a solve, by a stopping test, at a limit or at the caller's request, and the record of the
+// termination.
 #pragma once
 
 #include "lbfgsb/noise.hpp"
@@ -6,7 +7,7 @@
 
 namespace cudaopt {
 
-// The test that holds at the iterate, or 0.
+// Returns the stopping test that is satisfied at the iterate, or 0.
 CUDA_OPT_HD_INLINE int Iteration::stopping_test(const Settings &settings) const {
     const Results &r = results;
     if (r.f <= settings.f_target) return CUDA_OPT_F_TARGET;
@@ -17,9 +18,10 @@ CUDA_OPT_HD_INLINE int Iteration::stopping_test(const Settings &settings) const 
     return 0;
 }
 
-// Whether FACTR's inequality holds. With ROBUST it does not hold if f has risen, because g may not be the gradient of
-// f, or after a first step along -g, because the length of that step is a guess. Version 3.0 accepts both as
-// convergence. A bound that is below the noise of two values of f says nothing.
+// Returns whether f has decreased by no more than FACTR allows. With ROBUST this does not count if f has increased,
+// because g may then not be the gradient of f, or after a first step along -g, because the length of that step is an
+// estimate. Version 3.0 accepts both as convergence. It does not count either if the bound is smaller than the noise in
+// the difference of two values of f.
 CUDA_OPT_HD_INLINE bool Iteration::decrease_is_small(const Settings &settings) const {
     const double decrease = f_previous - results.f;
     if (settings.robust && (decrease < 0 || steps_since_gradient == 1)) return false;
@@ -27,17 +29,17 @@ CUDA_OPT_HD_INLINE bool Iteration::decrease_is_small(const Settings &settings) c
     return decrease <= bound && 2 * noise_level(settings, results.f) <= bound;
 }
 
-// Whether the norm of the relative gradient, with the components x_i (P g)_i / max(|f|, 1), is small (Dennis and
-// Schnabel 1983, section 7.2). If it is, small relative changes of the variables change f by much less, relative to f.
-// The norm does not depend on the units of x. Near a minimum, f - f* is of the order of the square of the gradient;
+// Determines whether the norm of the relative gradient, with the components x_i (P g)_i / max(|f|, 1), is small (Dennis
+// and Schnabel 1983, section 7.2). If it is, small relative changes of the variables change f by much less, relative to
+// f. The norm does not depend on the units of x. Near a minimum, f - f* is of the order of the square of the gradient;
 // therefore a larger FACTR allows a larger norm.
 CUDA_OPT_HD_INLINE void Iteration::verify(const Settings &settings, double relative_gradient) {
     const double tolerance = greatest(settings.relative_gtol, 10 * std::sqrt(settings.factr * machine_epsilon));
     relatively_flat = relative_gradient <= tolerance * greatest(std::fabs(results.f), 1.0);
 }
 
-// An estimate of the error of f that rounding of f and of x causes. It is finite, so that it is less than the infinity
-// that stands for an unknown expected decrease.
+// An estimate of the error of f that rounding of f and of x causes. It is finite and thus less than infinity, the value
+// of an unknown expected decrease.
 CUDA_OPT_HD_CALL inline double Iteration::rounding_errors(const Settings &settings) const {
     constexpr double unit_roundoff = machine_epsilon / 2, single_unit_roundoff = 1 / 16777216.0; // 2^-53, 2^-24
     const double of_f = (single_f ? single_unit_roundoff : unit_roundoff) * std::fabs(f_base);
@@ -61,7 +63,7 @@ CUDA_OPT_HD_CALL inline void Iteration::converge(const Settings &settings, int t
     end_numbers[1] = least_decrease(settings);
     const bool holds_here = test == CUDA_OPT_EPS || test == CUDA_OPT_PGTOL ||
                             (test == CUDA_OPT_F_TARGET && noise_level(settings, f_best) > 0);
-    if (holds_here) best_saved = false; // and not at the saved iterate
+    if (holds_here) best_saved = false; // but perhaps not at the saved iterate
     end(CUDA_OPT_CONVERGED, test == CUDA_OPT_F_TARGET ? EventKind::f_target_reached
                             : test == CUDA_OPT_EPS    ? EventKind::eps_reached
                             : test == CUDA_OPT_PGTOL  ? EventKind::pgtol_reached
@@ -70,10 +72,10 @@ CUDA_OPT_HD_CALL inline void Iteration::converge(const Settings &settings, int t
                                                       : EventKind::rounding_reached);
 }
 
-// x, f and g are an accepted iterate: end here, or continue. verified: relatively_flat is that of this iterate.
+// Decides at an accepted iterate whether the solve ends. verified: relatively_flat was determined at this iterate.
 CUDA_OPT_HD_INLINE IterateVerdict Iteration::judge_iterate(const Settings &settings, bool verified) {
-    // If rounding errors have let f increase, a few more iterations mostly find a lower f at which the test still
-    // holds. If not, the solve ends here all the same.
+    // If f has increased by rounding errors, a few more iterations usually find a lower f at which the test is still
+    // satisfied. Otherwise the solve ends after most_postponed iterations.
     constexpr int most_postponed = 10;
     constexpr int most_in_vain = 1000;
     const bool is_noisy = noise_level(settings, results.f) > 0;
@@ -104,10 +106,10 @@ CUDA_OPT_HD_INLINE IterateVerdict Iteration::judge_iterate(const Settings &setti
     return IterateVerdict::end;
 }
 
-// Whether FACTR may end the solve. A small decrease of f does not show that x is near a minimum if the model is poor,
-// as in a long valley whose curvature along the valley is not yet known. The solve ends if the relative gradient is
-// small, or if f has hardly decreased since the last restart. Otherwise it restarts along -g, with an empty history and
-// a new scale.
+// Returns whether FACTR may end the solve. A small decrease of f does not show that x is near a minimum if the model is
+// poor, as in a long valley whose curvature along the valley is not yet known. The solve ends if the relative gradient
+// is small, or if f has hardly decreased since the last restart. Otherwise it restarts along -g, with an empty history
+// and a new scale.
 CUDA_OPT_HD_CALL inline bool Iteration::factr_is_verified(const Settings &settings) const {
     constexpr double significant_gain = 1e-4;
     if (!settings.robust || relatively_flat) return true;
@@ -116,13 +118,14 @@ CUDA_OPT_HD_CALL inline bool Iteration::factr_is_verified(const Settings &settin
     return f_restarted - results.f <= gain * greatest(std::fabs(results.f), 1.0);
 }
 
-// Whether so few steps have followed the last restart that a small decrease of f says nothing: the first steps along -g
-// reduce f along the directions of the largest curvature only, and the scale that they leave makes the next ones short.
+// Returns whether the last restart was so few steps ago that a small decrease of f is not significant: the first steps
+// along -g reduce f only along the directions of the largest curvature, and the resulting theta makes the next steps
+// short.
 CUDA_OPT_HD_CALL inline bool Iteration::restart_is_recent() const {
     return f_restarted < infinity && steps_since_gradient < steps_before_verdict;
 }
 
-// Whether the solve ends at a limit, or by the stopping test that was postponed.
+// Returns whether the solve ends at a limit, or by the stopping test that was postponed.
 CUDA_OPT_HD_CALL inline bool Iteration::ends_at_limit(const Settings &settings, bool at_iterate_) {
     const auto reaches = [](int64_t limit, int64_t count) { return limit > 0 && count >= limit; };
     EventKind why = EventKind::nothing;
@@ -149,7 +152,7 @@ CUDA_OPT_HD_CALL inline void Iteration::give_up(bool stop_requested, double seco
     else end(CUDA_OPT_TIME_LIMIT, EventKind::time_limit_while_waiting);
 }
 
-// Returns f of the saved iterate, whose facts the results then are.
+// Sets the results to those of the saved iterate, and returns f there.
 CUDA_OPT_HD_CALL inline double Iteration::take_best() {
     best_saved = false;
     at_iterate = true;
@@ -157,7 +160,7 @@ CUDA_OPT_HD_CALL inline double Iteration::take_best() {
     return results.f;
 }
 
-// The numbers of the sentence about the end, once x, f and g are final.
+// Records the event of the termination with the numbers for its sentence. x, f and g have to be final.
 CUDA_OPT_HD_CALL inline void Iteration::record_end(const Settings &settings) {
     const Results &r = results;
     event = {end_why, {}, {}};

@@ -1,5 +1,5 @@
-// The decisions at a trial point: whether the direction descends, whether the line search continues, and what the
-// accepted step teaches.
+// The decisions at a trial point: whether the direction descends, whether the line search continues, and how the
+// accepted step updates the model.
 #pragma once
 
 #include "lbfgsb/noise.hpp"
@@ -8,9 +8,9 @@ namespace cudaopt {
 
 constexpr double steepest_ascent_accepted = 0.8; // 1 - 2 delta of Hager and Zhang (2005), delta = 0.1
 constexpr int most_refreshes_in_vain = 4;
-constexpr double least_cosine = 1e-3; // of a projected direction and the projected gradient
+constexpr double least_cosine = 1e-3; // of the angle between a projected direction and -P g
 
-// The manual's info code for a verdict of the line search.
+// The info code of the 2013 manual for a verdict of the line search.
 CUDA_OPT_HD inline int info_code(SearchVerdict verdict) {
     switch (verdict) {
     case SearchVerdict::evaluate: return 3; // only used when maxfev is reached
@@ -50,9 +50,10 @@ CUDA_OPT_HD_INLINE void Iteration::begin_search(double theta) {
     search_evaluations = cuts_in_a_row = 0;
 }
 
-// The sums of the sweep that formed d. After the projection onto the box, the subspace minimiser may hardly be a
-// direction of descent. Over several iterations the steps then become shorter and converge where there is no minimum.
-// Unless the path of L-BFGS-B 3.0 is followed, such a direction is treated as one that does not descend.
+// Records the sums of the sweep that formed d, and returns whether d is used as a descent direction. After the
+// projection onto the box, the direction to the subspace minimiser may hardly descend. Over several iterations the
+// steps then become shorter, and the iterates converge to a point that is not a minimiser. If the diagonal is learned,
+// so that iterates need not match L-BFGS-B 3.0, such a direction is treated as one that does not descend.
 CUDA_OPT_HD_INLINE bool Iteration::descends(const Settings &settings, const DirectionSums &sums, int pairs) {
     direction = sums;
     slope_base = sums.slope;
@@ -79,21 +80,23 @@ CUDA_OPT_HD_INLINE void Iteration::measure_trial(const Settings &settings, const
     if (!search_started) start_search(settings);
 }
 
-// Within bounds the largest step is the one that stays in the box, or 1 if the direction is along -g. It costs a sweep,
-// and most searches end with the first step or a shorter one. Until it matters it is assumed to be the first step.
+// With bounds the largest step is the largest one that stays in the box, or 1 if the direction is along -g. Computing
+// it costs a sweep, and most line searches end with the first step or a shorter one. Until its value can affect the
+// line search it is assumed to be the first step.
 CUDA_OPT_HD_INLINE void Iteration::start_search(const Settings &settings) {
     SearchTolerances tolerances{settings.ftol, settings.gtol, settings.xtol, settings.step_min, settings.step_max};
     step_max_pending = bounded && !fresh_start;
     if (bounded)
         tolerances.step_max = step_max_pending ? first_step : greatest(least(tolerances.step_max, 1.0), first_step);
-    // The first step along -g depends on the scale of f. stpmin is meant for the search and is relative to that step.
+    // The first step along -g depends on the scale of f. stpmin is therefore taken relative to that step.
     if (fresh_start) tolerances.step_min *= least(first_step, 1.0);
     tolerances.step_min = least(tolerances.step_min, first_step);
     line.start(f_base, slope_base, first_step, tolerances);
     search_started = true;
 }
 
-// is_costly: the caller has to form the largest step by a sweep, so that the reply is worth a trial update.
+// Returns whether the largest step within the box has to be known now. is_costly: computing it takes a sweep, so that
+// it is worthwhile to try first whether the next step depends on it.
 CUDA_OPT_HD_INLINE bool Iteration::step_max_matters(const Settings &settings, const PanelProducts &sums,
                                                     bool is_costly) const {
     const double f = sums.f, slope = slope_at_trial(sums);
@@ -107,9 +110,10 @@ CUDA_OPT_HD_INLINE void Iteration::set_step_max(const Settings &settings, double
     step_max_pending = false;
 }
 
-// Of the curvature condition (T 1.2) only the half that makes s'y positive: a step beyond the minimiser along d is good
-// enough if f has decreased and no lower point of this search is known, up to the noise of two values of f. Only where
-// the diagonal is learned or f has a noise level, because L-BFGS-B 3.0 does not accept such steps.
+// Returns whether the weak Wolfe conditions are satisfied. Their curvature condition is the half of condition (1.2) of
+// Moré and Thuente that makes s'y positive. A step beyond the minimiser along d is accepted if f has decreased and no
+// lower point of this line search is known, up to the noise of two values of f. They are used only if the diagonal is
+// learned or f has a noise level, because L-BFGS-B 3.0 does not accept such steps.
 CUDA_OPT_HD_INLINE bool Iteration::satisfies_weak_wolfe(const Settings &settings, double at, double f,
                                                         double slope) const {
     const double level = noise_level(settings, f_base);
@@ -118,9 +122,9 @@ CUDA_OPT_HD_INLINE bool Iteration::satisfies_weak_wolfe(const Settings &settings
            slope >= settings.gtol * slope_base;
 }
 
-// Where f differs by no more than its rounding errors and its noise, slopes are still accurate: the approximate Wolfe
-// conditions (Hager and Zhang, SIAM J. Optim. 16 (2005) 170, section 2). They are relative to the lowest f, so that f
-// cannot increase steadily.
+// Returns whether the approximate Wolfe conditions are satisfied (Hager and Zhang, SIAM J. Optim. 16 (2005) 170,
+// section 2). They apply if f differs by no more than its rounding errors and its noise, because slopes are then still
+// accurate. They are relative to the lowest f, so that f cannot increase steadily.
 CUDA_OPT_HD_INLINE bool Iteration::satisfies_approximate_wolfe(const Settings &settings, double f, double slope) const {
     const double errors = rounding_level * std::fabs(f_best) + 2 * noise_level(settings, f_best);
     return settings.robust && f <= f_best + errors && slope >= settings.gtol * slope_base &&
@@ -158,18 +162,18 @@ CUDA_OPT_HD_INLINE TrialVerdict Iteration::judge_trial(const Settings &settings,
     return exhaust_search(settings, f, verdict != SearchVerdict::evaluate);
 }
 
-// Whether f and the slope are, bit for bit, those at an end of the interval of uncertainty, and the distance between
-// the two points is tiny relative to x. Then x has not changed in floating-point arithmetic, and shorter steps would
-// evaluate the same point again.
+// Returns whether f and the slope are bitwise equal to those at an end of the interval of uncertainty, and the distance
+// between the two points is tiny relative to x. Then x has not changed in floating-point arithmetic, and shorter steps
+// would evaluate the same point again.
 CUDA_OPT_HD_INLINE bool Iteration::repeats_a_point(double f, double slope) const {
     constexpr double tiny = 1e-8;
     return line.repeats_an_end(f, slope, tiny * results.x_norm2 / std::sqrt(direction.d_squared));
 }
 
-// Whether f seems to have no lower bound. The evidence is two line searches that MAXFEV ended while f still decreased
-// along an almost straight line. The step must have grown by many orders of magnitude, and the distance must be large
-// both absolutely and relative to x, because a first step may be too short by any factor. A failed search between the
-// two is ignored: far away, the first step may be lost in the rounding of x. A direction along which the box bounds the
+// Returns whether f seems to have no lower bound. The evidence is two line searches that ended at MAXFEV while f still
+// decreased almost linearly. The step must have grown by many orders of magnitude, and the distance must be large both
+// absolutely and relative to x, because a first step may be too short by any factor. A failed line search between the
+// two is ignored: far away, the first step may be lost in the rounding of x. A direction along which the box limits the
 // step is no evidence, because f is finite in the box.
 CUDA_OPT_HD_CALL inline bool Iteration::runs_away(const Settings &settings, double slope) {
     constexpr double large_extension = 1e6, large_distance = 1e6, large_share = 0.1, straight = 0.99;
@@ -184,7 +188,7 @@ CUDA_OPT_HD_CALL inline bool Iteration::runs_away(const Settings &settings, doub
     return twice;
 }
 
-// f or g is not finite at the trial point.
+// Called if f or g is not finite at the trial point. It proposes a shorter step, or ends the line search or the solve.
 CUDA_OPT_HD_CALL inline TrialVerdict Iteration::backtrack(const Settings &settings) {
     if (returning) {
         failure = SearchFailure::lower_not_found_again;
@@ -203,10 +207,10 @@ CUDA_OPT_HD_CALL inline TrialVerdict Iteration::backtrack(const Settings &settin
     return TrialVerdict::evaluate;
 }
 
-// The search ends without a step that meets both conditions. A step with a warning is accepted if it has decreased f
-// (dcsrch ends with the best step that it knows). Otherwise the search returns to the lowest point that it evaluated,
-// which L-BFGS-B 3.0 does not do. That version also accepts a step with a warning if f is unchanged, and FACTR of any
-// size then ends the solve.
+// The line search ends without a step that satisfies both conditions. A step with a warning is accepted if it has
+// decreased f (dcsrch ends with the best step that it knows). Otherwise the line search returns to the lowest point
+// that it evaluated, which L-BFGS-B 3.0 does not do. That version also accepts a step with a warning if f is unchanged,
+// and a positive FACTR of any size then ends the solve.
 CUDA_OPT_HD_CALL inline TrialVerdict Iteration::exhaust_search(const Settings &settings, double f, bool warned) {
     exhausted = settings.robust && !warned;
     if (warned && f < f_base && (!settings.robust || f <= line.lowest_phi())) return TrialVerdict::accept;
@@ -222,8 +226,8 @@ CUDA_OPT_HD_CALL inline TrialVerdict Iteration::exhaust_search(const Settings &s
     return TrialVerdict::evaluate;
 }
 
-// Whether an iterate is better than the best one so far: its f is lower, or its f is equal and its projected gradient
-// is not larger. With a noise level the lowest f tells nothing, and the projected gradient alone decides.
+// Returns whether an iterate is better than the best one so far: its f is lower, or its f is equal and its projected
+// gradient is not larger. With a noise level the lowest f is not significant, and the projected gradient alone decides.
 CUDA_OPT_HD_INLINE bool Iteration::is_best(const Settings &settings, const PanelProducts &sums) const {
     if (noise_level(settings, f_best) > 0)
         return sums.projected_gradient_max <= (best_saved ? best.pg_norm_max : results.pg_norm_max);
@@ -232,8 +236,8 @@ CUDA_OPT_HD_INLINE bool Iteration::is_best(const Settings &settings, const Panel
     return f < f_best || (f == f_best && (!settings.robust || pg_norm2 <= pg_best));
 }
 
-// The approximate Wolfe conditions let f increase within its rounding errors. The base point is then the best iterate
-// and is saved until a better one is found.
+// Makes the trial point an iterate. The approximate Wolfe conditions allow f to increase within its rounding errors.
+// The base point is then the best iterate and is saved until a better one is found.
 CUDA_OPT_HD_INLINE bool Iteration::accept(const Settings &settings, const PanelProducts &sums) {
     at_iterate = true;
     results.iterations++;
@@ -251,22 +255,22 @@ CUDA_OPT_HD_INLINE bool Iteration::accept(const Settings &settings, const PanelP
         return false;
     }
     const bool saves = !best_saved;
-    if (saves) best = results; // its facts
+    if (saves) best = results; // those of the base point
     best_saved = true;
     return saves;
 }
 
-// A curvature s'y <= eps |s'g| is rounding error, whatever the scales of x and f are.
+// A curvature s'y <= eps |s'g| counts as a rounding error, whatever the scales of x and f are.
 CUDA_OPT_HD_INLINE double Iteration::curvature(const PanelProducts &sums) const {
     const double sy = step * sums.over_all(panel::y_new, panel::s_new);
     return sy > machine_epsilon * -slope_base * step ? sy : 0;
 }
 
-// The factor of y: the second derivative of f along s at the end of the step, of the cubic through f and the slopes at
-// both ends, divided by its mean along the step, which is s'y. The model then learns the curvature at the new iterate
-// and not the one halfway (Biggs, J. Inst. Math. Appl. 8 (1971) 315). The factor of a quadratic is 1. If it differs
-// from 1 by more than a factor of 2, the cubic is no model of f. A decrease that its noise may have caused tells
-// nothing.
+// The factor by which y is multiplied. It is the second derivative along s, at the end of the step, of the cubic that
+// interpolates f and the slopes at both ends, divided by the mean second derivative along the step, which s'y measures.
+// The model then contains the curvature at the new iterate instead of that halfway (Biggs, J. Inst. Math. Appl. 8
+// (1971) 315). For a quadratic the factor is 1. It is limited to [1/2, 2], because the cubic does not describe f if the
+// factor is outside. If the decrease of f may be due to noise, the factor is 1.
 CUDA_OPT_HD_INLINE double Iteration::curvature_scale(const Settings &settings, const PanelProducts &sums,
                                                      double curvature) const {
     constexpr double largest_factor = 2, significant_decrease = 1e-6; // of f, in single precision as well
@@ -277,17 +281,18 @@ CUDA_OPT_HD_INLINE double Iteration::curvature_scale(const Settings &settings, c
     return is_finite(factor) ? least(greatest(factor, 1 / largest_factor), largest_factor) : 1;
 }
 
-// theta of B_0 after a step from which no pair was formed, without any pairs. If f was still decreasing when the
-// evaluations of the search ended, the next search continues from this length, up to a distance of 1, as at a start.
-// It goes no further, because a function without a lower bound never stops decreasing.
+// theta of B_0 after a step from which no pair was formed, if there are no pairs. If f was still decreasing when the
+// evaluations of the line search ended, the next one begins with the length reached, up to a distance of 1, as at a
+// start. The length is limited because a function without a lower bound never stops decreasing.
 CUDA_OPT_HD_INLINE double Iteration::scale_without_pair(const Settings &settings, double theta) const {
     const double continued = greatest(theta / step, results.pg_norm2);
     return exhausted && settings.metric != Metric::callers && continued < theta ? continued : theta;
 }
 
-// Discard the history and search along -g, alternately with the history's scale and as at a start; or end the solve. At
-// the rounding level of f, steps that leave f unchanged may satisfy both tests while the next search fails, without
-// end. Therefore at most four refreshes are tried while neither f nor ||P g|| has decreased by a tenth.
+// Decides how a failed line search is followed up: the history is discarded and the next line search is along -g,
+// alternately with the scale of the history and with that of a start; or the solve ends. At the rounding level of f,
+// steps that leave f unchanged may satisfy both conditions while the next line search fails, without end. Therefore at
+// most four refreshes are tried while neither f nor ||P g|| has decreased by a tenth.
 CUDA_OPT_HD_CALL inline FailureVerdict Iteration::after_failure(const Settings &settings, int pairs, double theta,
                                                                 bool verified) {
     if (reached != 0) {
@@ -295,7 +300,7 @@ CUDA_OPT_HD_CALL inline FailureVerdict Iteration::after_failure(const Settings &
         return FailureVerdict::end;
     }
     if (pairs > 0 && failure != SearchFailure::no_descent) expected_decrease = -slope_base * first_step / 2;
-    else if (pairs > 0 && direction.d_squared == 0 && settings.metric != Metric::callers) // x + d is x in its precision
+    else if (pairs > 0 && direction.d_squared == 0 && settings.metric != Metric::callers) // x + d rounds to x
         expected_decrease = results.pg_norm2 * (results.pg_norm2 / theta) / 2;
     const bool tests_rounding = settings.robust && settings.rounding > 0;
     if (tests_rounding && expected_decrease <= negligible_decrease(settings) && settings.factr > 0) {

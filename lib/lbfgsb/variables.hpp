@@ -1,4 +1,5 @@
-// Where one variable's trial point lies, shared by host and device. Arithmetic is double, whatever the storage.
+// The trial point of one variable, shared by host and device. Arithmetic is in double precision, whatever the storage
+// precision is.
 #pragma once
 
 #include "lbfgsb/box.hpp"
@@ -10,8 +11,8 @@ struct BoxedVariable {
     double x, g, l, u;
 };
 
-// A variable on the projected path, in the coordinates that the diagonal scales: its breakpoint, gradient, and way to
-// the bound.
+// A variable on the projected path, in coordinates scaled by the diagonal: its breakpoint, its gradient, and its
+// displacement to the bound.
 struct PathVariable {
     double t, g, z;
 };
@@ -24,15 +25,17 @@ CUDA_OPT_HD_INLINE PathVariable on_path(const BoxedVariable &at, double h, const
 
 struct Trial {
     double x;       // in the box
-    bool projected; // the box cut the subspace minimiser's way short
+    bool projected; // the projection changed the subspace minimiser
 };
 
-// The trial point of step 1. move = a g + w'q is the way to the unconstrained subspace minimiser, h the variable's
-// weight (1 without a user's diagonal), largest the largest number that can be stored.
+// The trial point of step 1. move = a g + w'q is the displacement to the unconstrained subspace minimiser, h the
+// variable's weight (1 without a diagonal), and largest the largest number that can be stored.
 CUDA_OPT_HD inline Trial trial_of_variable(const BoxedVariable &at, const DirectionRequest &request, double h,
                                            double move, double largest) {
-    const bool stays = is_active(at.x, at.g, at.l, at.u); // chosen at the end: neighbouring variables go the same way
-    // Beyond the threshold there is no need to know the breakpoint itself; without crossings no variable divides.
+    // An active variable is selected only at the end, so that neighbouring threads do not diverge.
+    const bool stays = is_active(at.x, at.g, at.l, at.u);
+    // The breakpoint matters only if it is not beyond the threshold. If no breakpoint was crossed, no division is
+    // needed.
     if (request.panel.threshold > 0 && !stays) {
         const double t = breakpoint(at.x, h * at.g, at.l, at.u);
         // h g or the quotient may underflow. Then t = 0 although x is not at the bound that -g points to, and that
@@ -48,14 +51,16 @@ CUDA_OPT_HD inline Trial trial_of_variable(const BoxedVariable &at, const Direct
     return {stays ? at.x : x, !stays && x != at.x + move};
 }
 
-// Largest step along d from x that stays in [l, u] (Byrd et al. 1995, eq. 5.8 for d_u; step_max for the line search).
+// The largest step along d from x that stays in [l, u] (Byrd et al. 1995, eq. 5.8 for d_u; step_max for the line
+// search).
 CUDA_OPT_HD inline double largest_step_of_variable(double x, double d, double l, double u) {
     if (d < 0) return (l - x) / d;
     if (d > 0) return (u - x) / d;
     return infinity;
 }
 
-// Largest share of the way from the Cauchy point to the subspace minimiser that keeps a free variable in the box.
+// The largest fraction of the displacement from the Cauchy point to the subspace minimiser that keeps a free variable
+// in the box.
 CUDA_OPT_HD inline double truncation_of_variable(const BoxedVariable &at, const DirectionRequest &request, double h,
                                                  double move) {
     if (is_active(at.x, at.g, at.l, at.u)) return infinity;
