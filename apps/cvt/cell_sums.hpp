@@ -1,17 +1,18 @@
-// Masses, centroids and energies of the cells of a grid by sums of whole numbers, which are the same in any order.
+// Masses, centroids and energies of the Voronoi cells on a grid, computed with integer sums, whose results do not
+// depend on the order of summation.
 //
-// With q_p the density at pixel p in whole levels, and u_p the whole vector from the pixel in which site i lies to p,
-// cell i has
+// Let q_p be the density at pixel p as an integer number of levels, and u_p the integer vector from the pixel that
+// contains site i to p. The sums of cell i are
 //
 //     M = sum q_p,   U = sum q_p u_p,   W = sum q_p |u_p|^2.
 //
-// With o_i the vector from that pixel's centre to the site, in pixels, and h = 1 / resolution,
+// Let o_i be the vector from the centre of that pixel to the site, in pixels, and h = 1 / resolution. Then
 //
 //     sum rho |p - x_i|^2 h^2 = level h^4 (W - 2 o_i U + |o_i|^2 M),   gradient = 2 level h^3 (o_i M - U),
 //     m_i = level h^2 M,   c_i = centre + h U / M.
 //
-// Nothing is rounded before these last lines. No sum overflows: W is largest where a single site in a corner has all
-// pixels, 2/3 levels resolution^4 at most, and most_levels() keeps this below 2^64; |U| and M are smaller.
+// Only the last two lines involve rounding. No sum overflows: W is largest if a single site in a corner has all pixels.
+// It is then at most 2/3 levels resolution^4, which most_levels() keeps below 2^64; |U| and M are smaller.
 #pragma once
 
 #include "apps/cvt/packing.hpp"
@@ -20,7 +21,7 @@ namespace cudaopt::cvt {
 
 constexpr int32_t most_resolution = 16384;
 
-// How many levels above zero a density can have: at least 255, at most what 16 bits hold.
+// The number of levels above zero that a density can have: at least 255, and at most the range of 16 bits.
 inline int32_t most_levels(int32_t resolution) {
     const int bits = 64 - 4 * Packing::bits_of(resolution - 1);
     return (1 << (bits < 16 ? bits : 16)) - 1;
@@ -39,7 +40,7 @@ struct CellSums {
     }
 };
 
-// From the sums to energy and gradient; the sites' coordinates are x_0, y_0, x_1, y_1, ...
+// Computes the energy and the gradient from the sums. The coordinates of the sites are x_0, y_0, x_1, y_1, ...
 struct CellRule {
     Packing packing;
     double gradient_scale; // 2 level h^3
@@ -47,11 +48,11 @@ struct CellRule {
     const double *x;
     double *g;
 
-    // o in one direction.
+    // One component of o.
     CUDA_OPT_HD double offset(double coordinate) const {
         return coordinate * packing.resolution - (packing.pixel(packing.fixed(coordinate)) + 0.5);
     }
-    // Write the gradient with respect to site i and return the energy of its cell, without level h^4.
+    // Writes the gradient with respect to site i and returns the energy of its cell, without the factor level h^4.
     CUDA_OPT_HD double operator()(int64_t i) const {
         const CellSums &s = sums[i];
         const double mass = static_cast<double>(s.mass), ux = static_cast<double>(s.x), uy = static_cast<double>(s.y);
@@ -62,8 +63,8 @@ struct CellRule {
     }
 };
 
-// The cells' energies are summed in rounds of 256, each as a binary tree, and those of the rounds by 256 lanes and a
-// tree: an order that the host can follow.
+// The number of lanes in the sum of the cells' energies. Groups of 256 cells are each summed as a binary tree; the sums
+// of the groups are added in 256 lanes, which are then summed as a binary tree. The host uses the same order as CUDA.
 constexpr int lanes = 256;
 
 } // namespace cudaopt::cvt

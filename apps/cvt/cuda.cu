@@ -1,4 +1,5 @@
-// The evaluation on CUDA. Compiled without fused multiply-adds, so that its bits are the host's.
+// The evaluation on CUDA. It is compiled without fused multiply-adds, so that its results are bitwise those of the
+// host.
 #include "apps/cvt/evaluator.hpp"
 #include "apps/cvt/flooding.hpp"
 
@@ -56,9 +57,9 @@ __global__ void plant_all(Packing packing, int64_t sites, const double *x, doubl
           });
 }
 
-constexpr int run_length = 8; // pixels of a thread
+constexpr int run_length = 8; // pixels per thread
 
-// The sites that three pixels of a row hold, as seen from the middle one's column.
+// The sites stored in three pixels of a row, with their distances from the column of the middle one.
 struct Row {
     Candidate left, middle, right;
 
@@ -69,8 +70,9 @@ struct Row {
     }
 };
 
-// A thread goes down a column in strides of the step: it reads three pixels of a row once and offers them to the pixel
-// above, to the middle one and to the one below. Threads side by side have columns side by side.
+// One iteration of jump flooding. Each thread traverses part of a column with a stride of one step length. It reads
+// three pixels of a row once and offers their sites to the pixel above, to the middle one and to the one below.
+// Adjacent threads have adjacent columns.
 __global__ void flood(Packing packing, const Word *__restrict__ from, Word *__restrict__ to, int step_bits) {
     const int32_t resolution = packing.resolution, step = 1 << step_bits;
     const int32_t x = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -81,7 +83,7 @@ __global__ void flood(Packing packing, const Word *__restrict__ from, Word *__re
     const bool has_left = x >= step, has_right = x + step < resolution;
     const auto read = [&](int32_t y) -> Row {
         const bool has_row = y >= 0 && y < resolution;
-        const int32_t middle = y * resolution + x; // of 2^28 pixels at most
+        const int32_t middle = y * resolution + x; // there are at most 2^28 pixels
         const auto at = [&](int32_t pixel, bool is_there) {
             return Candidate::of(packing, is_there ? from[pixel] : no_site, column);
         };
@@ -105,7 +107,7 @@ __global__ void flood(Packing packing, const Word *__restrict__ from, Word *__re
 }
 
 __device__ void join(CellSums *sums, const CellSums &run) {
-    const auto add = [](void *to, uint64_t value) { // two's complement: signed sums as well
+    const auto add = [](void *to, uint64_t value) { // in two's complement this adds signed numbers as well
         atomicAdd(static_cast<unsigned long long *>(to), static_cast<unsigned long long>(value));
     };
     add(&sums->mass, run.mass);
@@ -114,7 +116,7 @@ __device__ void join(CellSums *sums, const CellSums &run) {
     add(&sums->square, run.square);
 }
 
-// A thread goes down a piece of a column and hands its sums on where the cell ends.
+// Each thread sums over 16 rows of a column, and adds its sums to those of the cell whenever the cell changes.
 template <bool weighted>
 __global__ void sum_cells(Packing packing, const Word *__restrict__ words, const uint16_t *__restrict__ weights,
                           CellSums *__restrict__ sums) {
@@ -138,7 +140,7 @@ __global__ void sum_cells(Packing packing, const Word *__restrict__ words, const
     join(sums + packing.number(word), run);
 }
 
-// A binary tree over the block's threads; the first has the sum.
+// Sums over the threads of the block as a binary tree. Only the first thread returns the sum.
 __device__ double tree(double value) {
     __shared__ double shared[lanes];
     const int k = static_cast<int>(threadIdx.x);
@@ -206,11 +208,11 @@ class CudaEvaluator : public Evaluator {
 
   private:
     Setup setup_;
-    DeviceArray<Word> words_[2]; // of two passes in turn
+    DeviceArray<Word> words_[2]; // used alternately by the iterations of jump flooding
     DeviceArray<uint16_t> weights_;
     DeviceArray<CellSums> sums_;
     DeviceArray<double> round_energy_, sites_;
-    int last_ = 0; // which of the two the last pass has written
+    int last_ = 0; // index of the one that was written last
     cudaStream_t stream_ = nullptr;
 };
 

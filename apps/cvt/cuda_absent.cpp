@@ -1,4 +1,4 @@
-// In place of cuda.cu where CUDA is not built in.
+// This file replaces cuda.cu if the program is built without CUDA.
 #include "apps/cvt/evaluator.hpp"
 
 #include <stdexcept>

@@ -1,5 +1,5 @@
-// cvt_program sites resolution: a centroidal Voronoi tessellation of the unit square from a random start. Evaluation
-// and solver both work where the sites live; on CUDA no vector is copied but for the report.
+// cvt_program sites resolution: computes a centroidal Voronoi tessellation of the unit square from a random start. The
+// function and the solver both run where the sites are stored; on CUDA no vector is copied except for the report.
 #include "drivers/arguments.hpp"
 #include "drivers/csv.hpp"
 #include "cuda_opt.hpp"
@@ -40,7 +40,7 @@ using cudaopt::testfuncs::Place;
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-// The sites at one moment, with what the grid and the exact diagram say of them.
+// The sites at the start or at the end, with the results of the grid and of the exact diagram.
 struct Snapshot {
     std::vector<double> x;
     double f;
@@ -74,7 +74,7 @@ class Run {
         check_files();
     }
 
-    // early: what a signal does until there is a result
+    // early: the handling of signals until there is a result.
     int minimise(std::optional<EarlyInterrupt> &early) {
         phase_.clear();
         head();
@@ -84,7 +84,7 @@ class Run {
         const double snapshot_seconds = since(begin);
         const int task = iterate(early);
         const std::string message = s_.message();
-        if (evaluations_ == 0) s_.check(task); // refused before anything was done
+        if (evaluations_ == 0) s_.check(task); // the input was invalid
         if (task == CUDA_OPT_STOPPED && snapshot_seconds > longest_report) return brief_report(message);
         phase_.show("the report");
         const Snapshot end = snapshot();
@@ -97,16 +97,17 @@ class Run {
     }
 
   private:
-    static constexpr double longest_report = 0.3; // seconds after Ctrl-C
+    static constexpr double longest_report = 0.3; // in seconds, after Ctrl-C
 
     int64_t n() const { return 2 * options_.sites; }
     uint64_t seed() const { return static_cast<uint64_t>(options_.seed); }
     bool exact() const { return cvt::ExactDiagram::available(); }
 
-    // The derivative with respect to a site of mean mass that is the mean distance of sites from its centroid.
+    // The derivative with respect to a site of mean mass whose distance from its centroid is the mean distance between
+    // sites.
     double gradient_unit() const { return 2 * grid_.mean_mass() / std::sqrt(static_cast<double>(options_.sites)); }
 
-    // A picture that cannot be written is known before the work begins.
+    // Checks before the work begins that the pictures can be written.
     void check_files() const {
         if (!options_.plot.empty()) {
             if (!exact())
@@ -181,8 +182,8 @@ class Run {
         flush();
     }
 
-    // After Ctrl-C, where evaluating once more and the exact diagram would take too long. The sites are written all the
-    // same.
+    // The report after Ctrl-C, if another evaluation and the exact diagram would take too long. The sites are written
+    // nevertheless.
     int brief_report(const std::string &message) {
         phase_.clear();
         if (points_) points_->write(lines_of(x_.to_host()));

@@ -16,10 +16,10 @@ using namespace svg_text;
 constexpr double side = 720, margin = 24, top = 96;
 constexpr std::size_t most_with_triangles = 4000;
 
-constexpr int units = 10; // to a pixel: whole numbers are shorter
+constexpr int units = 10; // per pixel; integers take fewer characters than fractions
 
-// Points by whole units, each told by its way from the one before, which is shorter than its place. No error adds up,
-// for the ways are between rounded points.
+// A path through points in integer units. Each point is written relative to the one before, which takes fewer
+// characters than its position. Errors do not accumulate, because the differences are between rounded points.
 class Trace {
   public:
     void move_to(const Point &p) {
@@ -33,7 +33,7 @@ class Trace {
         text_ += "l" + std::to_string(x_ - x) + (down[0] == '-' ? "" : " ") + down;
     }
     void close() { text_ += "Z"; }
-    void dot() { text_ += "h0"; } // a line without length, of which the round ends alone are seen
+    void dot() { text_ += "h0"; } // a line of length 0, of which only the round caps are visible
     const std::string &text() const { return text_; }
 
   private:
@@ -97,7 +97,7 @@ std::string draw(const DrawnDiagram &drawn) {
                 neighbours[from].insert(to);
                 neighbours[to].insert(from);
             }
-        // Each edge once, though two triangles have it, and as many in one stroke as there are to go on with.
+        // Draws each edge once, although two triangles share it, with as many edges as possible in one path.
         Trace sides, dots;
         for (std::size_t begin = 0; begin < sites; begin++)
             while (!neighbours[begin].empty()) {

@@ -1,4 +1,4 @@
-// What evaluates on the host, or on CUDA.
+// The interface of the evaluation, which the host and CUDA implement.
 #pragma once
 
 #include "apps/cvt/cell_sums.hpp"
@@ -15,7 +15,7 @@ using testfuncs::Place;
 
 using Stop = std::function<bool()>;
 
-// What stays the same from evaluation to evaluation.
+// The data that are the same for all evaluations.
 struct Setup {
     Packing packing;
     int64_t sites;
@@ -31,18 +31,18 @@ struct Setup {
 class Evaluator {
   public:
     virtual ~Evaluator() = default;
-    // stop: asked between rows of pixels on the host. Once it is true, the evaluation ends soon, and f is NaN
+    // stop: called between rows of pixels on the host. Once it returns true, the evaluation ends soon, and f is NaN.
     virtual void evaluate(const double *x, double *f, double *g, const Place &place, const Stop &stop) = 0;
 
-    // Of the last evaluation: the site words of all pixels, the sums of all cells.
+    // The results of the last evaluation: the site word of each pixel, and the sums of each cell.
     virtual std::vector<Word> words() const = 0;
     virtual std::vector<CellSums> sums() const = 0;
-    // Likewise the sites, as they were given.
+    // The sites of the last evaluation, unchanged.
     virtual std::vector<double> sites() const = 0;
 };
 
 std::unique_ptr<Evaluator> make_host_evaluator(const Setup &setup);
-// Throws std::runtime_error where there is no CUDA
+// Throws std::runtime_error if CUDA is not available.
 std::unique_ptr<Evaluator> make_cuda_evaluator(const Setup &setup);
 
 } // namespace cudaopt::cvt

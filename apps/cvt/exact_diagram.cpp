@@ -14,7 +14,7 @@ using RoundedSite = boost::polygon::point_data<int32_t>;
 
 int32_t rounded(double coordinate) { return static_cast<int32_t>(std::lround(coordinate * unit)); }
 
-// What of the polygon is no further from the origin than from the site at d.
+// The part of the polygon that is no farther from the origin than from the site at d.
 Polygon cut(const Polygon &polygon, const Point &d) {
     const double half = (d.x * d.x + d.y * d.y) / 2;
     const auto beyond = [&](const Point &p) { return p.x * d.x + p.y * d.y - half; };
@@ -56,7 +56,7 @@ ExactDiagram::ExactDiagram(const std::vector<double> &x)
     }
     for (const Diagram::vertex_type &vertex : diagram.vertices()) {
         const bool restricted = vertex.x() >= 0 && vertex.x() <= unit && vertex.y() >= 0 && vertex.y() <= unit;
-        std::vector<int32_t> around; // more than three sites on one circle make a fan
+        std::vector<int32_t> around; // if more than three sites lie on one circle, their polygon is divided into a fan
         const Diagram::edge_type *const first = vertex.incident_edge(), *edge = first;
         do {
             around.push_back(static_cast<int32_t>(edge->cell()->source_index()));
@@ -73,8 +73,8 @@ void ExactDiagram::add_cell(const std::vector<double> &x, std::size_t i, const s
     for (const std::size_t j : neighbours) cell = cut(cell, {x[2 * j] - sx, x[2 * j + 1] - sy});
     neighbours_[i] = static_cast<int32_t>(neighbours.size());
 
-    // Of triangles (0, p, q), with c = p x q twice the area: the integral of |v|^2 is c (p p + p q + q q) / 12, that of
-    // v is c (p + q) / 6.
+    // Sums over the triangles (0, p, q), with c = p x q twice the area: the integral of |v|^2 is c (p p + p q + q q) /
+    // 12, and the integral of v is c (p + q) / 6.
     for (std::size_t k = 0; k < cell.size(); k++) {
         const Point &p = cell[k], &q = cell[(k + 1) % cell.size()];
         const double cross = p.x * q.y - p.y * q.x;

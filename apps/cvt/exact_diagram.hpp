@@ -1,6 +1,7 @@
-// The Voronoi diagram itself, clipped to the unit square, and the Delaunay triangles: the yardstick of the grid, with
-// constant density, and what the pictures show. Boost.Polygon makes the diagram, with exact predicates, of the sites
-// rounded to multiples of 2^-30; the cells are then cut by the bisectors of the sites as they are.
+// The exact Voronoi diagram, clipped to the unit square, and the Delaunay triangles. They are the reference for the
+// grid if the density is constant, and they are what the pictures show. Boost.Polygon computes the diagram with exact
+// predicates from the sites rounded to multiples of 2^-30; the cells are then clipped by the bisectors of the unrounded
+// sites.
 #pragma once
 
 #include <array>
@@ -14,32 +15,33 @@ struct Point {
 };
 using Polygon = std::vector<Point>;
 
-// Numbers of three sites, anticlockwise.
+// The numbers of three sites in anticlockwise order.
 struct Triangle {
     std::array<int32_t, 3> site;
-    bool restricted; // whether the centre of its circumcircle, a vertex of the diagram, lies in the square
+    bool restricted; // its circumcentre, a vertex of the Voronoi diagram, lies in the square
 };
 
 class ExactDiagram {
   public:
-    // x: the sites in the square, x_0, y_0, ...
-    // Throws std::runtime_error where the program was built without Boost.Polygon
+    // x: the sites in the square, x_0, y_0, ... Throws std::runtime_error if the program was built without
+    // Boost.Polygon.
     explicit ExactDiagram(const std::vector<double> &x);
 
-    // Whether there was Boost.Polygon to build with.
+    // Returns whether the program was built with Boost.Polygon.
     static bool available();
 
-    // The cells, convex and anticlockwise; of sites that coincide all but one have none.
+    // The cells, which are convex, with their vertices in anticlockwise order. If sites coincide, only one of them has
+    // a cell.
     const std::vector<Polygon> &cells() const { return cells_; }
-    // How many sides of a cell are not of the square's.
+    // The number of sides of each cell that are not on the boundary of the square.
     const std::vector<int32_t> &neighbours() const { return neighbours_; }
     const std::vector<Triangle> &triangles() const { return triangles_; }
-    // The number of sites that have no cell because they coincide with others, to 2^-30.
+    // The number of sites that have no cell because they coincide with others up to 2^-30.
     int64_t coinciding() const { return coinciding_; }
 
-    // F = sum of the integrals of |p - x_i|^2 over the cells.
+    // The energy F: the sum of the integrals of |p - x_i|^2 over the cells.
     double energy() const { return energy_; }
-    // 2 m_i (x_i - c_i).
+    // Its gradient, 2 m_i (x_i - c_i).
     const std::vector<double> &gradient() const { return gradient_; }
 
   private:

@@ -1,4 +1,4 @@
-// In place of exact_diagram.cpp where there is no Boost.Polygon.
+// This file replaces exact_diagram.cpp if Boost.Polygon is not available.
 #include "apps/cvt/exact_diagram.hpp"
 
 #include <stdexcept>

@@ -1,9 +1,11 @@
-// Jump flooding: Rong, Tan, Jump flooding in GPU with applications to Voronoi diagram and distance transform, I3D 2006.
+// The jump flooding algorithm (JFA): Rong, Tan, Jump flooding in GPU with applications to Voronoi diagram and distance
+// transform, I3D 2006.
 //
-// Each site is planted in its pixel, or in one beside it where another site has it. A pass with step s gives to each
-// pixel the nearest of the sites that it and its eight neighbours at distance s hold. The passes of JFA have the steps
-// 2^b, ..., 4, 2, 1, the first being the least power of two that is not below half of the resolution. Passes before or
-// after these, 1+JFA, JFA+1 and JFA+2, repair most of JFA's errors.
+// Each site is written to its pixel, or to a neighbouring one if its pixel contains another site. An iteration with
+// step length s assigns to each pixel the nearest of the sites that are stored in the pixel and in its eight neighbours
+// at distance s. The step lengths of JFA are 2^b, ..., 4, 2, 1, where 2^b is the least power of two that is not below
+// half of the resolution. The variants 1+JFA, JFA+1 and JFA+2 have additional iterations before or after these, which
+// correct most of the errors of JFA.
 #pragma once
 
 #include "apps/cvt/packing.hpp"
@@ -26,8 +28,8 @@ inline std::vector<int32_t> steps_of(Flooding flooding, int32_t resolution) {
     return steps;
 }
 
-// The k-th pixel that a site would be planted in, k < planting_places: first that in which it lies, then those beside
-// it, beginning with the sides to which it lies nearer.
+// The k-th choice of a pixel for a site, k < planting_places: first the pixel that contains it, then the neighbouring
+// pixels, beginning with those on the sides to which the site is closer.
 constexpr int planting_places = 9;
 struct Pixel {
     int32_t x, y;
@@ -39,7 +41,7 @@ CUDA_OPT_HD inline Pixel planting_place(const Packing &packing, Word site, int k
     const uint32_t from_x = right ? (x & mask) - half : half - (x & mask);
     const uint32_t from_y = up ? (y & mask) - half : half - (y & mask);
     const int across = right ? 1 : -1, along = up ? 1 : -1;
-    // Steps in the direction of the larger offset and in the other one.
+    // Displacements in the direction of the larger offset, and in the other one.
     const int major = k == 1 || k == 3 || k == 6 ? 1 : k == 4 || k == 7 || k == 8 ? -1 : 0;
     const int minor = k == 2 || k == 3 || k == 7 ? 1 : k == 5 || k == 6 || k == 8 ? -1 : 0;
     const bool x_first = from_x >= from_y;
@@ -47,10 +49,11 @@ CUDA_OPT_HD inline Pixel planting_place(const Packing &packing, Word site, int k
             packing.pixel(y) + along * (x_first ? minor : major)};
 }
 
-// Plant a site: it asks for its places one after the other, and a pixel keeps the site of the lowest number that has
-// asked; the one that has to go asks on. This is deferred acceptance (Gale, Shapley, Amer. Math. Monthly 69 (1962) 9),
-// whose outcome does not depend on the order in which the sites come. One that is refused everywhere is left out.
-// keep_least: as atomicMin: put the lesser of two words into a pixel and return what was there
+// Writes a site to the first pixel among its choices in which no site has a lower number. A site that is displaced from
+// its pixel by one with a lower number proceeds to its next choice. This is deferred acceptance (Gale, Shapley, Amer.
+// Math. Monthly 69 (1962) 9), whose result does not depend on the order of the sites. A site that is rejected by all
+// its choices is left out. keep_least: writes the lesser of two words to a pixel and returns the previous one, as
+// atomicMin does.
 template <class KeepLeast> CUDA_OPT_HD void plant(const Packing &packing, Word site, const KeepLeast &keep_least) {
     for (int k = 0; k < planting_places; k++) {
         const Pixel pixel = planting_place(packing, site, k);
@@ -67,7 +70,7 @@ template <class KeepLeast> CUDA_OPT_HD void plant(const Packing &packing, Word s
     }
 }
 
-// A site as seen from one column of pixels.
+// A site, with its squared horizontal distance from one column of pixels.
 struct Candidate {
     Word site;
     float dx2, y;
@@ -80,7 +83,8 @@ struct Candidate {
     }
 };
 
-// The nearest of the sites offered, of equally near ones that of the lowest number: their order does not matter.
+// The nearest of the sites offered so far. Among equally near ones it is that with the lowest number, so that the
+// result does not depend on their order.
 struct Nearest {
     Word site = no_site;
     float distance = std::numeric_limits<float>::infinity(); // squared, in fixed point
@@ -88,7 +92,7 @@ struct Nearest {
     // row: the centre of the pixel's row in fixed point
     CUDA_OPT_HD void offer(const Candidate &candidate, float row) {
         const float dy = candidate.y - row, d = candidate.dx2 + dy * dy;
-        const bool nearer = (d < distance) | ((d == distance) & (candidate.site < site)); // no branch
+        const bool nearer = (d < distance) | ((d == distance) & (candidate.site < site)); // without a branch
         distance = nearer ? d : distance;
         site = nearer ? candidate.site : site;
     }

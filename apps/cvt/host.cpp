@@ -11,14 +11,14 @@
 namespace cudaopt::cvt {
 namespace {
 
-// A binary tree over the lanes.
+// Sums the lanes as a binary tree.
 double tree(std::array<double, lanes> value) {
     for (int stride = lanes / 2; stride > 0; stride /= 2)
         for (int k = 0; k < stride; k++) value[k] += value[k + stride];
     return value[0];
 }
 
-// From several threads at once.
+// Adds a term; several threads may add to the same sum.
 template <class Integer> void add(Integer &sum, Integer term) { __atomic_fetch_add(&sum, term, __ATOMIC_RELAXED); }
 
 class HostEvaluator : public Evaluator {
@@ -35,7 +35,7 @@ class HostEvaluator : public Evaluator {
         for (const int32_t step : setup_.steps) flood(step);
         sum_cells();
         if (stopped()) {
-            *f = NAN; // no value of the function: the sums are not complete
+            *f = NAN; // the sums are incomplete, so that f has no value
             return;
         }
         *f = energy({setup_.packing, setup_.gradient_scale(), sums_.data(), x, g}) * setup_.energy_scale();
@@ -90,7 +90,7 @@ class HostEvaluator : public Evaluator {
     void sum_cells() {
         const Packing &packing = setup_.packing;
         const std::vector<uint16_t> &weights = setup_.levels->at;
-        if (stopped()) return; // some of the words may name no site
+        if (stopped()) return; // some of the words may not contain a site
         std::fill(sums_.begin(), sums_.end(), CellSums());
         const auto sum_row = [&](int64_t row, int) {
             const int32_t y = static_cast<int32_t>(row);

@@ -1,10 +1,11 @@
-// A site in one 64-bit word: its number, and its place on the grid in fixed point. A pass of jump flooding then reads
-// sites and distances from one array.
+// A site packed into one 64-bit word: its number, and its position on the grid in fixed point. Jump flooding then reads
+// the numbers and the positions from one array.
+//
 //
 //     | number | x | y |     x and y have coordinate_bits each, of which fraction_bits are below a pixel
 //
-// The number has the rest of the 64 bits. A coordinate has 24 at most: differences of coordinates are then exact in
-// single precision. The word of all ones is no site.
+// The number has the remaining bits. A coordinate has at most 24 bits, so that differences of coordinates are exact in
+// single precision. The word with all bits set means that there is no site.
 #pragma once
 
 #include "exec/annotations.hpp"
@@ -22,19 +23,21 @@ struct Packing {
     int coordinate_bits, fraction_bits;
 
     Packing(int64_t sites, int32_t resolution) : resolution(resolution) {
-        const int number_bits = bits_of(sites); // of sites, not of sites - 1: no number is all ones
+        // The bits of `sites` instead of sites - 1, so that no number has all bits set.
+        const int number_bits = bits_of(sites);
         coordinate_bits = number_bits > 16 ? (64 - number_bits) / 2 : 24;
         fraction_bits = coordinate_bits - bits_of(resolution - 1);
     }
 
-    // The least number of bits that hold a whole number.
+    // The least number of bits that can represent a nonnegative integer.
     static int bits_of(int64_t number) {
         int bits = 0;
         for (; number > 0; number >>= 1) bits++;
         return bits;
     }
 
-    // A coordinate in [0, 1] as a number of 2^-fraction_bits pixels, rounded to the nearest inside the grid.
+    // Converts a coordinate in [0, 1] to an integer multiple of 2^-fraction_bits pixels, rounded to nearest and limited
+    // to the grid.
     CUDA_OPT_HD uint32_t fixed(double coordinate) const {
         const uint32_t end = static_cast<uint32_t>(resolution) << fraction_bits;
         const double value = floor(coordinate * end + 0.5);
@@ -48,9 +51,9 @@ struct Packing {
         return static_cast<uint32_t>(site >> coordinate_bits) & ((1u << coordinate_bits) - 1);
     }
     CUDA_OPT_HD uint32_t y(Word site) const { return static_cast<uint32_t>(site) & ((1u << coordinate_bits) - 1); }
-    // The pixel, in one direction, of a coordinate in fixed point.
+    // The pixel index, in one direction, of a coordinate in fixed point.
     CUDA_OPT_HD int32_t pixel(uint32_t fixed) const { return static_cast<int32_t>(fixed >> fraction_bits); }
-    // The centre of a pixel in fixed point: exact, like every coordinate.
+    // The centre of a pixel in fixed point. It is exact in single precision, like every coordinate.
     CUDA_OPT_HD float centre(int32_t pixel) const {
         return static_cast<float>((pixel << fraction_bits) + ((1 << fraction_bits) >> 1));
     }

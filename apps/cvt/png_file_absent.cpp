@@ -1,4 +1,4 @@
-// In place of png_file.cpp where there is no libpng.
+// This file replaces png_file.cpp if libpng is not available.
 #include "raster.hpp"
 #include "drivers/failure.hpp"
 

@@ -11,7 +11,7 @@ double cross(const Point &a, const Point &b, const Point &c) {
     return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
 }
 
-// Lengths of the edges, the shortest first.
+// The lengths of the edges in increasing order.
 std::array<double, 3> edges(const Point &a, const Point &b, const Point &c) {
     std::array<double, 3> length = {std::hypot(b.x - a.x, b.y - a.y), std::hypot(c.x - b.x, c.y - b.y),
                                     std::hypot(a.x - c.x, a.y - c.y)};
@@ -28,7 +28,8 @@ double triangle_quality(const Point &a, const Point &b, const Point &c) {
 }
 
 double smallest_angle(const Point &a, const Point &b, const Point &c) {
-    // Opposite the shortest edge, between the others: sine and cosine, each times the lengths of these.
+    // The smallest angle is opposite the shortest edge. Its sine and cosine are both multiplied by the lengths of the
+    // other two edges.
     const std::array<double, 3> l = edges(a, b, c);
     const double cosine = (l[1] * l[1] + l[2] * l[2] - l[0] * l[0]) / 2;
     return std::atan2(std::fabs(cross(a, b, c)), cosine) * 180 / std::acos(-1.);

@@ -1,4 +1,4 @@
-// Two tessellations side by side, as the pixels of the grid have them.
+// Draws the pixels of two tessellations of the grid side by side.
 #pragma once
 
 #include "apps/cvt/tessellation.hpp"
@@ -9,18 +9,19 @@
 
 namespace driver {
 
-// Three bytes a pixel, red, green, blue, row after row from the top.
+// An image with three bytes per pixel (red, green, blue), row by row from the top.
 struct Raster {
     int32_t width, height;
     std::vector<uint8_t> bytes;
 };
 
-// A panel has the grid's resolution, or 1200 of its rows and columns where it has more; the two lie 16 apart.
+// Each panel has the resolution of the grid, but at most 1200 rows and columns. The gap between the two is 16 pixels
+// wide.
 Raster raster_of(const cudaopt::cvt::Cells &left, const cudaopt::cvt::Cells &right);
 
-// Whether there was libpng to build with.
+// Returns whether the program was built with libpng.
 bool have_png();
-// Throws Failure where the file cannot be written
+// Throws Failure if the file cannot be written.
 void write_png(const std::string &path, const Raster &raster);
 
 } // namespace driver

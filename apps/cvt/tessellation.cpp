@@ -23,7 +23,8 @@ int32_t checked_resolution(int64_t sites, int64_t resolution) {
     return static_cast<int32_t>(resolution);
 }
 
-// The count-th number in (0, 1) of a seed: a counter, mixed as in splitmix64 (Steele, Lea, Flood, OOPSLA 2014).
+// The count-th random number in (0, 1) for a seed: a counter that is mixed as in splitmix64 (Steele, Lea, Flood, OOPSLA
+// 2014).
 double uniform(uint64_t seed, uint64_t count) {
     uint64_t z = seed * 0xd1342543de82ef95 + (count + 1) * 0x9e3779b97f4a7c15;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
@@ -50,7 +51,7 @@ double Tessellation::mean_mass() const {
 }
 
 std::vector<double> Tessellation::random_sites(uint64_t seed) const {
-    constexpr int most_tries = 100000; // a density that is nearly zero everywhere is not searched for ever
+    constexpr int most_tries = 100000; // limits the time if the density is nearly zero everywhere
     const int most = levels_.at.empty() ? 1 : most_levels(resolution_);
     std::vector<double> x(2 * static_cast<std::size_t>(sites_));
     uint64_t count = 0;
