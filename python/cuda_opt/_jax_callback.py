@@ -1,8 +1,8 @@
-"""Solves inside of functions that JAX transforms: a host callback that minimises one function, or a batch of them.
+"""Solves inside functions that JAX transforms: a host callback that minimises one function, or a batch of them.
 
-A solve is a ``jax.pure_callback``. Its handle lives inside of one call, and the function and its gradient are compiled
-for the host, once for each function. ``vmap`` gives the callback arrays with leading axes; all problems of these axes
-are one batch where the batch interface can solve them, and are solved one by one otherwise."""
+A solve is a ``jax.pure_callback``. Its handle exists during one call only. The function and its gradient are compiled
+for the host, once for each function. Under ``vmap`` the callback receives arrays with leading axes. The problems along
+these axes are solved as one batch if the batch interface supports them, and one by one otherwise."""
 from __future__ import annotations
 
 import math
@@ -31,11 +31,11 @@ STATISTICS = ("nit", "nfev", "task", "degenerate")
 
 @dataclass(frozen=True)
 class Solve:
-    """A solve without its values. Hashable, so that JAX compiles what it is part of once."""
+    """A solve without its values. It is hashable, so that JAX compiles a function that contains it only once."""
 
     function: Function
     options: tuple[tuple[str, Any], ...]
-    doubles: bool  # whether JAX had 64-bit types where the solve was traced: the callback runs in another thread
+    doubles: bool  # JAX used 64-bit types when it traced the solve; the callback runs in another thread
 
     @property
     def m(self) -> int:
@@ -44,7 +44,7 @@ class Solve:
 
     @property
     def degenerate_below(self) -> float:
-        """A multiplier of an active bound that is no larger counts as 0: ten times the tolerance of the gradient."""
+        """Ten times the tolerance of the gradient. A multiplier of an active bound that is no larger counts as 0."""
         return 10 * float(options_of(dict(self.options), None).settings["PGTOL"])
 
     def precision(self) -> AbstractContextManager[Any]:
@@ -56,12 +56,12 @@ class Solve:
 
 
 def solve_of(function: Function, options: Mapping[str, Any] | None, tol: float | None) -> Solve:
-    """The solve with checked options.
+    """Return the solve, after checking the options.
 
     Raises
     ------
     TypeError, ValueError
-        as ``minimize`` for options
+        as for the options of ``minimize``
     """
     given = dict(options or {})
     options_of(given, tol)
@@ -75,14 +75,14 @@ def solve_of(function: Function, options: Mapping[str, Any] | None, tol: float |
 
 
 def _statistics(solve: Solve, dtype: Any, counts: tuple[Any, Any, Any], x: Any, g: Any, lower: Any, upper: Any) -> Any:
-    """STATISTICS along the last axis, as elements of x's precision, which JAX differentiates to 0."""
+    """STATISTICS along the last axis, in the precision of x, so that JAX differentiates them to 0."""
     active = ((x <= lower) | (x >= upper)) & (lower < upper)
     degenerate = (active & (np.abs(g) <= solve.degenerate_below)).sum(-1)
     return np.stack([np.asarray(one, dtype) for one in (*counts, degenerate)], -1)
 
 
 def _solve_one(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, ...]:
-    """x, the statistics and, where asked for, the correction pairs, oldest first, after rows of zeros."""
+    """Return x, the statistics and, if ``pairs`` is set, the correction pairs, oldest first, after rows of zeros."""
     evaluate, history = solve.function.compiled(), _Pairs(solve.m)
 
     def fun(x: Any) -> tuple[float, Any]:
@@ -111,11 +111,12 @@ def _solve_one(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upp
 
 
 def _solve_batch(solve: Solve, x0: Any, numeric: Any, axes: Any, lower: Any, upper: Any) -> tuple[Any, ...]:
-    """The same of many problems by the batch interface, which has no pairs to give."""
+    """The same for many problems by the batch interface, which does not return correction pairs."""
     evaluate, count = solve.function.compiled_batch(axes), len(x0)
 
     def fun(x: Any, p: Any) -> tuple[Any, Any]:
-        # The rows are rounded up to a power of two by repeating the last one, lest JAX compile for each number of rows.
+        # The number of rows is rounded up to a power of two by repeating the last one. Otherwise JAX would compile for
+        # each number of rows.
         active = len(x)
         rows = np.minimum(np.arange(min(1 << (active - 1).bit_length(), count)), active - 1)
         f, g = evaluate(x[rows], p[rows], numeric)
@@ -128,8 +129,8 @@ def _solve_batch(solve: Solve, x0: Any, numeric: Any, axes: Any, lower: Any, upp
 
 
 def _on_host(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, ...]:
-    """The callback. x0 and the bounds have the shape (..., n), where ... are axes of ``vmap``, of which each array has
-    all, with a length of 1 where it is the same along them."""
+    """The callback. x0 and the bounds have the shape (..., n), where ... are axes of ``vmap``. Each array has all of
+    these axes; their length is 1 if the array does not depend on them."""
     x0, lower, upper = map(np.asarray, (x0, lower, upper))
     n, axes = x0.shape[-1], x0.ndim - 1
     with solve.precision():
@@ -169,9 +170,9 @@ def _on_host(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upper
 
 
 def traced_solve(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, ...]:
-    """x at the minimum, STATISTICS as one array and, with pairs, an array of shape (2 m + 1, n): the rows are s of the
-    solve's correction pairs, y of these, and the diagonal of the initial inverse Hessian. Of a batch, and where there
-    are fewer, the pairs are 0."""
+    """Return x at the minimum, STATISTICS as one array and, with ``pairs``, an array of shape (2 m + 1, n). Its rows
+    are s of the solve's correction pairs, y of these pairs, and the diagonal of the initial inverse Hessian. If there
+    are fewer than m pairs, the rows of the missing ones are 0; for a batch all of them are."""
     shape: Any = partial(jax.ShapeDtypeStruct, dtype=x0.dtype)
     shapes = shape(x0.shape), shape((len(STATISTICS),)), shape((2 * solve.m + 1, x0.size))
     on_host = partial(_on_host, solve, pairs)
@@ -182,7 +183,7 @@ def traced_solve(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, u
 
 
 class _Hashable:
-    """A partial function that is equal to another one of the same arguments, for JAX's caches."""
+    """A partial function that compares equal to another one with the same arguments, as JAX's caches require."""
 
     def __init__(self, function: partial[Any]) -> None:
         self._function = function

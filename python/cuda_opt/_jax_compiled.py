@@ -1,8 +1,8 @@
-"""Functions of JAX that are compiled once, for as long as the user's function lives.
+"""JAX functions that are compiled only once during the lifetime of the user's function.
 
-``jax.jit`` keeps what it has compiled with the function object that it was given. So one such object is made for each
-user's function, and for each structure of its arguments. It refers to the user's function weakly, so that neither the
-functions nor the arrays that they refer to are kept alive."""
+``jax.jit`` stores compiled code with the function object that it was given. Therefore one such object is created for
+each of the user's functions and each structure of its arguments. It has only a weak reference to the user's function,
+so that neither the function nor the arrays that it refers to are kept alive."""
 from __future__ import annotations
 
 import weakref
@@ -13,13 +13,13 @@ import jax
 
 
 class WeakCache:
-    """Values by object and key. An object is identified by its identity, and its values are dropped with it."""
+    """Values by object and key. Objects are compared by identity, and the values are deleted with the object."""
 
     def __init__(self) -> None:
         self._entries: dict[int, tuple[Any, dict[Hashable, Any]]] = {}
 
     def values_of(self, owner: Any) -> dict[Hashable, Any]:
-        """The values of an object; a new dictionary for objects that have no weak references."""
+        """The values of an object; a new dictionary each time if it does not support weak references."""
         entry = self._entries.get(id(owner))
         if entry is not None and entry[0]() is owner:
             return entry[1]
@@ -49,18 +49,18 @@ _cache = WeakCache()
 def compiled(
     function: Callable[..., Any], key: Hashable, make: Callable[[Callable[..., Any]], Callable[..., Any]]
 ) -> Callable[..., Any]:
-    """``jax.jit(make(function))``, the same object for the same function and key.
+    """Return ``jax.jit(make(function))``, which is the same object for the same function and key.
 
     Parameters
     ----------
     make : callable
-        Given the function, returns what is to be compiled; called each time JAX traces. It must not refer to the
-        function by other ways.
+        Returns the function to be compiled for the function given. It is called each time JAX traces, and must not
+        refer to the function in any other way.
 
     Raises
     ------
     TypeError
-        the key, which has the static leaves of arguments, is not hashable
+        if the key, which contains the static leaves of the arguments, is not hashable
     """
     values = _cache.values_of(function)
     try:

@@ -1,4 +1,4 @@
-"""The user's function of JAX as a function of one array of variables and of the numeric leaves of its arguments."""
+"""The user's JAX function as a function of one array of variables and of the numeric leaves of its arguments."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from ._jax_trees import Structure, Variables, is_traced, separate, variables_of
 
 @dataclass(frozen=True)
 class Form:
-    """How the function is called and what it returns, without the function and the values: hashable."""
+    """How the function is called and what it returns, without the function and the values. It is hashable."""
 
     variables: Variables
     arguments: Structure  # of (args, kwargs)
@@ -21,12 +21,12 @@ class Form:
     has_aux: bool
 
     def value(self, fun: Callable[..., Any], x: Any, numeric: Any) -> Any:
-        """f, or (f, aux); what the user's function returns."""
+        """The result of the user's function: f, or (f, aux)."""
         args, kwargs = self.arguments.join(numeric)
         return fun(self.variables.tree(x), *args, **kwargs)
 
     def evaluate(self, fun: Callable[..., Any], x: Any, numeric: Any) -> tuple[Any, Any, Any]:
-        """f, the gradient by x, and aux, or None."""
+        """Return f, the gradient with respect to x, and aux or None."""
         if self.value_and_grad:
             value, gradient = self.value(fun, x, numeric)
             gradient = self.variables.flat(gradient)
@@ -38,7 +38,7 @@ class Form:
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A function with its form. ``evaluate(x, numeric)`` is compiled once for each function and form."""
+    """A function with its form. ``compiled()`` compiles ``evaluate(x, numeric)`` once for each function and form."""
 
     fun: Callable[..., Any]
     form: Form
@@ -51,8 +51,8 @@ class Function:
         return compiled(self.fun, form, lambda fun: lambda x, numeric: form.evaluate(fun, x, numeric))
 
     def compiled_batch(self, axes: tuple[int | None, ...]) -> Callable[..., Any]:
-        """The same of many x at once, ``evaluate(x, p, numeric)``: a numeric leaf whose axis is 0 has a row for each
-        problem, of which row i of x has that with the index p[i]; the other leaves are the same for all."""
+        """The compiled function for many x, ``evaluate(x, p, numeric)``. A numeric leaf whose axis is 0 has one row per
+        problem, and row p[i] belongs to row i of x; the other leaves are the same for all problems."""
         form = self.form
 
         def make(fun: Callable[..., Any]) -> Callable[..., Any]:
@@ -74,7 +74,7 @@ class Function:
 def function_of(
     fun: Callable[..., Any], x0: Any, args: Any, kwargs: Any, *, value_and_grad: bool, has_aux: bool
 ) -> tuple[Function, jax.Array, list[Any]]:
-    """The function, the start as one array, and the numeric leaves of the arguments."""
+    """Return the function, the start as one array, and the numeric leaves of the arguments."""
     flat, variables = variables_of(x0)
     numeric, arguments = separate((args if isinstance(args, tuple) else (args,), dict(kwargs or {})))
     function = Function(fun, Form(variables, arguments, value_and_grad, has_aux))
@@ -82,7 +82,7 @@ def function_of(
 
 
 def _refers_to_tracers(function: Any, depth: int = 4) -> bool:
-    """Whether a function refers to traced values by its closure, its defaults or as a partial function."""
+    """Return whether a function refers to traced values by its closure, its defaults or as a partial function."""
     if depth == 0:
         return False
     values = [cell.cell_contents for cell in getattr(function, "__closure__", None) or () if _is_filled(cell)]

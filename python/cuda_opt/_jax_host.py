@@ -1,7 +1,7 @@
-"""Solves of compiled functions of JAX on the host, where NumPy has the solver's arrays.
+"""Solves of compiled JAX functions on the host, with the solver's arrays as NumPy arrays.
 
-An evaluation is then one call of the compiled function, which takes and returns host memory. By JAX arrays, which must
-be new for each x, it would take about 0.15 ms more (docs/python.md)."""
+An evaluation is then one call of the compiled function, which takes and returns host memory. With JAX arrays, which
+must be new for each x, it would take about 0.15 ms more (docs/python.md)."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -37,7 +37,7 @@ class HostInverseHessian(InverseHessian):
 
 
 def host_of(flat: jax.Array) -> Any:
-    """The device of a host's array, None if it is somewhere else."""
+    """The device of an array on the host, or None if the array is elsewhere."""
     devices = list(flat.devices())
     return devices[0] if len(devices) == 1 and devices[0].platform == "cpu" else None
 
@@ -51,7 +51,7 @@ def minimize_on_host(
     tol: float | None,
     x_scale: Any,
 ) -> Any:
-    """``cuda_opt.minimize`` with x, jac, and what the callback gets, as JAX arrays."""
+    """``cuda_opt.minimize`` with JAX arrays for x, jac and the callback's argument."""
     device, single = host_of(flat), flat.dtype == np.float32
     if not single:
         check_precision(64, "x0")

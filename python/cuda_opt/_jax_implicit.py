@@ -1,14 +1,14 @@
 """The derivative of a minimum in a box by the implicit function theorem.
 
-x minimises f(x, t) subject to l <= x <= u. F are the variables strictly inside of the box, A the others, and H is the
-Hessian of f by x. Where H_FF is positive definite and no multiplier of A is 0, small changes of t, l and u leave A as
-it is, and
+Let x minimise f(x, t) subject to l <= x <= u. Let F be the variables strictly inside the box, A the others, and H the
+Hessian of f with respect to x. If H_FF is positive definite and no multiplier of A is 0, small changes of t, l and u
+do not change A, and
 
     dx_A = dl_A or du_A,    H_FF dx_F = -(d grad f / dt dt)_F - H_FA dx_A.
 
-The system is solved by conjugate gradients with Hessian-vector products, preconditioned by the correction pairs of the
-solve and its learned diagonal, of which only the elements in F count: y_F = H_FF s_F wherever s_A = 0, as in late
-iterations."""
+The system is solved by conjugate gradients with Hessian-vector products. The preconditioner is the inverse L-BFGS
+matrix from the elements in F of the correction pairs of the solve and of its learned diagonal. The pairs can be
+restricted to F because y_F = H_FF s_F if s_A = 0, as in late iterations."""
 from __future__ import annotations
 
 import warnings
@@ -44,7 +44,7 @@ def conjugate_gradients(
         w, r, p, rz, k, _ = state
         h = product(p)
         curvature = p @ h
-        # A curvature below its rounding errors is that of a singular matrix.
+        # If the curvature is below its rounding errors, the matrix is singular in floating-point arithmetic.
         definite = curvature > epsilon * jnp.linalg.norm(p) * jnp.linalg.norm(h)
         step = jnp.where(definite, rz / jnp.where(definite, curvature, 1), 0)
         w, r = w + step * p, r - step * h
@@ -59,7 +59,7 @@ def conjugate_gradients(
 
 
 def _apply_pairs(s: Any, y: Any, rho: Any, initial: Any, v: Any) -> Any:
-    """``apply_pairs`` with loops of JAX, which take less time to compile."""
+    """``apply_pairs`` with JAX loops, which take less time to compile."""
 
     def first(v: Any, pair: Any) -> Any:
         s, y, rho = pair
@@ -75,13 +75,13 @@ def _apply_pairs(s: Any, y: Any, rho: Any, initial: Any, v: Any) -> Any:
 
 
 def restricted(pairs: Any, free: Any) -> Any:
-    """What ``_apply_pairs`` takes, of the array that ``traced_solve`` returns."""
+    """The arguments of ``_apply_pairs``, restricted to the free variables, from the array of ``traced_solve``."""
     m = len(pairs) // 2
     return masked_pairs(jnp, pairs[:m], pairs[m:-1], pairs[-1], free)
 
 
 def _verify(tolerance: float, products: Any, residual: Any, definite: Any, degenerate: Any, active: Any) -> Any:
-    """On the host: an exception for a singular Hessian, a warning for degenerate active variables. It returns 0."""
+    """On the host, raise an exception for a singular Hessian and warn of degenerate active variables. Returns 0."""
     every = np.broadcast_arrays(products, residual, definite, degenerate, active)
     zeros = np.zeros(every[1].shape, every[1].dtype)
     products, residual, definite, degenerate, active = map(np.ravel, every)
@@ -97,14 +97,14 @@ def _verify(tolerance: float, products: Any, residual: Any, definite: Any, degen
 
 
 def limits(dtype: Any, n: int) -> tuple[float, float, int]:
-    """Of conjugate gradients: the relative residual to reach, the largest one that is accepted, and the number of
-    products."""
+    """The limits of conjugate gradients: the relative residual at which they stop, the largest one that is accepted,
+    and the largest number of products."""
     double = jnp.dtype(dtype) == jnp.float64
     return (1e-10, 1e-6, 10 * n + 100) if double else (1e-5, 1e-2, 10 * n + 100)
 
 
 def _solve_free(pairs: Any, free: Any, degenerate: Any, product: Callable[[Any], Any], b: Any) -> Any:
-    """The solution of product(w) = b; an exception where there is none."""
+    """The solution of product(w) = b. Raises an exception if it cannot be found."""
     tolerance, accepted, limit = limits(b.dtype, b.size)
     inverse = restricted(pairs, free)
     w, products, residual, definite = conjugate_gradients(
@@ -121,7 +121,7 @@ def _solve_free(pairs: Any, free: Any, degenerate: Any, product: Callable[[Any],
 
 @partial(jax.jit, static_argnums=0)
 def _tangent(solve: Solve, x: Any, statistics: Any, pairs: Any, primals: Any, tangents: Any) -> Any:
-    """The tangent of x, linear in the tangents of the numeric leaves and of the bounds."""
+    """The tangent of x, which is linear in the tangents of the numeric leaves and of the bounds."""
     (numeric, lower, upper), (d_numeric, d_lower, d_upper) = primals, tangents
     evaluate = solve.function.evaluate
 
@@ -136,7 +136,7 @@ def _tangent(solve: Solve, x: Any, statistics: Any, pairs: Any, primals: Any, ta
     _, hessian = jax.linearize(lambda x: gradient(x, numeric), x)
 
     def product(w: Any) -> Any:
-        """H_FF w_F, and w_A: positive definite if H_FF is."""
+        """The product with diag(H_FF, I), which is positive definite if H_FF is."""
         return jnp.where(free, hessian(jnp.where(free, w, 0)), w)
 
     degenerate = jax.lax.stop_gradient(statistics)[STATISTICS.index("degenerate")]
@@ -152,7 +152,7 @@ def _differentiable(solve: Solve, with_pairs: bool) -> Callable[..., tuple[Any, 
 
     @found.defjvp
     def _(primals: Any, tangents: Any) -> Any:
-        x, statistics, pairs = _differentiable(solve, True)(*primals)  # so that derivatives of derivatives come here
+        x, statistics, pairs = _differentiable(solve, True)(*primals)  # differentiable, for derivatives of higher order
         dx = _tangent(solve, x, statistics, pairs, primals[1:], tangents[1:])
         results = (x, statistics, pairs)[: 2 + with_pairs]
         return results, (dx, *map(jnp.zeros_like, results[1:]))
@@ -162,6 +162,6 @@ def _differentiable(solve: Solve, with_pairs: bool) -> Callable[..., tuple[Any, 
 
 @partial(jax.jit, static_argnums=0)
 def minimum(solve: Solve, x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
-    """x at the minimum and the statistics of the solve, for JAX to transform in any way."""
+    """x at the minimum and the statistics of the solve, as a function that JAX can transform in any way."""
     x, statistics = _differentiable(solve, False)(x0, numeric, lower, upper)
     return x, statistics

@@ -1,4 +1,4 @@
-"""Pytrees of JAX: their numeric leaves, which are traced, their other leaves, which are static, and trees of bounds."""
+"""JAX pytrees: their numeric leaves, which are traced, their other leaves, which are static, and trees of bounds."""
 from __future__ import annotations
 
 import math
@@ -18,22 +18,22 @@ NUMBERS = (int, float, complex, np.generic)
 
 
 def is_traced(tree: Any) -> bool:
-    """Whether JAX is tracing a leaf of the tree."""
+    """Return whether JAX is tracing a leaf of the tree."""
     return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree_util.tree_leaves(tree))
 
 
 def is_tracing() -> bool:
-    """Whether JAX is tracing the code that calls this, so that new arrays have no values."""
+    """Return whether JAX is tracing the calling code, so that new arrays have no values."""
     return isinstance(jnp.zeros(()), jax.core.Tracer)
 
 
 def is_numeric(leaf: Any) -> bool:
-    """Whether a leaf is a number or an array, for JAX to trace."""
+    """Return whether a leaf is a number or an array, which JAX can trace."""
     return isinstance(leaf, (*NUMBERS, jax.Array, np.ndarray)) or hasattr(leaf, "__jax_array__")
 
 
 def _is_variable(leaf: Any) -> bool:
-    """Whether a leaf of x0 is a variable of the problem. A bool of Python is a flag, and static."""
+    """Return whether a leaf of x0 is a variable of the problem. A Python bool is a static flag."""
     return is_numeric(leaf) and not isinstance(leaf, bool)
 
 
@@ -52,7 +52,7 @@ class Structure:
 
 
 def separate(tree: Any, traced: Callable[[Any], bool] = is_numeric) -> tuple[list[Any], Structure]:
-    """The numeric leaves of a tree, and the rest of it."""
+    """Return the numeric leaves of a tree, and the tree without them."""
     leaves, definition = jax.tree_util.tree_flatten(tree)
     static = tuple((i, leaf) for i, leaf in enumerate(leaves) if not traced(leaf))
     return [leaf for leaf in leaves if traced(leaf)], Structure(definition, static)
@@ -69,14 +69,14 @@ def _as_variable(leaf: Any, default: Any) -> Any:
 
 @dataclass(frozen=True)
 class Variables:
-    """Names the elements of a one-dimensional array as the variables of a tree."""
+    """The correspondence between the elements of a one-dimensional array and the variables of a tree."""
 
     structure: Structure
     shapes: tuple[tuple[int, ...], ...]
 
     @property
     def is_flat(self) -> bool:
-        """Whether x0 itself is an array with one axis."""
+        """Return whether x0 itself is an array with one axis."""
         return len(self.shapes) == 1 and len(self.shapes[0]) == 1
 
     @property
@@ -100,12 +100,12 @@ class Variables:
 
 
 def variables_of(x0: Any) -> tuple[jax.Array, Variables]:
-    """x0 as an array with one axis, and what names its elements.
+    """Return x0 as an array with one axis, and the correspondence with the variables of the tree.
 
     Raises
     ------
     TypeError
-        the arrays are of several precisions, or there is none
+        if the arrays differ in precision, or if there is none
     """
     leaves, structure = separate(x0, _is_variable)
     floating = [leaf.dtype for leaf in leaves if hasattr(leaf, "dtype") and jnp.issubdtype(leaf.dtype, jnp.floating)]
@@ -120,7 +120,7 @@ def variables_of(x0: Any) -> tuple[jax.Array, Variables]:
 
 
 def is_pair(value: Any) -> bool:
-    """Whether it is the (lower, upper) pair of one variable, as in SciPy."""
+    """Return whether the value is the (lower, upper) pair of one variable, as in SciPy."""
     numbers = (int, float, np.integer, np.floating, type(None))
     return isinstance(value, (tuple, list)) and len(value) == 2 and all(isinstance(side, numbers) for side in value)
 
@@ -134,7 +134,7 @@ def two_sides(bounds: Any) -> Any:
 
 
 def _children(tree: Any) -> tuple[list[Any], Any]:
-    """The children of a node, and its kind: of a leaf itself."""
+    """Return the children of a node and the structure of the node; a leaf is its own child."""
     return jax.tree_util.tree_flatten(tree, is_leaf=lambda node: node is not tree)
 
 
@@ -164,7 +164,8 @@ def _flat_side(side: Any, x: Any, infinity: float) -> Any:
 
 
 def flat_bounds(bounds: Any, flat: jax.Array, variables: Variables) -> Any:
-    """Bounds of x0's form as those of the flat array: each side a number for all variables, None, or an array."""
+    """Convert bounds in x0's form to bounds of the flat array. Each side is a number for all variables, None, or an
+    array."""
     bounds = two_sides(bounds)
     if bounds is None:
         return None

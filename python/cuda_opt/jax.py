@@ -1,4 +1,5 @@
-"""``minimize``, ``minimize_batch`` and ``argmin`` for functions of JAX, which differentiates and compiles them."""
+"""``minimize``, ``minimize_batch`` and ``argmin`` for functions written in JAX, which differentiates and compiles
+them."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -22,7 +23,7 @@ from ._space import as_array
 
 
 class TracedResult(Result):
-    """The result of ``minimize`` and ``minimize_batch`` inside of a function that JAX transforms: a tree of arrays."""
+    """The result of ``minimize`` and ``minimize_batch`` inside a function that JAX transforms: a pytree of arrays."""
 
     x: Any
     fun: Any
@@ -49,8 +50,8 @@ jax.tree_util.register_pytree_node(
 def _traced(
     function: Function, flat: Any, numeric: Any, bounds: Any, options: Any, tol: float | None
 ) -> TracedResult:
-    """The result of a solve that JAX traces. f, the gradient and aux are evaluated once more, at x, as part of what is
-    transformed, so that they have derivatives."""
+    """The result of a solve that JAX traces. f, the gradient and aux are evaluated once more at x, inside the function
+    that JAX transforms, so that they have derivatives."""
     solve, variables = solve_of(function, options, tol), function.form.variables
     numeric = [jnp.asarray(leaf) for leaf in numeric]
     x, statistics = minimum(solve, flat, numeric, *broadcast_bounds(bounds, flat))
@@ -87,38 +88,39 @@ def minimize(
     tol: float | None = None,
     x_scale: Any = None,
 ) -> Any:
-    """Minimise a function written in JAX, on x0's device, or inside of a function that JAX transforms.
+    """Minimise a function written in JAX, on x0's device, or inside a function that JAX transforms.
 
     Parameters
     ----------
     fun : callable
-        ``fun(x, *args, **kwargs)`` gives a scalar, in operations of JAX. Its gradient is made by
-        ``jax.value_and_grad``. It is compiled once for each function object and each structure and shape of x0, args
-        and kwargs, as by ``jax.jit``: pass data that changes as an argument, and the same function object each time.
+        ``fun(x, *args, **kwargs)`` computes a scalar by JAX operations. ``jax.value_and_grad`` provides its gradient.
+        Like ``jax.jit``, the solver compiles it once for each function object and each structure and shape of x0, args
+        and kwargs. Therefore pass data that changes as an argument, and the same function object each time.
     x0 : number, jax.Array of any shape, or a tree of them
-        The start; fun gets x in this form. Numbers and arrays are the variables. Other leaves (functions, strings,
-        True and False) are static: fun gets them unchanged. All floating arrays have to be of one precision, float64
-        (which JAX has with ``jax_enable_x64``) or float32, in which the problem is solved. Integers become floating
-        numbers of that precision; an x0 of integers alone, of JAX's default precision.
+        The start; fun receives x in this form. Numbers and arrays are the variables. Other leaves (functions, strings,
+        True and False) are static: fun receives them unchanged. All floating-point arrays must have the same
+        precision, float64 (which requires ``jax_enable_x64``) or float32, in which the problem is solved. Integers are
+        converted to that precision, or to JAX's default precision if x0 contains only integers.
     args : tuple
-        Further arguments of fun: trees, whose numbers and arrays are traced, and whose other leaves are static and
-        have to be hashable. Default: none.
+        Further arguments of fun, as trees. Their numbers and arrays are traced; their other leaves are static and must
+        be hashable. Default: none.
     kwargs : dict
-        Further keyword arguments of fun, alike. Default: none.
+        Keyword arguments of fun, under the same rules as args. Default: none.
     bounds : Bounds, pair (lower, upper), or sequence of pairs of numbers
-        ``lb`` and ``ub``, and lower and upper, are numbers, None, or trees like x0. In the place of a leaf or of a
-        whole part of x0, such a tree may have a number, an array that broadcasts to the leaves' shape, or None for no
-        bound. As in SciPy, each pair in a sequence of pairs of numbers holds the bounds of one variable, also if there
-        are two variables: ``[(0, 2), (1, 3)]``. A tuple or list of two arrays is a pair (lower, upper). Default: none.
+        ``lb`` and ``ub``, and lower and upper, are numbers, None, or trees like x0. In place of a leaf or of a subtree
+        of x0, such a tree may have a number, an array that broadcasts to the shape of the leaves, or None for no
+        bound. As in SciPy, each pair in a sequence of pairs of numbers contains the bounds of one variable, even if
+        there are two variables: ``[(0, 2), (1, 3)]``. A tuple or list of two arrays is a pair (lower, upper). Default:
+        none.
     value_and_grad : bool
-        True: fun gives its value and its gradient, in x0's form, itself. Default False.
+        True: fun itself returns its value and its gradient, the latter in x0's form. Default False.
     has_aux : bool
-        True: fun gives ``(f, aux)``, and with value_and_grad ``((f, aux), gradient)``. The result has ``aux`` at x,
-        for which fun is evaluated once more. Default False.
+        True: fun returns ``(f, aux)``, and with value_and_grad ``((f, aux), gradient)``. The result contains ``aux`` at
+        x, for which fun is evaluated once more. Default False.
     jit : bool
-        False: fun is not compiled, and its Python code is run in each evaluation. Default True.
+        False: fun is not compiled, and its Python code runs in each evaluation. Default True.
     callback : callable
-        ``callback(intermediate_result=...)`` at each iterate, as in ``cuda_opt.minimize``; x is of x0's form.
+        ``callback(intermediate_result=...)`` at each iterate, as in ``cuda_opt.minimize``; x has x0's form.
     options, tol
         as in ``cuda_opt.minimize``
     x_scale : number, or tree like x0
@@ -128,25 +130,26 @@ def minimize(
     Returns
     -------
     OptimizeResult
-        as of ``cuda_opt.minimize``, with ``x`` and ``jac`` of x0's form. Inside of a function that JAX transforms, a
+        as for ``cuda_opt.minimize``, with ``x`` and ``jac`` in x0's form. Inside a function that JAX transforms, a
         ``TracedResult``.
 
     Raises
     ------
     TypeError
-        arrays of several precisions; a callback or x_scale inside of a function that JAX transforms
+        if arrays differ in precision, or if callback or x_scale is given inside a function that JAX
+        transforms
 
     Notes
     -----
-    Inside of ``jit``, ``vmap``, ``grad``, ``jacfwd``, ``jacrev``, ``scan`` and ``cond`` the solve is a callback on the
-    host, and fun is compiled for the host. ``vmap`` solves all problems as one batch where they have at most 4096
-    variables, and one by one otherwise. The derivatives are those of ``argmin``. The result has ``x``, ``fun``,
-    ``jac``, ``nit``, ``nfev``, ``status``, ``success``, ``task``, a number of ``Task``, and ``degenerate``, the number
-    of active variables whose multiplier is 0; no ``message`` and no ``hess_inv``.
+    Inside ``jit``, ``vmap``, ``grad``, ``jacfwd``, ``jacrev``, ``scan`` and ``cond`` the solve is a callback on the
+    host, and fun is compiled for the host. ``vmap`` solves all problems as one batch if they have at most 4096
+    variables, and one by one otherwise. The derivatives are those of ``argmin``. The result contains ``x``, ``fun``,
+    ``jac``, ``nit``, ``nfev``, ``status``, ``success``, ``task`` (a value of ``Task``) and ``degenerate``, the number
+    of active variables whose multiplier is 0. It contains neither ``message`` nor ``hess_inv``.
 
-    Outside of them, on a GPU or with jit=False, x and g are memory of the solver, exchanged by DLPack: the x that fun
-    gets is valid during that evaluation. Copy it (``jnp.array(x)``) to keep it, which functions without side effects
-    need not.
+    Outside these transformations, on a GPU or with jit=False, x and g are in the solver's memory and are exchanged by
+    DLPack, so that the x that fun receives is only valid during that evaluation. A function with side effects that
+    stores x must copy it (``jnp.array(x)``).
     """
     form = {"value_and_grad": value_and_grad, "has_aux": has_aux}
     function, flat, numeric = function_of(fun, x0, args, kwargs, **form)
@@ -199,26 +202,24 @@ def argmin(
     value_and_grad: bool = False,
     return_result: bool = False,
 ) -> Any:
-    """The x that minimises ``fun(x, *data)`` in a box, as a function of data and bounds that JAX differentiates.
+    """The x that minimises ``fun(x, *data)`` in a box, as a function of data and bounds that JAX can differentiate.
 
     It works in ``jit``, ``vmap``, ``grad``, ``jacfwd``, ``jacrev``, ``scan`` and ``cond``, in forward and in reverse
-    mode, and for derivatives of any order. Values that fun refers to by its closure, and that JAX is tracing, are data
-    as well.
+    mode, and for derivatives of any order. Values in the closure of fun that JAX is tracing are treated as data.
 
     Parameters
     ----------
     fun, x0, bounds, kwargs, has_aux, value_and_grad
-        as of ``minimize``. fun has to have second derivatives at x. The derivative with respect to x0 is 0.
+        as for ``minimize``. fun must be twice differentiable at x. The derivative with respect to x0 is 0.
     data : tuple, array or tree
-        as args of ``minimize``
+        as for args of ``minimize``
     tol : float
-        Of the largest component of the projected gradient. Default: 1e-10, or 1e-5 of a float32 x0.
+        Tolerance for the largest component of the projected gradient. Default: 1e-10, or 1e-5 if x0 is float32.
     options
-        as of ``minimize``; but ``ftol`` is 0 unless given here, since the derivative is that at an exact minimum
+        as for ``minimize``, except that ``ftol`` is 0 by default, since the derivative is exact only at a minimum
     return_result : bool
-        True: return x and the ``TracedResult`` of ``minimize``, of which ``success`` says whether the solve has
-        converged, and ``degenerate`` how many active variables have a multiplier of at most ten times tol. Default
-        False.
+        True: return x and the ``TracedResult`` of ``minimize``. Its ``success`` is true if the solve has converged, and
+        its ``degenerate`` is the number of active variables with a multiplier of at most ten times tol. Default False.
 
     Returns
     -------
@@ -227,24 +228,24 @@ def argmin(
     Raises
     ------
     ValueError
-        when differentiated: the Hessian of the free variables is singular or not positive definite at x. Inside of
-        compiled functions JAX raises its own exception with this sentence.
+        during differentiation, if the Hessian of the free variables is singular or not positive definite at x. Inside
+        compiled functions JAX raises its own exception with this message.
 
     Warns
     -----
     RuntimeWarning
-        when differentiated: active variables are degenerate. x then has one-sided derivatives alone. What is returned
-        is the one for which these variables stay at their bounds.
+        during differentiation, if active variables are degenerate. x then has only one-sided derivatives. The
+        derivative returned is the one for which these variables stay at their bounds.
 
     Notes
     -----
-    Let F be the variables strictly inside of the box, A those at a bound, and H the Hessian of fun by x. Then
+    Let F be the variables strictly inside the box, A those at a bound, and H the Hessian of fun with respect to x. Then
 
         dx_A = d bound_A,    H_FF dx_F = -(d grad fun)_F - H_FA dx_A.
 
-    The system is solved by conjugate gradients with Hessian-vector products, which are preconditioned by the
-    correction pairs of the solve and its learned diagonal. Under ``vmap`` with at most 4096 variables there are
-    neither.
+    The system is solved by conjugate gradients with Hessian-vector products. The preconditioner is the inverse
+    L-BFGS matrix, from the correction pairs of the solve and its learned diagonal. Under ``vmap`` with at most 4096
+    variables there is no preconditioner.
     """
     function, flat, numeric = function_of(fun, x0, data, kwargs, value_and_grad=value_and_grad, has_aux=has_aux)
     tolerance = tol if tol is not None else 1e-10 if flat.dtype == jnp.float64 else 1e-5
@@ -267,28 +268,27 @@ def minimize_batch(
     tol: float | None = None,
     x_scale: Any = None,
 ) -> Any:
-    """Minimise many small functions written in JAX at once, each for itself, on x0's device. It needs
-    ``jax_enable_x64``.
+    """Minimise many small functions written in JAX, independently of each other, in one call on x0's device. It
+    requires ``jax_enable_x64``.
 
     Parameters
     ----------
     fun : callable
-        ``fun(x, *data)`` gives a scalar of one problem: x is of shape (n,), and data what is that problem's of the data
-        below. ``jax.vmap`` and ``jax.value_and_grad`` make of it what evaluates all that have not ended.
+        ``fun(x, *data)`` returns a scalar for one problem: x has shape (n,), and data is that problem's part of the
+        data below. ``jax.vmap`` and ``jax.value_and_grad`` evaluate it for all problems that have not ended.
     x0 : jax.Array of shape (count, n)
-        The starts, float64 or float32, one row per problem; integers become floating numbers of JAX's default
-        precision.
+        The starts, float64 or float32, one row per problem. Integers are converted to JAX's default precision.
     data : tuple
-        The problems' own: arrays, or trees of them, of shape (count, ...). What is the same for all fun has of itself.
-        Default: none.
+        Arrays of shape (count, ...), or trees of them, with one row per problem. fun refers to data that all problems
+        share by its closure. Default: none.
     value_and_grad : bool
-        True: fun gives its value and its gradient itself. Default False.
+        True: fun itself returns its value and its gradient. Default False.
     diagonal : callable
-        ``diagonal(x, *data)`` gives, of one problem, guesses of 1 / (second derivative of fun by x_i), all positive, of
-        shape (n,): the metric that the model of fun starts from. Default: none.
+        ``diagonal(x, *data)`` returns, for one problem, estimates of 1 / (second derivative of fun with respect to
+        x_i), all positive, of shape (n,). They are the diagonal of the initial inverse Hessian H_0. Default: none.
     jit : bool
-        Whether to compile fun and diagonal, once for each function object and each power of two of active problems.
-        Default True.
+        True: compile fun and diagonal, once for each function object and each power of two of problems that have not
+        ended. Default True.
     bounds : Bounds, pair (lower, upper), or sequence of pairs of numbers
         as in ``cuda_opt.minimize_batch``; a pair as in ``minimize``
     callback, options, tol, x_scale
@@ -297,9 +297,9 @@ def minimize_batch(
     Returns
     -------
     BatchResult
-        as of ``cuda_opt.minimize_batch``. Inside of a function that JAX transforms, a ``TracedResult`` of
-        ``minimize`` whose arrays have a leading axis for the problems; ``callback``, ``diagonal`` and
-        ``x_scale`` are not available there.
+        as for ``cuda_opt.minimize_batch``. Inside a function that JAX transforms, a ``TracedResult`` of ``minimize``
+        whose arrays have a leading axis for the problems; ``callback``, ``diagonal`` and ``x_scale`` are not
+        available there.
     """
     data = jax.tree_util.tree_map(jnp.asarray, data if isinstance(data, tuple) else (data,))
     count = jnp.shape(x0)[0] if jnp.ndim(x0) else 0
@@ -340,7 +340,7 @@ def minimize_batch(
 def _traced_batch(
     fun: Callable[..., Any], x0: Any, data: Any, bounds: Any, value_and_grad: bool, options: Any, tol: float | None
 ) -> Any:
-    """The result of a batch that JAX traces: that of ``minimize`` for a problem, mapped over the problems."""
+    """The result of a batch that JAX traces: ``minimize`` for one problem, mapped over the problems by ``vmap``."""
     x0 = jnp.asarray(x0)
     if x0.ndim != 2:
         raise ValueError(f"x0 has the shape {x0.shape}: it has to have two, (problems, variables), neither of them 0")

@@ -1,4 +1,4 @@
-"""L-BFGS-B as a ``torch.optim.Optimizer``, and the minimum in a box as a function that autograd differentiates."""
+"""L-BFGS-B as a ``torch.optim.Optimizer``, and the minimum in a box as a function that autograd can differentiate."""
 from __future__ import annotations
 
 import math
@@ -23,7 +23,7 @@ _OPTIONS = (
 
 
 def _rate(lr: Any) -> float:
-    """A learning rate as a number; ValueError where it is negative."""
+    """A learning rate as a number. Raises ValueError if it is negative."""
     if isinstance(lr, torch.Tensor) and lr.numel() != 1:
         raise ValueError(f"Tensor lr must be 1-element: its shape is {tuple(lr.shape)}")
     if isinstance(lr, torch.Tensor) and lr.is_complex():
@@ -35,7 +35,7 @@ def _rate(lr: Any) -> float:
 
 
 def _same_bounds(one: Any, other: Any) -> bool:
-    """Whether two values of ``bounds`` are one object, or equal numbers."""
+    """Return whether two values of ``bounds`` are the same object, or equal numbers."""
     if one is other:
         return True
     if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in (one, other)):
@@ -53,59 +53,61 @@ class LBFGSB(torch.optim.Optimizer):
         for _ in range(50):
             loss = optimizer.step(closure)   # closure: optimizer.zero_grad(), loss.backward(), return loss
 
-    Parameters and gradients become views of one buffer each, which is what the solver works on: nothing is copied, on
-    the host or on a CUDA device, and no call waits for the device but the solver's own. The closure has to be the same
-    function of the parameters each time: all of the data, no dropout. If other code gives a parameter new memory
+    The parameters become views of one buffer, and the gradients views of another. The solver uses these buffers, so
+    that nothing is copied, on the host or on a CUDA device, and only the solver's own calls wait for the device. The
+    closure must be the same function of the parameters each time: it uses all of the data, and no dropout. If other
+    code gives a parameter new memory
     (``parameter.data = ...``, ``vector_to_parameters``, a second optimizer), the next step copies its values back into
     the buffer. A copy or pickle of the model together with its optimizer continues from the state of the original.
 
     Parameters
     ----------
     params : iterable of torch.nn.Parameter, or of dicts
-        All float64 and complex128, or all float32 and complex64, on one device. A complex parameter is a pair of real
-        ones. A dict is a group, which may have ``lr`` and ``bounds`` of its own; the other options are those of all
-        groups, and the next step follows what changes in ``param_groups``. Parameters outside the box are moved into it
-        at the first step.
+        All float64 and complex128, or all float32 and complex64, on one device. A complex parameter counts as two real
+        ones. A dict is a group, which may have its own ``lr`` and ``bounds``; the other options are common to all
+        groups. Changes in ``param_groups`` take effect at the next step. Parameters outside the box are projected into
+        it at the first step.
     lr : float or tensor of one element
-        Default 1: the line search decides on the steps. Below 1, no step is longer than lr times the direction; with 0,
-        as from a scheduler, a step evaluates the closure and changes nothing. Of several groups' the smallest.
+        Default 1: the line search determines the steps. Below 1, no step is longer than lr times the direction; with 0,
+        as from a scheduler, a step evaluates the closure and changes nothing. The smallest value of all groups is used.
     bounds : pair (lower, upper)
-        Each a number, a tensor that broadcasts to the parameter's shape, or None for none. Of a complex parameter, a
-        real bound holds for both parts, and the parts of a complex one for the parts. Default: none.
+        Each is a number, a tensor that broadcasts to the parameter's shape, or None for no bound. For a complex
+        parameter, a real bound applies to both parts; the real and imaginary parts of a complex bound apply to the
+        corresponding parts. Default: none.
     history_size : int
-        Correction pairs. Default 10. The workspace is 2 history_size + 5 times the parameters' size.
+        Number of correction pairs. Default 10. The workspace is 2 history_size + 5 times the size of the parameters.
     max_iter : int
-        Iterations in one call of ``step``. Default 20.
+        Largest number of iterations per call of ``step``. Default 20.
     max_eval : int
-        Evaluations in one call of ``step``; the call ends at the iterate after that. Default 1.25 max_iter.
+        Number of evaluations per call of ``step`` after which the call ends at the next iterate. Default 1.25 max_iter.
     tolerance_grad : float
-        ``PGTOL``: the solve has converged when no component of the projected gradient is larger. Default 1e-7.
+        ``PGTOL``: the solve converges when no component of the projected gradient is larger. Default 1e-7.
     tolerance_change : float
-        ``FACTR``, in units of the machine precision: or when the loss has not risen, and has fallen by no more than
-        this times max(1, its size) in an iteration, and the relative gradient is small (docs/endings.md). Default 1e-9.
+        ``FACTR`` times the machine precision: the solve also converges when an iteration has decreased the loss by no
+        more than this times max(1, absolute loss) without increasing it, and the relative gradient is small
+        (docs/endings.md). Default 1e-9.
     line_search_fn : None or "strong_wolfe"
-        As of ``torch.optim.LBFGS``; without effect, since there always is a line search.
+        As in ``torch.optim.LBFGS``. It has no effect, since there always is a line search.
     maximize : bool
-        Maximise the loss. The gradient then takes one more vector. Default False.
+        Maximise the loss. This needs the memory of one more vector, for the gradient. Default False.
     **settings
-        Of ``cuda_opt.Solver``, by name: ``HISTORY_BITS=32``.
+        Settings of ``cuda_opt.Solver`` by name: ``HISTORY_BITS=32``.
 
     Attributes
     ----------
     solver : Solver
-        The solver behind it, with all results by name: ``optimizer.solver["PG_NORM_INF"]``. A change of
-        ``history_size``, ``maximize``, ``bounds`` or of the groups makes a new one. None where the parameters have no
-        elements.
+        The solver, with all results by name: ``optimizer.solver["PG_NORM_INF"]``. A change of ``history_size``,
+        ``maximize``, ``bounds`` or of the groups creates a new one. It is None if the parameters have no elements.
 
     Raises
     ------
     TypeError, ValueError
-        parameters of different precision or on different devices, bounds of another shape, an argument out of range; at
-        a step, a parameter whose precision, device or shape has changed
+        if parameters differ in precision or device, if bounds have the wrong shape, or if an argument is out of range;
+        at a step, if the precision, device or shape of a parameter has changed
     RuntimeError
-        at a step, the closure wrote no gradient of any parameter
+        at a step, if the closure has written no gradient of any parameter
     Error, OutOfMemory
-        there is no CUDA device, or the workspace does not fit
+        if there is no CUDA device, or if the workspace does not fit
     """
 
     def __init__(
@@ -134,13 +136,13 @@ class LBFGSB(torch.optim.Optimizer):
             "line_search_fn": line_search_fn,
             "maximize": maximize,
         }
-        _rate(lr)  # before params, of which torch takes what an iterator yields
+        _rate(lr)  # before params, because torch consumes an iterator
         self._settings: dict[str, Any] = dict(settings)
         super().__init__(params, defaults)
         self._make()
 
     def _common(self, name: str) -> Any:
-        """The value of all groups; ValueError where they differ."""
+        """The common value of all groups. Raises ValueError if they differ."""
         first = self.param_groups[0][name]
         for group in self.param_groups[1:]:
             if group[name] != first:
@@ -148,16 +150,16 @@ class LBFGSB(torch.optim.Optimizer):
         return first
 
     def _lr(self) -> float:
-        """The smallest of the groups'; ValueError where one is negative."""
+        """The smallest learning rate of all groups. Raises ValueError if one is negative."""
         return min(_rate(group["lr"]) for group in self.param_groups)
 
     def _limits(self) -> tuple[int, int]:
-        """The most iterations and evaluations of a step."""
+        """The largest numbers of iterations and evaluations per step."""
         max_iter, max_eval = integer(self._common("max_iter"), "max_iter", 64, 1), self._common("max_eval")
         return max_iter, max_iter * 5 // 4 if max_eval is None else integer(max_eval, "max_eval", 64, 0)
 
     def _tests(self) -> dict[str, float]:
-        """The stopping tests. As in torch, a negative tolerance is one that is never reached."""
+        """The settings of the stopping tests. As in torch, a negative tolerance is never reached."""
         tests = {}
         for name, key, unit in (
             ("tolerance_grad", "PGTOL", 1.0),
@@ -170,7 +172,7 @@ class LBFGSB(torch.optim.Optimizer):
         return tests
 
     def _made_of(self) -> tuple[int, bool, list[Any]]:
-        """What the solver is made for: it is made anew where this changes."""
+        """The options that the solver is created with. A change of one of them creates a new solver."""
         search = self._common("line_search_fn")
         if search not in (None, "strong_wolfe"):
             raise ValueError(f"line_search_fn is {search!r}: it has to be None or 'strong_wolfe'")
@@ -198,15 +200,15 @@ class LBFGSB(torch.optim.Optimizer):
         self._made, self._applied, self._flat = made_of, tests, flat
         self.solver: Any = solver
         self._maximize = made_of[1]
-        self._asked = False  # whether the solver waits for an evaluation
-        self._lowest: tuple[float, ...] | None = None  # fingerprint where no lower loss was found
+        self._asked = False  # the solver waits for an evaluation
+        self._lowest: tuple[float, ...] | None = None  # fingerprint of the point at which no lower loss was found
         self._like: Any = None  # the last loss that the closure returned
         if solver is not None:
-            # The gradient of the loss; the solver's own is the negative one where the loss is maximised.
+            # The gradient of the loss. If the loss is maximised, the solver's gradient is its negative.
             flat.attach(torch.zeros_like(solver._g) if self._maximize else solver._g)
 
     def _refresh(self) -> None:
-        """Before a step: follow what has changed in the parameters and in the groups."""
+        """Before a step, apply changes of the parameters and of the groups."""
         if not self._is_as_made():
             self._make()
         solver = self.solver
@@ -224,12 +226,12 @@ class LBFGSB(torch.optim.Optimizer):
         self._flat.note_versions()
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Set all gradients to zero, in place: they stay views of the buffer, whatever ``set_to_none`` says."""
+        """Set all gradients to zero in place. They remain views of the buffer, whatever ``set_to_none`` is."""
         self._flat.zero()
         self._flat.put_back()
 
     def _evaluate(self, closure: Callable[[], Any], first: bool) -> Any:
-        """The loss; its gradient is in the buffer."""
+        """Evaluate the loss and return it. Its gradient is then in the buffer."""
         flat = self._flat
         kept = flat.zero_before_closure() if first else None
         with torch.enable_grad():
@@ -241,7 +243,7 @@ class LBFGSB(torch.optim.Optimizer):
         return loss
 
     def _tell(self, loss: Any) -> None:
-        """Give the loss and its gradient to the solver."""
+        """Pass the loss and its gradient to the solver."""
         solver = self.solver
         if self._maximize:
             solver.f = -loss.detach() if isinstance(loss, torch.Tensor) else -loss
@@ -250,7 +252,7 @@ class LBFGSB(torch.optim.Optimizer):
             solver.f = loss
 
     def _known_loss(self) -> Any:
-        """The loss at the parameters, as the solver knows it, in the form in which the closure returns losses."""
+        """The loss at the parameters from the solver, in the form in which the closure returns it."""
         f = self.solver.f.clone()
         loss = f.neg_() if self._maximize else f
         if self._like is None:  # after a state was loaded
@@ -261,7 +263,7 @@ class LBFGSB(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
-        """Up to max_iter iterations, or until the solve has converged.
+        """Perform up to max_iter iterations, or fewer if the solve converges.
 
         Parameters
         ----------
@@ -271,12 +273,12 @@ class LBFGSB(torch.optim.Optimizer):
         Returns
         -------
         tensor
-            As ``torch.optim.LBFGS``, the loss at the parameters with which the step began. ``solver["F"]`` is that at
-            the last iterate, to which the parameters are set. ``solver.status`` is None while the solve goes on. After
-            its end another step begins a new solve, with the correction pairs of the last one, or without them if the
-            line search had failed. If the last solve ended because no lower loss could be found, and the loss and its
-            gradient at the same parameters are what they were, a step evaluates the closure once and changes nothing.
-            With lr = 0 every step does.
+            The loss at the parameters with which the step began, as for ``torch.optim.LBFGS``. ``solver["F"]`` is the
+            loss at the last iterate, to which the parameters are set. ``solver.status`` is None while the solve has not
+            ended. After its end another step begins a new solve, with the correction pairs of the last one, or without
+            them if the line search had failed. If the last solve ended because no lower loss could be found, and the
+            loss and its gradient at the same parameters are unchanged, a step evaluates the closure once and changes
+            nothing. With lr = 0 this is the case for every step.
         """
         self._refresh()
         solver, lr = self.solver, self._lr()
@@ -304,8 +306,9 @@ class LBFGSB(torch.optim.Optimizer):
         solver["STPMAX"] = lr if lr < 1 else 1e20
         while self._asked or (task := next(solver, None)) is not None:
             if self._asked or task == Task.EVALUATE_FG:
-                self._asked = True  # still, should the closure raise
-                if loss is None or solver["START_PROJECTED"]:  # the latter: it belongs to a point outside the box
+                self._asked = True  # remains set if the closure raises an exception
+                # If the start was projected, a loss that is known is that of a point outside the box.
+                if loss is None or solver["START_PROJECTED"]:
                     loss = self._evaluate(closure, evaluations == 0)
                     evaluations += 1
                     first = loss if first is None else first
@@ -322,8 +325,7 @@ class LBFGSB(torch.optim.Optimizer):
         return first
 
     def _fingerprint(self, loss: Any) -> tuple[float, ...]:
-        """Numbers that show whether the loss, its gradient (in its buffer) and the stopping tests are the same as at
-        another time."""
+        """Numbers that are equal at two times if the loss, its gradient (in its buffer) and the stopping tests are."""
         g = self.solver._g
         tests = (float(self.solver[name]) for name in ("EPS", "PGTOL", "FACTR", "ROUNDING", "MAXFEV"))
         return float(loss), float(g.norm()), float(g.sum()), *tests
@@ -341,7 +343,7 @@ class LBFGSB(torch.optim.Optimizer):
             raise
 
     def __getstate__(self) -> dict[str, Any]:
-        """The state for copies and pickles: that of any optimizer, with the solver's settings and a checkpoint of the
+        """The state for copies and pickles: the state of any optimizer, the solver's settings and a checkpoint of the
         solve. Copy or pickle the model together with its optimizer, so that the copied optimizer refers to the
         parameters of the copied model. A log function is not copied."""
         self._refresh()
@@ -356,7 +358,7 @@ class LBFGSB(torch.optim.Optimizer):
         state = dict(state)
         made = state.pop(_CHECKPOINT, None)
         super().__setstate__(state)
-        for group in self.param_groups:  # of a state that was saved before an option existed
+        for group in self.param_groups:  # the state may have been saved before an option existed
             for name in _OPTIONS:
                 group.setdefault(name, self.defaults[name])
         if made is None:  # called by load_state_dict()
@@ -377,8 +379,8 @@ class LBFGSB(torch.optim.Optimizer):
         self._asked = checkpoint is not None and next(self.solver, None) == Task.EVALUATE_FG
 
     def state_dict(self) -> dict[str, Any]:
-        """As any optimizer's, with the solve's checkpoint: a tensor of bytes, in host memory. Equal solves have equal
-        bytes."""
+        """The state of any optimizer, with a checkpoint of the solve, a tensor of bytes in host memory. Equal solves
+        have equal bytes."""
         self._refresh()
         state = super().state_dict()
         checkpoint = self._saved()
@@ -388,8 +390,9 @@ class LBFGSB(torch.optim.Optimizer):
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from another's ``state_dict()``: the parameters become those of its solve as well, and the next steps
-        are those that the other would have taken. Parameters and bounds have to be as they were."""
+        """Continue from the ``state_dict()`` of another optimizer. The parameters are set to those of its solve, and
+        the next steps are those that it would have taken. The parameters must have the same shapes, and the bounds
+        must be the same."""
         state = dict(state_dict["state"])
         checkpoint = state.pop(_CHECKPOINT, None)
         if checkpoint is not None and not (isinstance(checkpoint, torch.Tensor) and checkpoint.dtype == torch.uint8):

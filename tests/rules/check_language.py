@@ -17,7 +17,7 @@ LIMITS = {
     "drivers": 4,  # the option --metric
     "include": 10,
     "lib/lbfgsb": 6,  # the name of the state "ending"
-    "python": 60,
+    "python": 45,
 }
 # A word that also has a standard meaning is matched only in the context in which it was used as a metaphor.
 IDIOMS = {
