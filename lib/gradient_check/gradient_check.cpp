@@ -36,7 +36,8 @@ bool GradientCheck::is_finite_here(const LookRecord &look, Message &message) con
     return false;
 }
 
-// Whether gradients at points of double precision are numbers of single precision, although they change.
+// Counts the points of double precision at which the gradient changes and all its elements are single-precision
+// numbers.
 void GradientCheck::note_precision(const LookRecord &look) {
     if (bits_ != 64 || look.not_finite.v > 0 || !(look.change.v > 0)) return;
     points_++;
@@ -229,7 +230,7 @@ int GradientCheck::narrow(const SlopeEstimate &estimate, Message &message) {
         (in_left ? end_ : first_) = middle_;
     }
     if (end_ - first_ == 1 && direction_.first == first_ && direction_.end == end_) {
-        // d has one element, of which the displacements tell the size.
+        // d has one element, whose size follows from the displacements.
         const double size = displacement_ / samples_[sample_count_ - 1].t;
         result_.component = first_;
         result_.supplied = estimate.supplied / size;

@@ -23,8 +23,8 @@ struct MoveRecord {
     }
 };
 
-// x is held inside the box, by a thousandth of its size or half of the box, so that differences to both sides are in
-// it.
+// x is moved into the interior of the box, by a thousandth of its size or half of the box, so that the points on both
+// sides of it are in the box.
 template <class Real> struct CheckPoint { // reads x0, g0, s, l, u; writes x
     const Real *x0, *g0;
     Scales<Real> scales;
@@ -63,7 +63,7 @@ template <class Real> struct CheckPoint { // reads x0, g0, s, l, u; writes x
     }
 };
 
-// What an evaluation has returned, beside the gradient that is kept.
+// The facts about an evaluation, compared with the gradient that was stored before.
 struct LookRecord {
     Sum f;
     Max size, change;                        // the largest |g_i|, and |g_i - kept|

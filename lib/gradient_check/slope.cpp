@@ -10,7 +10,8 @@ namespace cudaopt {
 
 namespace {
 
-// Of a sum of a few terms. A value that single precision holds was most likely computed in single precision.
+// The rounding error of f, a sum of a few terms. A value that is a single-precision number was most likely computed in
+// single precision.
 double rounding_of(double f) { return (is_single(f) && f != std::floor(f) ? 3e-7 : 1e-15) * std::fabs(f); }
 
 double rounding_of(const SlopeSample &s, double f0) {

@@ -6,7 +6,7 @@
 
 namespace cudaopt {
 
-// The typical sizes s of the variables: an array, or one number for all of them.
+// The typical sizes s of the variables: an array, or a value that all variables share.
 template <class Real> struct Scales {
     const Real *array;
     double all;

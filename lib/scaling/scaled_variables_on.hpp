@@ -72,11 +72,12 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
         return {of(arrays.lower), of(arrays.upper), arrays.lower_all, arrays.upper_all};
     }
     Scales<Real> scales() const { return {of(user_.scales), user_.scale_all}; }
-    // One number for a side stays one where it is 0 or infinite, or where the scale is one number as well.
+    // A bound that all variables share needs a vector unless it is 0 or infinite, or all variables share the scale as
+    // well.
     bool has_vector(const void *bound, double bound_all) const {
         return bound || (user_.scales && bound_all != 0 && is_finite(bound_all));
     }
-    // As Real holds it. GCC 12 leaves the rounding out, from -O2 on, where it is not told to store the number.
+    // The quotient rounded to Real. `volatile`, because GCC 12 omits the rounding from -O2 on.
     double scaled_number(double bound_all) const {
         if (user_.scales) return bound_all;
         const volatile Real rounded = static_cast<Real>(bound_all / user_.scale_all);

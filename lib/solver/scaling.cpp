@@ -54,7 +54,7 @@ int Solver::prepare_scales(bool with_x) {
     return CUDA_OPT_IMPROPER_INPUT;
 }
 
-// What the caller has supplied for the last task, in units of z.
+// Converts what the caller has supplied for the last task to the units of z.
 void Solver::scale_input() {
     if (!scaled_ || !state_->started() || resumed_) return;
     if (state_->task() == CUDA_OPT_EVALUATE_FG) scaled_->scale_gradient();
@@ -91,7 +91,7 @@ uint64_t Solver::scales_checksum() {
     return sum == 0 ? 1 : sum;
 }
 
-// Whether the scales are those of a saved solve, whose vectors are in units of them. Otherwise the message says so.
+// Returns whether the scales are those of a saved solve, whose vectors are in their units. Otherwise sets the message.
 bool Solver::fits_scales(uint64_t saved) {
     const uint64_t own = scales_checksum();
     if (own == saved) return true;

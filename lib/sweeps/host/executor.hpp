@@ -1,5 +1,5 @@
-// What applies rules to all variables on the host's threads, for classes that are written once for host and CUDA; its
-// counterpart is sweeps/cuda/executor.cuh, which has the same members.
+// Applies rules to all variables on the host's threads, for classes that are written once for host and CUDA. Its
+// counterpart with the same members is sweeps/cuda/executor.cuh.
 #pragma once
 
 #include <cstring>
