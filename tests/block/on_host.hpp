@@ -1,4 +1,4 @@
-// Solves that are prepared in a block of memory.
+// Solves whose data are prepared in one block of memory.
 #pragma once
 
 #include <functional>
@@ -19,11 +19,11 @@ struct Prepared {
 
     StateMachine &state() { return *job.state_in(block.data()); }
     void run() { job.run(block.data()); }
-    // The caller's arrays, as they stand.
+    // Copies of the caller's arrays at this moment.
     std::vector<double> x() { return copied(sweeps().x); }
     std::vector<double> g() { return copied(sweeps().g); }
     double f() { return *sweeps().f; }
-    // The iterates, one after the other.
+    // The data of all iterates, in order.
     std::vector<double> trail() const {
         const int64_t size = job.iterates * Trail::doubles_of(job.problem.n);
         return {block.begin() + job.trail, block.begin() + job.trail + size};
@@ -40,7 +40,7 @@ struct Prepared {
     std::vector<double> copied(const double *from) const { return {from, from + job.problem.n}; }
 };
 
-// capacity: of crossed rows; 0: as many as there are variables.
+// capacity: the number of variables that can be fetched at once; 0 means all of them.
 inline Prepared prepare(const std::string &name, const Problem &problem, int m, const Set &set = {}, int capacity = 0) {
     constexpr int64_t most_iterates = 400;
     const int64_t state_doubles = cudaopt::state_bytes(m) / static_cast<int64_t>(sizeof(double));

@@ -1,5 +1,6 @@
-// Every sweep as plain loops of one thread over a small problem: sums in the order of the indices,
-// double precision, nothing allocated. All that they hold lies in one block of doubles that the caller gives.
+// A backend in which every sweep is a plain loop of one thread over a small problem. It forms sums in the order of the
+// indices in double precision, and allocates nothing. All its data are in one block of doubles that the caller
+// supplies.
 #pragma once
 
 #include <cmath>
@@ -20,9 +21,9 @@ namespace panel = cudaopt::panel;
 
 struct Machine {
     int n, m;
-    bool bounds, diagonal; // diagonal: one is there, the caller's or one that is learned
-    int capacity;          // crossed rows that can be had; of more, the state is told that there are too many for any
-    bool late_sums;        // a direction's come with the next gather, as on a GPU, not at once
+    bool bounds, diagonal; // diagonal: there is one, either the caller's or a learned one
+    int capacity;          // variables that can be fetched at once; a larger window is reported as too large
+    bool late_sums;        // the sums of a direction come with the next inner products, as on a GPU
 };
 
 class PlainSweeps {
@@ -39,60 +40,63 @@ class PlainSweeps {
         Carve carve{block};
         place(of, carve);
     }
-    PlainSweeps(const PlainSweeps &) = delete; // the answers point into it
+    PlainSweeps(const PlainSweeps &) = delete; // the replies contain pointers to its data
     PlainSweeps &operator=(const PlainSweeps &) = delete;
 
-    // The caller's arrays; without bounds or a diagonal, those are null.
+    // The caller's arrays. Without bounds or a diagonal, their pointers are null.
     double *x = nullptr, *g = nullptr, *f = nullptr, *l = nullptr, *u = nullptr, *diagonal = nullptr;
 
-    void perform(const StateMachine &state, const Request &request, Reply &answer) {
-        answer.direction = nullptr;
+    void perform(const StateMachine &state, const Request &request, Reply &reply) {
+        reply.direction = nullptr;
         switch (request.verb) {
-        case Verb::check_start: answer.start = check_start(); break;
+        case Verb::check_start: reply.start = check_start(); break;
         case Verb::read_variable:
-            answer.variable = {x[request.index], box().lower(request.index), box().upper(request.index)};
+            reply.variable = {x[request.index], box().lower(request.index), box().upper(request.index)};
             break;
         case Verb::inner_products:
             gather(state.products_requested());
-            answer.sums = &sums_;
-            answer.direction = &direction_;
+            reply.sums = &sums_;
+            reply.direction = &direction_;
             break;
         case Verb::direction:
             take_direction(state.direction_requested());
-            if (!of_.late_sums) answer.direction = &direction_;
+            if (!of_.late_sums) reply.direction = &direction_;
             break;
-        case Verb::truncation: answer.number = truncation(state.direction_requested()); break;
-        case Verb::crossed: answer.crossed = crossed(state.panel_requested(), request.lo, request.hi); break;
+        case Verb::truncation: reply.number = truncation(state.direction_requested()); break;
+        case Verb::crossed: reply.crossed = crossed(state.panel_requested(), request.lo, request.hi); break;
         case Verb::step:
-            each_row(cudaopt::TakeStep<double, double>{x, x_base_, s(request.slot), box(), request.number});
+            each_variable(cudaopt::TakeStep<double, double>{x, x_base_, s(request.slot), box(), request.number});
             break;
         case Verb::largest_step:
-            answer.number =
-                over_rows<cudaopt::Min>(cudaopt::FindLargestStep<double, double>{x_base_, s(request.slot), box()}).v;
+            reply.number =
+                over_variables<cudaopt::Min>(cudaopt::FindLargestStep<double, double>{x_base_, s(request.slot), box()})
+                    .v;
             break;
         case Verb::restore:
-            each_row(cudaopt::Restore<double>{x, g, x_base_, y(request.slot), f, request.number});
+            each_variable(cudaopt::Restore<double>{x, g, x_base_, y(request.slot), f, request.number});
             break;
         case Verb::save_best:
-            each_row(cudaopt::CopyIterate<double>{aside_x_, aside_g_, x_base_, y(request.slot)});
+            each_variable(cudaopt::CopyIterate<double>{best_x_, best_g_, x_base_, y(request.slot)});
             break;
-        case Verb::restore_best: each_row(cudaopt::Restore<double>{x, g, aside_x_, aside_g_, f, request.number}); break;
+        case Verb::restore_best:
+            each_variable(cudaopt::Restore<double>{x, g, best_x_, best_g_, f, request.number});
+            break;
         case Verb::finish_pair:
-            each_row(cudaopt::FinishPair<double, double>{y(request.slot), g, y(request.slot)});
+            each_variable(cudaopt::FinishPair<double, double>{y(request.slot), g, y(request.slot)});
             break;
         case Verb::x_norm:
-            answer.number = over_rows<cudaopt::ScaledSquares>(cudaopt::MeasureX<double>{x}).norm();
+            reply.number = over_variables<cudaopt::ScaledSquares>(cudaopt::MeasureX<double>{x}).norm();
             break;
         case Verb::projected_gradient_norm:
         case Verb::relative_gradient_norm: {
             const bool times_x = request.verb == Verb::relative_gradient_norm;
-            answer.number =
-                over_rows<cudaopt::ScaledSquares>(cudaopt::MeasureProjectedGradient<double>{x, g, box(), times_x})
+            reply.number =
+                over_variables<cudaopt::ScaledSquares>(cudaopt::MeasureProjectedGradient<double>{x, g, box(), times_x})
                     .norm();
             break;
         }
         case Verb::check_diagonal:
-            answer.index = index_or_n(over_rows<cudaopt::FirstIndex>(cudaopt::FindBadDiagonal<double>{diagonal}));
+            reply.index = index_or_n(over_variables<cudaopt::FirstIndex>(cudaopt::FindBadDiagonal<double>{diagonal}));
             break;
         case Verb::log_start:
         case Verb::log_iterate:
@@ -102,7 +106,7 @@ class PlainSweeps {
     }
 
     const cudaopt::DirectionSums &direction_sums() const { return direction_; }
-    // As after a load: the vectors are there, but no sums.
+    // Simulates the load of a checkpoint, after which the vectors exist, but the sums do not.
     void forget_sums() {
         const double nothing = std::sqrt(-1.0);
         for (int k = 0; k < panel::gram_count(panel::columns(of_.m)); k++) masked_[k] = nothing;
@@ -114,7 +118,7 @@ class PlainSweeps {
     }
 
   private:
-    template <class Real, class History> friend struct cudaopt::LearnDiagonal; // where the pairs stand
+    template <class Real, class History> friend struct cudaopt::LearnDiagonal; // needs s() and y()
 
     struct Count {
         int64_t doubles = 0;
@@ -137,7 +141,7 @@ class PlainSweeps {
         if (of.bounds) visit(l, n), visit(u, n);
         if (of.diagonal) visit(diagonal, n);
         visit(s_, (m + 1) * n), visit(y_, (m + 1) * n), visit(x_base_, n);
-        visit(aside_x_, n), visit(aside_g_, n);
+        visit(best_x_, n), visit(best_g_, n);
         visit(masked_, panel::gram_count(panel::columns(of.m))), visit(full_, panel::leading * columns);
         visit(older_, panel::older_count(of.m));
         visit(row_, columns);
@@ -153,31 +157,31 @@ class PlainSweeps {
     double weight(const PanelRequest &request, int i) const { return request.weighted ? diagonal[i] : 1; }
     cudaopt::BoxedVariable row(int i) const { return {x[i], g[i], box().lower(i), box().upper(i)}; }
     int64_t index_or_n(const cudaopt::FirstIndex &first) const { return first.v < of_.n ? first.v : of_.n; }
-    // y of a pair in row i; that of a fresh pair as it will be stored.
+    // y_i of a pair. For a fresh pair this is the value that will be stored.
     double y_entry(const PanelRequest &request, int age, int i) const {
         const double stored = y(slot_of(request, age))[i];
         return age == 0 && request.fresh ? g[i] - stored : stored;
     }
     double s_entry(const PanelRequest &request, int age, int i) const { return s(slot_of(request, age))[i]; }
 
-    template <class Rule> void each_row(const Rule &rule) const {
+    template <class Rule> void each_variable(const Rule &rule) const {
         for (int i = 0; i < of_.n; i++) rule(i);
     }
-    template <class Record, class Rule> Record over_rows(const Rule &rule) const {
+    template <class Record, class Rule> Record over_variables(const Rule &rule) const {
         Record record;
         for (int i = 0; i < of_.n; i++) rule(i, record);
         return record;
     }
 
     cudaopt::StartReport check_start() const {
-        const auto r = over_rows<cudaopt::StartRecord>(cudaopt::CheckStart<double>{x, box()});
+        const auto r = over_variables<cudaopt::StartRecord>(cudaopt::CheckStart<double>{x, box()});
         const cudaopt::StartReport report{
             index_or_n(r.x_nan), index_or_n(r.bound_nan), index_or_n(r.crossed), r.projected.v, r.boxed.v, r.bounded.v};
-        if (report.usable(of_.n)) each_row(cudaopt::MoveIntoBox<double>{x, box()});
+        if (report.usable(of_.n)) each_variable(cudaopt::MoveIntoBox<double>{x, box()});
         return report;
     }
 
-    // The pairs' entries of a row, weighted as asked.
+    // Writes the entries of the pairs for variable i, with the weights that are requested.
     void load_pairs(const PanelRequest &request, int i, double *to) const {
         const double root = std::sqrt(weight(request, i));
         for (int age = 0; age < request.pairs; age++) {
@@ -187,7 +191,8 @@ class PlainSweeps {
     }
 
     void gather(const cudaopt::ProductsRequest &request) {
-        if (request.update.count > 0) each_row(cudaopt::LearnDiagonal<double, double>(diagonal, request.update, *this));
+        if (request.update.count > 0)
+            each_variable(cudaopt::LearnDiagonal<double, double>(diagonal, request.update, *this));
         const int columns = panel::columns(request.pairs), products = panel::gram_count(columns);
         sums_ = {};
         sums_.columns = columns;
@@ -241,7 +246,7 @@ class PlainSweeps {
                 older_[panel::older_index(a, b, request.pairs)] += row_[panel::s_column(a)] * row_[panel::s_column(b)];
     }
 
-    // a g + w'q: the way from x to the subspace minimiser, were there no bounds.
+    // a g + w'q: the displacement from x to the subspace minimiser without bounds.
     double subspace_move(const DirectionRequest &request, int i) const {
         const PanelRequest &p = request.panel;
         double from_y = request.gradient_coefficient * g[i], from_s = 0;
@@ -289,7 +294,7 @@ class PlainSweeps {
             double *const w = entries_ + static_cast<int64_t>(count) * columns;
             load_pairs(request, i, w);
             w[panel::gradient] = w[panel::displacement] = 0;
-            int place = count++; // into the order of t; equal ones stay in that of the indices
+            int place = count++; // sorted by t, and by the index if t is equal
             for (; place > 0 && rows_[place - 1].t > t; place--) rows_[place] = rows_[place - 1];
             rows_[place] = {t, i, root * at.g, (cudaopt::bound_ahead(at.g, at.l, at.u) - at.x) / root, w};
         }
@@ -297,7 +302,7 @@ class PlainSweeps {
     }
 
     Machine of_{};
-    double *s_ = nullptr, *y_ = nullptr, *x_base_ = nullptr, *aside_x_ = nullptr, *aside_g_ = nullptr;
+    double *s_ = nullptr, *y_ = nullptr, *x_base_ = nullptr, *best_x_ = nullptr, *best_g_ = nullptr;
     double *masked_ = nullptr, *full_ = nullptr, *older_ = nullptr, *row_ = nullptr, *entries_ = nullptr;
     CrossedVariable *rows_ = nullptr;
     cudaopt::PanelProducts sums_{};

@@ -1,5 +1,5 @@
-// Small problems for host and device alike: by + - * / and sqrt alone, so that without contraction both find the same
-// bits.
+// Small problems for host and device. They use only + - * / and sqrt, so that the results are bitwise identical if the
+// compiler does not contract operations.
 #pragma once
 
 #include <cmath>
@@ -10,23 +10,23 @@
 namespace block_test {
 
 enum class Kind {
-    rosenbrock,         // extended, sums of two variables each
-    chained_rosenbrock, // each variable with the next
-    quadratic,          // x'A x / 2 - b'x, A tridiagonal, in a box that holds two of three variables at its faces
-    breakpoints,        // separable quadratic in boxes of many widths: many breakpoints before a Cauchy point
+    rosenbrock,         // extended: a sum of functions of two variables
+    chained_rosenbrock, // each term contains a variable and the next one
+    quadratic,          // x'A x / 2 - b'x, A tridiagonal; two of three variables are active at the solution
+    breakpoints,        // separable quadratic with bounds at many distances: many breakpoints are crossed
     torsion,            // elastic-plastic torsion on a square grid, |x| <= distance to the boundary
-    rippled,            // Rosenbrock's far up, with a ripple at f's rounding level that the gradient ignores
-    barrier,            // w x + 1 / x, and NaN where x is not positive
-    ascent,             // Rosenbrock's, whose gradient is reversed where it is low
-    faint               // quadratic of values and starts whose squares leave the range of numbers
+    rippled,            // Rosenbrock + 1e6, with a ripple at the rounding level of f that the gradient ignores
+    barrier,            // w x + 1 / x, and NaN if an x is not positive
+    ascent,             // Rosenbrock, but the sign of the gradient is reversed if f is small
+    faint               // quadratic with gradients whose squares underflow
 };
 
 struct Problem {
     Kind kind;
     int n;
     bool bounded = false;
-    double least = -cudaopt::infinity, largest = cudaopt::infinity; // the box, or what the problem's own is cut to
-    int boxes = 0; // not 0: chained Rosenbrock in boxes drawn with this seed
+    double least = -cudaopt::infinity, largest = cudaopt::infinity; // the box, or the limits of the problem's own box
+    int boxes = 0; // if not 0: chained Rosenbrock in random boxes with this seed
 
     double lower(int i) const {
         switch (kind) {
@@ -59,7 +59,7 @@ struct Problem {
         return 0;
     }
 
-    // f, and g with it.
+    // Returns f and writes g.
     double evaluate(const double *x, double *g) const {
         switch (kind) {
         case Kind::rosenbrock: return rosenbrock(x, g);
@@ -79,18 +79,19 @@ struct Problem {
         return 0;
     }
 
-    // An approximate inverse of the Hessian's diagonal: Rosenbrock's. That of the ascent cannot be used.
+    // Approximate inverses of the diagonal elements of the Hessian of Rosenbrock's function. For `ascent` one of them
+    // is invalid.
     double inverse_diagonal(const double *x, int i) const {
         if (kind == Kind::ascent && i == 3) return -1;
         return i % 2 == 0 ? 1 / (2 + 800 * x[i] * x[i]) : 1.0 / 200;
     }
 
-    // What is known of the quadratic's solution.
+    // The solution of the quadratic, the distance to its inactive bounds, and its diagonal.
     double minimiser(int i) const { return i * 37 % 101 / 50.0 - 1; }
     double room(int i) const { return 0.1 + i * 53 % 89 / 89.0; }
     double curvature(int i) const { return 3 + i % 7; }
 
-    // The torsion's grid: side x side inner points of the unit square.
+    // The torsion problem has a grid of side x side interior points of the unit square.
     int side() const {
         int s = 1;
         while ((s + 1) * (s + 1) <= n) s++;
@@ -106,7 +107,7 @@ struct Problem {
   private:
     static double greater(double a, double b) { return a > b ? a : b; }
 
-    // In [0, 1), from SplitMix64 (Steele, Lea, Flood 2014).
+    // A random number in [0, 1) by SplitMix64 (Steele, Lea, Flood 2014).
     double drawn(int i) const {
         uint64_t z = 0x9e3779b97f4a7c15u * static_cast<uint64_t>(1000 * boxes + i + 1);
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -143,7 +144,8 @@ struct Problem {
         return curvature(i) * x(i) - (i > 0 ? x(i - 1) : 0) - (i + 1 < n ? x(i + 1) : 0);
     }
 
-    // b is such that the gradient at the minimiser is the multiplier: positive at a lower bound, negative at an upper.
+    // b is chosen so that the gradient at the minimiser is the given multiplier: positive at a lower bound, and
+    // negative at an upper bound.
     double quadratic(const double *x, double *g) const {
         double f = 0;
         for (int i = 0; i < n; i++) {
@@ -166,8 +168,8 @@ struct Problem {
         return f;
     }
 
-    // Of |grad v|^2 / 2 - 5 v by linear elements, v = 0 at the boundary; an edge counts at its left or lower end, the
-    // last one of a row or column too.
+    // The integral of |grad v|^2 / 2 - 5 v with linear elements and v = 0 on the boundary. Each edge is added at its
+    // left or lower end, and the last edge of a row or column at its only interior end.
     double torsion(const double *x, double *g) const {
         constexpr double force = 5;
         const int s = side();
@@ -185,7 +187,7 @@ struct Problem {
         return f;
     }
 
-    // Between 0 and 1/4, with a period of 1.
+    // A function with values between 0 and 1/4 and period 1.
     static double wave(double t) {
         const double rest = t - static_cast<double>(static_cast<int64_t>(t));
         const double r = rest < 0 ? rest + 1 : rest;

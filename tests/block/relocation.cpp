@@ -1,4 +1,5 @@
-// A state is bytes without a pointer: a solve whose state is moved between any two calls goes on with the same bits.
+// The state contains no pointer: if it is moved between any two calls, the solve continues with bitwise identical
+// results.
 #include <catch2/catch.hpp>
 #include <set>
 #include <tuple>
@@ -6,15 +7,15 @@
 #include "rare.hpp"
 
 using namespace block_test;
-using Stage = StateMachine::State;
+using State = StateMachine::State;
 
 namespace {
 
-// A point between two calls: the stage that waits for an answer, and what it has asked for.
-using Point = std::pair<Stage, Verb>;
+// A point between two calls: the state that waits for a reply, and its request.
+using Point = std::pair<State, Verb>;
 using Points = std::set<Point>;
 
-// Moves the state before a call of it, to places of all alignments that are allowed, and leaves nothing where it was.
+// Moves the state before a call to addresses with all allowed alignments, and overwrites its previous memory.
 class Places {
   public:
     explicit Places(int64_t bytes) : bytes_(static_cast<std::size_t>(bytes)) {
@@ -35,7 +36,7 @@ class Places {
     std::vector<double> places_[2];
 };
 
-// All that can be seen of a solve, call by call.
+// All observable data of a solve, call by call.
 struct Seen {
     std::vector<double> numbers;
     std::vector<Point> points;
@@ -52,44 +53,46 @@ struct Caller {
     const std::function<bool(int call)> moves;
     const std::vector<double> &block;
     Seen seen{};
-    Verb asked = Verb::task;
+    Verb requested = Verb::task;
     int call = 0;
     bool done = false;
 
-    Request operator()(const Reply &answer) {
-        seen.points.emplace_back(state->state(), asked);
-        look_for_pointers(state, cudaopt::state_bytes(one.m), answer);
+    Request operator()(const Reply &reply) {
+        seen.points.emplace_back(state->state(), requested);
+        look_for_pointers(state, cudaopt::state_bytes(one.m), reply);
         if (moves(call)) state = places.move(state);
         call++;
-        const Request request = ask(answer);
-        asked = request.verb;
+        const Request request = ask(reply);
+        requested = request.verb;
         note(request);
         return request;
     }
 
   private:
-    bool due(Deed deed, bool possible) { return one.deed == deed && !done && call > one.at_call && (done = possible); }
+    bool due(Action action, bool possible) {
+        return one.action == action && !done && call > one.at_call && (done = possible);
+    }
 
-    Request ask(const Reply &answer) {
-        const bool at_task = asked == Verb::task && call > 1;
-        if (due(Deed::stop, at_task)) return state->stop();
-        if (due(Deed::give_up, asked == Verb::inner_products)) return state->give_up(false, 7);
-        if (due(Deed::load, at_task)) {
+    Request ask(const Reply &reply) {
+        const bool at_task = requested == Verb::task && call > 1;
+        if (due(Action::stop, at_task)) return state->stop();
+        if (due(Action::give_up, requested == Verb::inner_products)) return state->give_up(false, 7);
+        if (due(Action::load, at_task)) {
             if (state->awaits_direction_sums()) state->set_direction_sums(sweeps.direction_sums());
             state->forget_products();
             sweeps.forget_sums();
         }
-        if (due(Deed::warm_start, at_task) || due(Deed::plain_start, at_task)) {
+        if (due(Action::warm_start, at_task) || due(Action::plain_start, at_task)) {
             Request finish;
             finish.verb = Verb::finish_pair;
             finish.slot = state->finish_pair();
             Reply none;
             if (finish.slot >= 0) sweeps.perform(*state, finish, none);
             begin_anew(true);
-            if (one.deed == Deed::plain_start) state->settings.metric = cudaopt::Metric::one_number;
+            if (one.action == Action::plain_start) state->settings.metric = cudaopt::Metric::one_number;
         }
-        if (due(Deed::restart, at_task)) begin_anew(false);
-        return state->advance(answer);
+        if (due(Action::restart, at_task)) begin_anew(false);
+        return state->advance(reply);
     }
 
     void begin_anew(bool keep_pairs) {
@@ -131,8 +134,8 @@ struct Caller {
             r.slope);
     }
 
-    // Words that are addresses in the state itself, in the machine's arrays or on the stack.
-    void look_for_pointers(const StateMachine *at, int64_t bytes, const Reply &answer) {
+    // Counts the words that are addresses in the state itself, in the arrays of the backend or on the stack.
+    void look_for_pointers(const StateMachine *at, int64_t bytes, const Reply &reply) {
         const auto within = [](uintptr_t word, const void *begin, std::size_t size) {
             return word - reinterpret_cast<uintptr_t>(begin) < size;
         };
@@ -141,7 +144,7 @@ struct Caller {
             memcpy(&word, reinterpret_cast<const char *>(at) + offset, sizeof word);
             seen.pointers += within(word, at, static_cast<std::size_t>(bytes)) ||
                              within(word, block.data(), block.size() * sizeof(double)) ||
-                             within(word, &sweeps, sizeof sweeps) || within(word, &answer, sizeof answer);
+                             within(word, &sweeps, sizeof sweeps) || within(word, &reply, sizeof reply);
         }
     }
 };
@@ -198,18 +201,18 @@ TEST_CASE("A state that is moved between any two calls goes on with the same bit
         sums.cauchy_crossings += r.cauchy_crossings;
     }
 
-    // The rare turns are among them.
+    // The rare transitions have occurred.
     CHECK(sums.cuts > 0);
     CHECK(sums.refreshes > 0);
     CHECK(sums.truncations > 0);
     CHECK(sums.cauchy_crossings > 0);
-    CHECK(met.count({Stage::cauchy, Verb::inner_products}) == 1);
-    std::set<Stage> stages;
+    CHECK(met.count({State::cauchy, Verb::inner_products}) == 1);
+    std::set<State> states;
     std::set<Verb> verbs;
-    for (const auto &[stage, verb] : met) stages.insert(stage), verbs.insert(verb);
-    for (int stage = 0; stage <= static_cast<int>(Stage::ended); stage++) {
-        INFO("stage " << stage);
-        CHECK(stages.count(static_cast<Stage>(stage)) == 1);
+    for (const auto &[state, verb] : met) states.insert(state), verbs.insert(verb);
+    for (int state = 0; state <= static_cast<int>(State::ended); state++) {
+        INFO("state " << state);
+        CHECK(states.count(static_cast<State>(state)) == 1);
     }
     for (int verb = 0; verb <= static_cast<int>(Verb::task); verb++) {
         INFO("verb " << verb);

@@ -1,5 +1,5 @@
-// One whole solve in one block of memory: the state, the sweeps' arrays and the trail that the
-// solve leaves stand one behind the other.
+// A whole solve in one block of memory, which contains the state, the arrays of the sweeps and the data of the
+// iterates.
 #pragma once
 
 #include "lbfgsb/state_machine.hpp"
@@ -10,7 +10,7 @@ namespace block_test {
 
 using cudaopt::StateMachine;
 
-// Each iterate that the solve reports: f, ||P g||, the step, and x.
+// The iterates that the solve reports: f, ||P g||, the step, and x.
 struct Trail {
     double *to;
     int64_t capacity, count; // iterates
@@ -27,13 +27,13 @@ struct Trail {
     }
 };
 
-// To the solve's end; its code. next() asks the state for its next request, of which it has the answer.
+// Runs the solve to its end and returns its code. next() passes the reply to the state and returns the next request.
 template <class Next> int solve(const Problem &problem, PlainSweeps &sweeps, Trail &trail, Next &next) {
-    Reply answer;
+    Reply reply;
     for (;;) {
-        const Request request = next(answer);
+        const Request request = next(reply);
         if (request.verb != Verb::task) {
-            sweeps.perform(*next.state, request, answer);
+            sweeps.perform(*next.state, request, reply);
             continue;
         }
         switch (request.task) {
@@ -49,10 +49,10 @@ template <class Next> int solve(const Problem &problem, PlainSweeps &sweeps, Tra
 
 struct Advance {
     StateMachine *state;
-    Request operator()(const Reply &answer) { return state->advance(answer); }
+    Request operator()(const Reply &reply) { return state->advance(reply); }
 };
 
-// Where in its block a solve's parts stand, in doubles, and how it ended.
+// The offsets of the parts of a solve in its block, in doubles, and its result.
 struct Job {
     Problem problem;
     Machine machine;

@@ -1,4 +1,4 @@
-// The state machine over the plainest sweeps there are solves what the library solves.
+// With the plainest possible sweeps the state machine finds the same minima as the library.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -9,7 +9,8 @@ using namespace block_test;
 
 namespace {
 
-// The least f of a convex quadratic with this diagonal, by going to the minimum along one variable after the other.
+// The minimum of a convex quadratic with this diagonal, by minimising over one variable after the other (Gauss-Seidel
+// with bounds).
 double least_by_relaxation(const Problem &problem, double diagonal) {
     std::vector<double> x, g(static_cast<std::size_t>(problem.n));
     for (int i = 0; i < problem.n; i++) x.push_back(problem.start(i));
@@ -34,7 +35,7 @@ double known_minimum(const Problem &problem) {
         }
         return problem.evaluate(x.data(), g.data());
     case Kind::torsion: return least_by_relaxation(problem, 4);
-    default: // at 1, or with each second variable at its upper bound and the others in the valley
+    default: // at 1, or with every second variable at its upper bound and the others in the valley
         return problem.bounded ? problem.n / 2 * (1 - problem.largest) * (1 - problem.largest) : 0;
     }
 }

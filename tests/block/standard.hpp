@@ -1,4 +1,4 @@
-// The problems that whole solves are tested with, and what is known of their minima.
+// The problems with which whole solves are tested.
 #pragma once
 
 #include "on_host.hpp"

@@ -12,7 +12,8 @@ namespace {
 
 constexpr int both[] = {Initial::scalar, Initial::learned};
 
-// 50 (x0 / scale - 1.2)^2 + (x1 - 1)^2 / 2: a variable in natural units beside one of about 1. Minimum 0.
+// 50 (x0 / scale - 1.2)^2 + (x1 - 1)^2 / 2: one variable of the order of scale, and one of the order of 1. The minimum
+// is 0.
 Function natural_units(double scale) {
     return [scale](const Vector &x, Vector &g) {
         const double a = x[0] / scale - 1.2, b = x[1] - 1;
@@ -21,8 +22,8 @@ Function natural_units(double scale) {
     };
 }
 
-// Negative log likelihood of variances x0 e_k + x1, where the e_k lie between 1e-9 and 10 and the data have exactly
-// x = (1, 1e-6): the minimum.
+// Negative log likelihood for variances x0 e_k + x1, where the e_k lie between 1e-9 and 10. The data are such that the
+// minimiser is x = (1, 1e-6).
 double valley(const Vector &x, Vector &g) {
     constexpr int count = 60;
     double f = 0;
@@ -37,7 +38,8 @@ double valley(const Vector &x, Vector &g) {
     return f;
 }
 
-// Utility of consumption over the periods with a discount of 0.3, and a penalty that holds the sum at `sum`.
+// Utility of consumption over several periods with a discount factor of 0.3, and a penalty that keeps the sum of x near
+// `sum`.
 struct Consumption {
     double sum;
     double operator()(const Vector &x, Vector &g) const {
@@ -55,7 +57,8 @@ struct Consumption {
         double weights = 0, weight = 1;
         for (std::size_t t = 0; t < periods; t++, weight *= 0.3) weights += weight;
         double u = weights / sum;
-        for (int k = 0; k < 50; k++) u = weights / (sum - u / 4e6); // converges at once: the correction is tiny
+        for (int k = 0; k < 50; k++)
+            u = weights / (sum - u / 4e6); // converges in a few iterations, because the correction is tiny
         Vector x, g(periods);
         weight = 1;
         for (std::size_t t = 0; t < periods; t++, weight *= 0.3) x.push_back(weight / u);
@@ -63,7 +66,7 @@ struct Consumption {
     }
 };
 
-// A bowl of 4 variables with curvatures from 1e-3 to 1 around shift + 1. Minimum 0.
+// A quadratic of 4 variables with curvatures from 1e-3 to 1 and its minimum 0 at shift + 1.
 Function shifted_bowl(double shift) {
     return [shift](const Vector &x, Vector &g) {
         double f = 0;
@@ -143,7 +146,7 @@ TEST_CASE("A first step along -g that gains little does not end the solve") {
             const Consumption consumption{200};
             const Outcome end = solve(consumption, Vector(10, start), {Vector(10, 0), {}}, metric);
             CHECK(end.task == CUDA_OPT_CONVERGED);
-            CHECK(end.f - consumption.minimum(10) < 0.05); // 2.04 after the first step
+            CHECK(end.f - consumption.minimum(10) < 0.05); // the difference is 2.04 after the first step
         }
 }
 
@@ -192,5 +195,5 @@ TEST_CASE("Few fits of exponential smoothing end above the minimum that solves w
                           last = solve(smoothing, further.x, Smoothing::box(), metric, no_factr, m);
             above += end.f > std::fmin(further.f, last.f) + 3e-4 * std::fmax(1, std::fabs(last.f));
         }
-    CHECK(above <= 3); // 2; 6 if FACTR may end a solve right after a restart
+    CHECK(above <= 3); // it is 2, and would be 6 if FACTR could end a solve right after a restart
 }

@@ -1,5 +1,5 @@
-// Solves of functions with errors that are larger than rounding errors, whose level is set or estimated. The errors are
-// added here, so that the end can be measured on the function without them.
+// Solves of functions with errors that are larger than rounding errors. Their level is either set or estimated. The
+// tests add the errors themselves, so that the result can be judged by the function without them.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -14,9 +14,9 @@ using namespace terminations;
 
 namespace {
 
-constexpr double level = 1e-3; // of the noise in f
+constexpr double level = 1e-3; // of the noise in f, as a bound on its absolute value
 
-// The chained Rosenbrock function of n = 10, minimum 0.
+// The chained Rosenbrock function with n = 10, whose minimum is 0.
 double rosenbrock(const Vector &x, Vector &g) {
     g.assign(x.size(), 0);
     double f = 0;
@@ -30,7 +30,8 @@ double rosenbrock(const Vector &x, Vector &g) {
 }
 const Vector start(10, -1.0);
 
-// With uniform noise in f, and a hundredth of it in each component of g. Other errors at each evaluation.
+// Adds uniform noise to f, and noise of a hundredth of its size to each component of g. The noise is different in each
+// evaluation.
 Function with_noise(const Function &exact, double e, unsigned seed = 1) {
     return [exact, e, random = std::mt19937(seed)](const Vector &x, Vector &g) mutable {
         std::uniform_real_distribution<double> uniform(-1, 1);
@@ -53,7 +54,8 @@ double largest(const Vector &g) {
 
 constexpr int every_kind[] = {CUDA_OPT_METRIC_ONE_NUMBER, CUDA_OPT_METRIC_LEARNED};
 
-// A solve of the noisy function with integer settings, and a checkpoint before each evaluation if wanted.
+// The result of a solve of the noisy function with integer settings, optionally with a checkpoint before each
+// evaluation.
 struct Estimated {
     double estimate = 0, f_without_noise = 0;
     int64_t evaluations = 0, stop_test = 0;
@@ -107,7 +109,7 @@ TEST_CASE("With its level set, noise in f is no obstacle", "[noise]") {
             CHECK(end.stop_test == CUDA_OPT_NOISE);
             CHECK(end.message.find("noise level 0.001") != std::string::npos);
             CHECK(gap(end.x) < level / 100);
-            // x, f and g belong to one evaluation, and ||P g|| there is the one that is reported.
+            // x, f and g are from the same evaluation, and ||P g|| there is the reported one.
             CHECK(std::count(end.gradients.begin(), end.gradients.end(), end.g) == 1);
             CHECK(std::count(end.values.begin(), end.values.end(), end.f) == 1);
             CHECK(end.pg_norm_inf == largest(end.g));
@@ -126,7 +128,7 @@ TEST_CASE("A relative noise level is that share of |f|", "[noise]") {
     CHECK(gap(end.x) < level / 100);
 }
 
-// Nothing can be learned from such an f. The first step is progress, since there was none before it.
+// f and g consist of noise only. The first step counts as progress, since there was none before it.
 TEST_CASE("A solve without progress beyond the noise ends after 200 evaluations", "[noise]") {
     const Function nothing = [random = std::mt19937(3)](const Vector &, Vector &g) mutable {
         std::uniform_real_distribution<double> uniform(-1, 1);
@@ -154,7 +156,7 @@ TEST_CASE("A slow fall of f beyond the noise is progress", "[noise]") {
     CHECK(static_cast<double>(with.evaluations) < 1.2 * static_cast<double>(without.evaluations));
 }
 
-// f is rounded down to multiples of the level, as that of a table or of a loop with a tolerance; g is exact.
+// f is rounded down to multiples of the level, like that of a table or of an iteration with a tolerance; g is exact.
 TEST_CASE("FACTR does not hold by a fall that is below the noise", "[noise]") {
     const Function steps = [](const Vector &x, Vector &g) { return level * std::floor(rosenbrock(x, g) / level); };
     for (const int kind : every_kind) {

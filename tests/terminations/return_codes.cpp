@@ -1,5 +1,5 @@
-// What the return codes say: convergence at the rounding level, failure with a wrong gradient, a function without a
-// lower bound; and that evaluations are not repeated.
+// Tests of the return codes: convergence at the rounding level, failure with a wrong gradient, and a function without a
+// lower bound. They also test that evaluations are not repeated.
 #include <cmath>
 #include <random>
 
@@ -19,7 +19,7 @@ double rosenbrock(const Vector &x, Vector &g) {
     return 100 * r * r + s * s;
 }
 
-// || A x - b ||^2 of 300 rows and 200 columns; f and g are formed in single precision.
+// || A x - b ||^2 with 300 rows and 200 columns; f and g are computed in single precision.
 class LeastSquaresInSingle {
   public:
     explicit LeastSquaresInSingle(unsigned seed) {
@@ -169,8 +169,8 @@ TEST_CASE("A solve that converges at its start says so") {
     CHECK(end.message.find("converged at the start") == 0);
 }
 
-// A bowl so flat that f is the same number everywhere, while g is not: of the iterates, whatever their number, the one
-// with the smallest gradient has to come back. Quasi-Newton steps do not reduce the gradient each time.
+// A quadratic so flat that f is the same number everywhere, although g is not. For any number of iterations, the
+// iterate with the smallest gradient has to be returned. Quasi-Newton steps do not reduce the gradient each time.
 TEST_CASE("Among iterates of equal f the one with the smallest gradient is returned") {
     constexpr int n = 8;
     const auto flat = [](const Vector &x, Vector &g) {
@@ -216,8 +216,8 @@ TEST_CASE("Among iterates of equal f the one with the smallest gradient is retur
     CHECK(rises > 0);
 }
 
-// A search whose trials give f = 2368 -> 628.5 -> 2187.4: the last point meets the weak Wolfe conditions, but lies far
-// above the second.
+// In one of the line searches the trial points have f = 2368, 628.5 and 2187.4: the last point satisfies the weak Wolfe
+// conditions, but its f is far above that of the second point.
 TEST_CASE("The line search does not accept a point far above a lower one that it has evaluated") {
     int64_t searches = 0;
     for (const double width : {0.2, 0.5, 1.0, 3.0})
@@ -235,7 +235,7 @@ TEST_CASE("The line search does not accept a point far above a lower one that it
             int task, evaluations = 0;
             while ((task = solver.solve(x.data(), &f, g.data())) > 0) {
                 if (task == CUDA_OPT_NEW_ITERATE) {
-                    if (evaluations > 1) CHECK(f <= lowest + 0.1 * std::fabs(lowest)); // of this search
+                    if (evaluations > 1) CHECK(f <= lowest + 0.1 * std::fabs(lowest)); // of this line search
                     searches++;
                     lowest = INFINITY;
                     evaluations = 0;
@@ -307,7 +307,7 @@ TEST_CASE("An expected fall that is not known is not below the rounding errors, 
     CHECK(end.task == CUDA_OPT_LINE_SEARCH_FAILED);
 }
 
-// Near the minimum the model's steps are below half a unit of rounding of x, and d is 0.
+// Near the minimum the steps of the model are less than half an ulp of x, so that d is 0.
 TEST_CASE("A smooth function with neither FACTR nor PGTOL converges at the rounding level") {
     const auto chain = [](const Vector &x, Vector &g) {
         double f = 0;

@@ -1,4 +1,4 @@
-// Solves that advance by almost nothing until they restart with nothing remembered.
+// Solves that make almost no progress until they restart with an empty history.
 #include <cmath>
 #include <random>
 
@@ -28,8 +28,8 @@ double long_valley(const Vector &x, Vector &g) {
     return f;
 }
 
-// Scales a_i A_ij b_j so that rows and columns have the sum 1, where A is near a given matrix whose elements lie over
-// four decades: |rows - 1|^2 + |columns - 1|^2 + 1e-6 |A - given|^2. The variables are A, a and b.
+// Finds a, b and A for which the rows and columns of a_i A_ij b_j have the sum 1, and A is near a given matrix whose
+// elements spread over four decades: |rows - 1|^2 + |columns - 1|^2 + 1e-6 |A - given|^2. The variables are A, a and b.
 class MatrixScaling {
   public:
     explicit MatrixScaling(unsigned seed) {

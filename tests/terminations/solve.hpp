@@ -1,4 +1,4 @@
-// One solve on the host with the default settings of the C interface, with records of what was evaluated.
+// Runs one solve on the host with the default settings of the C interface, and records the evaluations.
 #pragma once
 
 #include <functional>
@@ -12,9 +12,9 @@ namespace terminations {
 
 using Vector = std::vector<double>;
 using Function = std::function<double(const Vector &x, Vector &g)>;
-using Settings = std::vector<std::pair<int32_t, double>>; // of either kind
+using Settings = std::vector<std::pair<int32_t, double>>; // integer and real settings
 struct Box {
-    Vector lower, upper; // empty: no bounds
+    Vector lower, upper; // empty if there are no bounds
 };
 
 struct Outcome {
@@ -27,7 +27,7 @@ struct Outcome {
     std::vector<Vector> gradients;
 };
 
-struct Initial { // Hessian
+struct Initial { // the kind of the initial Hessian
     static constexpr int scalar = CUDA_OPT_METRIC_ONE_NUMBER, learned = CUDA_OPT_METRIC_LEARNED;
 };
 
