@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Usage: check_dockerfile.py SOURCE_ROOT
 
-packaging/Dockerfile is well formed, copies what the tree has, gives Meson options that there are; hadolint, where it is
-installed, has nothing against it."""
+Checks that packaging/Dockerfile is well formed, copies only files that exist, and uses only Meson options that exist.
+If hadolint is installed, it must report nothing."""
 import re
 import shutil
 import subprocess

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Usage: check_format.py SOURCE_ROOT
 
-Everything in C, C++ and CUDA is laid out as .clang-format says, the blocks of the documents too. Prints the places
-that are not; `clang-format -i FILE` mends a file. Skipped where clang-format is not installed, or is another
-version, whose layout may differ."""
+Checks that all C, C++ and CUDA code, including the code blocks of the documents, is formatted according to
+.clang-format. Prints the places that are not; `clang-format -i FILE` corrects a file. The check is skipped if
+clang-format is not installed, or has another version, whose format may differ."""
 import re
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ SUFFIX_OF_BLOCK = {"c": ".c", "cpp": ".cpp", "cuda": ".cu"}
 SUFFIXES = (".h", ".hpp", ".cuh", ".c", ".cpp", ".cu")
 FOLDERS = ("include", "lib", "testfuncs", "drivers", "apps", "tests", "bench", "examples")
 BLOCK = re.compile(r"^```(c|cpp|cuda)\n((?:.*\n)*?)^```$", re.M)
-AT_ONCE = 20  # files a process
+AT_ONCE = 20  # files per process
 SKIPPED = 77
 
 root = Path(sys.argv[1]).resolve()

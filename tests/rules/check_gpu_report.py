@@ -2,7 +2,7 @@
 """Usage: check_gpu_report.py SOURCE_ROOT
 
 Tests tools/gpu_report with a fake build folder, in which shell scripts replace the test programs, nvidia-smi and
-compute-sanitizer. Needs no GPU."""
+compute-sanitizer. It needs no GPU."""
 import json
 import os
 import re

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Usage: check_hardening.py fortified|plain|linked LIBRARY ...
 
-What the shared libraries promise to the programs that load them, read from their ELF headers by readelf: all symbols
-bound when they are loaded (BIND_NOW), the tables of addresses read-only from then on (RELRO), a guard before the return
-addresses (stack protector), no executable stack, no relocation in the text, not unloaded by dlclose (NODELETE).
-fortified: and calls of the C library's checking functions. linked: without the guards, which a library that has no
-arrays does not need. Prints what is missing."""
+Checks the ELF headers of the shared libraries by readelf: all symbols are bound when the library is loaded (BIND_NOW),
+the tables of addresses are read-only from then on (RELRO), return addresses are guarded (stack protector), the stack is
+not executable, the text has no relocations, and dlclose does not unload the library (NODELETE). fortified: the checking
+functions of the C library are called as well. linked: the stack protector is not required, because a library without
+arrays does not need it. Prints what is missing."""
 import re
 import subprocess
 import sys

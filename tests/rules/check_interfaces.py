@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Usage: check_interfaces.py SOURCE_ROOT VERSION
 
-The enumerations of the C headers are the list of all constants. The Fortran modules, python/cuda_opt/_constants.py and
-the tables of options in lib/api are checked against it here, and each key also against the kind of value that its
-number stands for. The modules also have the same functions, with as many arguments. The version is that of the build,
-the changelogs and the citation. No number stands for two things."""
+The enumerations of the C headers are the list of all constants. This program checks the Fortran modules,
+python/cuda_opt/_constants.py and the tables of options in lib/api against it, and each key against the kind of value
+that its number implies. It checks that the modules have the same functions, with the same number of arguments, that the
+version is the same in the build, the changelogs and the citation, and that no number is used twice."""
 import importlib.util
 import re
 import sys
@@ -17,7 +17,7 @@ header = re.sub(r"/\*.*?\*/", "", "".join((root / name).read_text() for name in 
 MODULES = ("include/cuda_opt.f90", "include/cuda_opt_ranks.f90", "include/cuda_opt_batches.f90")
 module = re.sub(r"!.*", "", "".join((root / name).read_text() for name in MODULES)).replace("&\n", "")
 broken = []
-# No keys, tasks or codes.
+# Prefixes of constants that are neither keys nor tasks nor codes.
 VALUES = ("CUDA_OPT_GRADIENT_", "CUDA_OPT_BACKEND_", "CUDA_OPT_INITIAL_HESSIAN_", "CUDA_OPT_F_OF_", "CUDA_OPT_F_WHOLE")
 
 
@@ -36,7 +36,7 @@ def arguments(text):
 
 
 def former_names(text):
-    """The names that are defined by another one."""
+    """The names that are defined as another name."""
     return dict(re.findall(r"\b(CUDA_OPT_\w+)\s*= (CUDA_OPT_\w+)", text))
 
 
@@ -60,7 +60,7 @@ broken += [f"{name} is not public in its module" for name, _, _ in bindings if n
 
 
 def python_constants():
-    """Those of the Python package by their names in C: INTEGERS and REALS by kind, all of them together, and the former
+    """The constants of the Python package by their names in C: INTEGERS, REALS, all of them together, and the former
     names."""
     spec = importlib.util.spec_from_file_location("constants", root / PYTHON)
     module = importlib.util.module_from_spec(spec)
@@ -78,7 +78,7 @@ def python_constants():
     return integers, reals, {**integers, **reals, **others}, former
 
 
-# What the hundreds of a key's number stand for (cuda_opt.h). Those of cuda_opt_batch.h are integers.
+# The kind of value that the hundreds of a key's number imply (cuda_opt.h). Those of cuda_opt_batch.h are integers.
 KINDS = {1: "integer setting", 2: "real setting", 3: "integer result", 4: "real result", 5: "integer of a batch"}
 PYTHON = "python/cuda_opt/_constants.py"
 integers, reals, in_python, former_in_python = python_constants()
@@ -88,7 +88,7 @@ kind_of = {name: KINDS[value // 100] for name, value in enumerators.items() if v
 broken += [f"{PYTHON}: {name} is no integer" for name in integers if "integer" not in kind_of.get(name, "")]
 broken += [f"{PYTHON}: {name} is no real number" for name in reals if "real" not in kind_of.get(name, "")]
 
-# Each setting is in a table of its kind, by its key's name; each result in a table, or it is compared with.
+# Each setting is in the table of its kind, under the name of its key. Each result is in a table or in a comparison.
 TABLES = ("lib/api/options.cpp", "lib/api/search_options.cpp", "lib/api/batch.cpp")
 OF_TABLE = {"int_settings": "integer setting", "real_settings": "real setting", "int_results": "integer result",
             "real_results": "real result"}

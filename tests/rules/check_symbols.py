@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Usage: check_symbols.py SOURCE_ROOT
 
-The table of symbols in docs/algorithm.md leads to the code: every name in its third column occurs in a file that its
-fourth column names."""
+Checks that the table of symbols in docs/algorithm.md matches the code: every name in its third column occurs in a file
+that its fourth column names."""
 import re
 import sys
 from pathlib import Path
@@ -16,7 +16,7 @@ for row in re.findall(r"^\| .* \|$", table, re.M):
         broken.append(f"not four cells: {row}")
         continue
     symbol, _, code, where = (cell.strip() for cell in cells)
-    # A file without a folder stands in that of the file before it, or in lbfgsb/.
+    # A file without a folder is in the folder of the file before it, or in lbfgsb/.
     texts, folder = [], "lbfgsb"
     for file in re.findall(r"[\w/]+\.[hc]pp", where):
         folder, _, name = file.rpartition("/") if "/" in file else (folder, "", file)

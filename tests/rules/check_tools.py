@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Usage: check_tools.py SOURCE_ROOT
 
-Which CUDA compiler tools/find_nvcc and the build backend of pip choose, and what tools/demo builds and says on machines
-with and without a GPU and a compiler. The machines are made of scripts in a temporary folder."""
+Tests which CUDA compiler tools/find_nvcc and the build backend of pip choose, and what tools/demo builds and prints on
+machines with and without a GPU and a compiler. Scripts in a temporary folder simulate the machines."""
 import importlib.util
 import os
 import shutil

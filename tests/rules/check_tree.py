@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
 """Usage: check_tree.py SOURCE_ROOT
 
-The rules that keep the tree legible: who may include whom, how long a file and a line may be, what the library must
-not do, how some things are written, where a document's links lead. Prints one line for each place that breaks one."""
+Checks the rules that keep the tree legible: which files a file may include, how long a line may be, which functions the
+library must not call, which of several notations is used, and whether the links of the documents are valid. Prints one
+line for each place that breaks a rule."""
 import re
 import sys
 from pathlib import Path
 
-# A file of lib/ includes its own floor or a lower one.
-FLOOR = {"boundary": 0, "exec": 1, "dense": 1, "line_search": 1, "lbfgsb": 2, "sweeps": 3, "pattern": 4,
+# The layers of lib/. A file includes only files of its own layer or a lower one.
+LAYER = {"boundary": 0, "exec": 1, "dense": 1, "line_search": 1, "lbfgsb": 2, "sweeps": 3, "pattern": 4,
          "scaling": 4, "gradient_check": 4, "ranks": 4, "batch": 4, "solver": 4, "api": 5, "unlp": 6, "setulb": 6}
-# Other interfaces over the C interface: they may include its headers and boundary/.
+# Other interfaces on top of the C interface, which may include its headers and boundary/.
 OVER_THE_HEADERS = {"unlp", "setulb"}
 # The folders whose users ask the library itself for a log on standard output (iprint), or for a vector to be printed.
 PRINTING = {"unlp", "setulb"}
-# Elsewhere, the folders that a file may include; a folder that is not named here may include all.
+# The folders that the files of another folder may include. A folder that is not listed here may include all.
 ALLOWED = {
     "include": ["include", "lib/batch"], # what cuda_opt/batch.cuh needs is installed with it
     "testfuncs": ["testfuncs", "lib/exec"],
@@ -26,19 +27,19 @@ IN_DIALECT = (".hpp", ".cuh", ".cpp", ".cu")
 MOST_COLUMNS = 120
 ENDS = r"\b(?:exit|_Exit|abort|terminate)\s*\("
 PRINTS = r"\b(?:f?printf|f?puts|putchar)\s*\(|\bstd::c(?:out|err|log)\b"
-# One dialect in C++ and CUDA: what is found, and what is written instead. Doxygen builds the reference from include/
-# alone.
+# Notations that are not used in C++ and CUDA, and their replacements.
 DIALECT = {
     re.compile(r"\bstd::u?int\d+_t\b"): "int64_t and its like without std::",
     re.compile(r"(?<![\w:])size_t\b"): "std::size_t, which any header of C++ declares",
     re.compile(r"(?:^\s*|[;{}] |, )(?:\+\+|--)[\w.>\[\]-]+(?:;|\)(?: |$))"): "i++ where its value is not used",
 }
+# Doxygen builds the reference only from include/.
 DOXYGEN = re.compile(r"^\s*/\*[*!]|//[/!](?!/)")
-UNFINISHED = re.compile(r"\b(TO[D]O|FIX[M]E|X[X]X)\b")  # so that this line is none itself
+UNFINISHED = re.compile(r"\b(TO[D]O|FIX[M]E|X[X]X)\b")  # the brackets prevent a match with this line
 
 
-def room(path):
-    """The folder that a rule speaks of: lib's subfolders each count as one."""
+def folder_of(path):
+    """The folder to which a rule applies: each subfolder of lib, otherwise the top folder."""
     return "/".join(path.parts[:2]) if path.parts[0] == "lib" else path.parts[0]
 
 
@@ -57,8 +58,8 @@ def may_include(path, other):
             return other.parts[0] == "include"
         if path.parts[1] in OVER_THE_HEADERS:
             return other.parts[1] in (path.parts[1], "boundary")
-        return FLOOR[other.parts[1]] <= FLOOR[path.parts[1]]
-    return path.parts[0] not in ALLOWED or room(other) in ALLOWED[path.parts[0]]
+        return LAYER[other.parts[1]] <= LAYER[path.parts[1]]
+    return path.parts[0] not in ALLOWED or folder_of(other) in ALLOWED[path.parts[0]]
 
 
 def without_comments_and_strings(text):
@@ -68,8 +69,8 @@ def without_comments_and_strings(text):
 def broken_rules(root, path):
     text = (root / path).read_text()
     lines = text.splitlines()
-    if path.parts[0] == "lib" and path.parts[1] not in FLOOR:
-        yield f"{path}: lib/{path.parts[1]} is on no floor"
+    if path.parts[0] == "lib" and path.parts[1] not in LAYER:
+        yield f"{path}: lib/{path.parts[1]} is in no layer"
         return
     for other in included(root, path, text):
         if not may_include(path, other):
@@ -102,7 +103,7 @@ def dead_links(root):
 
 
 def not_installed(root):
-    """What the headers that are installed for cuda_opt/batch.cuh include, and is not in their list."""
+    """The headers that are included by those installed for cuda_opt/batch.cuh, but are not in their list."""
     headers = re.search(r"^batch_headers = \[\n(.*?)^\]", (root / "lib/meson.build").read_text(), re.M | re.S)[1]
     installed = re.findall(r"'(.+?)'", headers)
     for name in installed:
