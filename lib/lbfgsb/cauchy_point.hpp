@@ -125,8 +125,8 @@ template <int M> class CauchySearch {
 
 namespace cauchy {
 
-// The first window extends beyond the segment's minimiser by this fraction, because each crossed breakpoint moves the
-// minimiser to a larger t: on elastic-plastic torsion by less than 5 %.
+// The first window extends beyond the segment's minimiser by this fraction, because crossing breakpoints moves the
+// minimiser to a larger t, on elastic-plastic torsion by less than 5 %.
 constexpr double first_reach = 0.0625;
 // The largest number of variables for which downdating the products one variable at a time takes less time than forming
 // them again. The constants are approximate values for an H200.

@@ -4,7 +4,8 @@
 // the basis of W.
 //
 // A vector in the basis of W has 2k elements: first those for y_1 .. y_k, then those for theta s_1 .. theta s_k, with
-// the oldest pair first.
+// the oldest pair first. The m + 1 slots of S and Y are numbered cyclically; the spare slot receives the next pair.
+// That pair is called fresh while its slot of Y still contains the previous gradient.
 //
 // A history may be full from the start. Then k = m, and the pairs that do not exist yet are represented as the oldest
 // ones, with s = y = 0, and with 1 in place of s'y and s's. GPU threads that work on different iterates of different

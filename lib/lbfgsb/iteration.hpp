@@ -1,7 +1,8 @@
 // The record of one solve, and the decisions about it: whether a trial point is accepted, whether an iterate ends the
-// solve, and how a failed line search is followed up. A decision returns a verdict and changes nothing but this record.
-// It requests no work and does not know where the variables are stored. The state machine of one large problem
-// (state_machine.hpp) and the loop of many small ones (batch/next_trial.hpp) act on the verdicts.
+// solve, and how a failed line search is followed up. A decision returns a verdict and changes only this record. It
+// requests no work and does not depend on where the variables are stored. The state machine of one large problem
+// (state_machine.hpp) and the loop of many small ones (batch/next_trial.hpp) perform the actions that the verdicts
+// require.
 //
 // trial.hpp defines the decisions at trial points, termination.hpp those that end a solve, noise.hpp those that allow
 // for a noise level of f, slow_progress.hpp when a slow solve restarts.
@@ -51,7 +52,7 @@ struct Iteration {
     double f_base = 0, slope_base = 0; // f and the slope along d at the base point
     double first_step = 1;             // first step of the line search, as a multiple of d
     double step = 0;                   // step to the trial point, as a multiple of d
-    double unit = 1;                   // a factor of reported steps, so that they are those of L-BFGS-B 3.0
+    double unit = 1;                   // reported steps are step * unit, as L-BFGS-B 3.0 reports them
     DirectionSums direction{};
     int64_t cauchy_free = 0, cauchy_breakpoints = 0; // free variables, and breakpoints crossed, of the direction
     MoreThuente line;
@@ -163,7 +164,7 @@ struct Iteration {
     CUDA_OPT_HD void end(int code, EventKind why) { end_code = code, end_why = why; }
     CUDA_OPT_HD bool ends_at_limit(const Settings &settings, bool at_iterate);
     CUDA_OPT_HD void give_up(bool stop_requested, double seconds_passed);
-    // Sets the results to those of the saved iterate, which becomes the last one. Returns f there.
+    // Sets the results to those of the saved iterate, with which the solve ends. Returns f there.
     CUDA_OPT_HD double take_best();
     CUDA_OPT_HD void record_end(const Settings &settings);
 
@@ -221,8 +222,8 @@ CUDA_OPT_HD_INLINE bool Iteration::accept_start(const PanelProducts &sums, int p
     return true;
 }
 
-// Counts the iterations without progress. Otherwise, if no stopping test is set and f changes only by rounding errors,
-// the approximate Wolfe conditions would accept steps for ever.
+// Counts the iterations without progress. The count is needed because the approximate Wolfe conditions would accept
+// steps for ever if no stopping test is set and f changes only by rounding errors.
 CUDA_OPT_HD_INLINE void Iteration::note_progress(const Settings &settings) {
     if (const double level = noise_level(settings, results.f); level > 0) return note_progress_beyond_noise(level);
     const bool progress = f_noted == infinity || results.f < f_noted - 10 * machine_epsilon * std::fabs(f_noted) ||

@@ -56,8 +56,8 @@ CUDA_OPT_HD constexpr int older(int pairs) { return pairs > 1 ? pairs - 1 : 0; }
 CUDA_OPT_HD constexpr int older_count(int pairs) { return gram_count(older(pairs)); }
 CUDA_OPT_HD constexpr int older_index(int i, int j, int pairs) { return gram_index(i - 1, j - 1, older(pairs)); }
 
-// Returns whether products with a column of n numbers keep their digits in single precision. squares is the sum of the
-// squares of the column. No product overflows, and those that underflow, each less than 2^-126, are negligible.
+// Returns whether products with a column of n numbers keep their digits in single precision; squares is the sum of the
+// squares of the column. Then no product overflows, and products that underflow, each less than 2^-126, are negligible.
 CUDA_OPT_HD_INLINE bool fits_single_precision(double squares, double n) {
     return squares >= n * 0x1p-102 && squares <= 0x1p126;
 }
