@@ -28,6 +28,20 @@ int64_t int_of(const cuda_opt *s, int32_t key) {
     return value;
 }
 
+template <class Setting> bool has_key(const std::vector<Setting> &settings, int32_t key) {
+    return std::any_of(settings.begin(), settings.end(), [key](const Setting &one) { return one.key == key; });
+}
+
+bool has_key(const std::vector<int32_t> &results, int32_t key) {
+    return std::find(results.begin(), results.end(), key) != results.end();
+}
+
+// An integer near the keys of the header, or far from them.
+int32_t guess_key(Random &random) {
+    if (random.chance(0.3)) return static_cast<int32_t>(random.pick<int64_t>({0, -1, random.hostile_integer()}));
+    return static_cast<int32_t>(100 * random.from_to(1, 4) + random.from_to(0, 50));
+}
+
 void set_any_int(Run &run, cuda_opt *s, bool started) {
     Random &random = run.random;
     const IntKey &setting =
@@ -69,16 +83,14 @@ void set_any_real(Run &run, cuda_opt *s) {
 template <class Value, class Get>
 void get_any(Run &run, cuda_opt *s, const char *call, const std::vector<int32_t> &known, const Get &get) {
     Random &random = run.random;
-    const bool guess = random.chance(0.3);
-    const auto key = static_cast<int32_t>(guess ? random.pick<int64_t>({0, -1, 119, 99, 500, random.hostile_integer()})
-                                                : known[static_cast<std::size_t>(random.below(int64_t(known.size())))]);
-    const bool exists = std::find(known.begin(), known.end(), key) != known.end();
+    const int32_t key =
+        random.chance(0.3) ? guess_key(random) : known[static_cast<std::size_t>(random.below(int64_t(known.size())))];
+    const bool exists = has_key(known, key);
     Value value = 4711;
     const int code = run.call(call, [&] { return get(s, key, &value); });
     if (code != 0 && value != 4711) run.fault("value_touched", "%s of key %d returned %d", call, key, code);
-    // Keys that are settings are known to others of the lists.
-    if (!exists && code == CUDA_OPT_IMPROPER_INPUT) return;
-    if (exists) check_code(run, s, call, code, {0});
+    // The lists above have to be those of the header.
+    check_code(run, s, call, code, {exists ? 0 : CUDA_OPT_IMPROPER_INPUT});
 }
 
 } // namespace
@@ -139,10 +151,10 @@ const std::vector<int32_t> int_results = {CUDA_OPT_ITERATIONS,
                                           CUDA_OPT_CAUCHY_FREE_COUNT,
                                           CUDA_OPT_CAUCHY_BREAKPOINTS,
                                           CUDA_OPT_SUBSPACE_PROJECTED};
-const std::vector<int32_t> real_results = {CUDA_OPT_F,           CUDA_OPT_PG_NORM2,       CUDA_OPT_PG_NORM_INF,
-                                           CUDA_OPT_X_NORM2,     CUDA_OPT_STEP,           CUDA_OPT_THETA,
-                                           CUDA_OPT_CAUCHY_T,    CUDA_OPT_CAUCHY_T_FIRST, CUDA_OPT_DIRECTION_NORM2,
-                                           CUDA_OPT_SLOPE_START, CUDA_OPT_SLOPE,          CUDA_OPT_SOLVER_SECONDS};
+const std::vector<int32_t> real_results = {
+    CUDA_OPT_F,     CUDA_OPT_PG_NORM2,       CUDA_OPT_PG_NORM_INF,    CUDA_OPT_X_NORM2,         CUDA_OPT_STEP,
+    CUDA_OPT_THETA, CUDA_OPT_CAUCHY_T,       CUDA_OPT_CAUCHY_T_FIRST, CUDA_OPT_DIRECTION_NORM2, CUDA_OPT_SLOPE_START,
+    CUDA_OPT_SLOPE, CUDA_OPT_SOLVER_SECONDS, CUDA_OPT_NOISE_ESTIMATE};
 
 Settings::Settings(const cuda_opt *s) {
     for (const IntKey &setting : int_settings) cuda_opt_get_int(s, setting.key, &integers_.emplace_back());
@@ -222,9 +234,11 @@ void disturb_settings(Run &run, cuda_opt *s, bool started) {
         for (const RealKey &setting : real_settings) known.push_back(setting.key);
         return get_any<double>(run, s, "cuda_opt_get_real", known, cuda_opt_get_real);
     default: {
-        const auto key = static_cast<int32_t>(run.random.pick<int64_t>({0, -1, 199, 117, 119, 300, 412}));
-        check_code(run, s, "set_int", cuda_opt_set_int(s, key, 1), {CUDA_OPT_IMPROPER_INPUT});
-        check_code(run, s, "set_real", cuda_opt_set_real(s, key, 1), {CUDA_OPT_IMPROPER_INPUT});
+        const int32_t key = guess_key(run.random);
+        if (!has_key(int_settings, key))
+            check_code(run, s, "set_int", cuda_opt_set_int(s, key, 1), {CUDA_OPT_IMPROPER_INPUT});
+        if (!has_key(real_settings, key))
+            check_code(run, s, "set_real", cuda_opt_set_real(s, key, 1), {CUDA_OPT_IMPROPER_INPUT});
         check_code(run, s, "get_int", cuda_opt_get_int(s, key, nullptr), {CUDA_OPT_MISUSE});
         check_code(run, s, "get_real", cuda_opt_get_real(s, key, nullptr), {CUDA_OPT_MISUSE});
     }
