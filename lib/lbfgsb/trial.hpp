@@ -148,7 +148,7 @@ CUDA_OPT_HD_INLINE TrialVerdict Iteration::judge_trial(const Settings &settings,
     if (repeats && verdict == SearchVerdict::evaluate) verdict = SearchVerdict::rounding_errors;
     results.line_search_info = info_code(verdict);
     if (verdict == SearchVerdict::converged || satisfies_weak_wolfe(settings, step, f, slope) ||
-        satisfies_approximate_wolfe(settings, f, slope) || f <= settings.f_unbounded) {
+        satisfies_approximate_wolfe(settings, f, slope) || (f <= settings.f_unbounded && f < f_base)) {
         results.line_search_info = info_code(SearchVerdict::converged);
         ran_away = false;
         return TrialVerdict::accept;
@@ -228,12 +228,14 @@ CUDA_OPT_HD_CALL inline TrialVerdict Iteration::exhaust_search(const Settings &s
 
 // Returns whether an iterate is better than the best one so far: its f is lower, or its f is equal and its projected
 // gradient is not larger. With a noise level the lowest f is not significant, and the projected gradient alone decides.
+// Without ROBUST each iterate replaces the one before it, as in L-BFGS-B 3.0: the backend has no vectors for a saved
+// one.
 CUDA_OPT_HD_INLINE bool Iteration::is_best(const Settings &settings, const PanelProducts &sums) const {
     if (noise_level(settings, f_best) > 0)
         return sums.projected_gradient_max <= (best_saved ? best.pg_norm_max : results.pg_norm_max);
     const double f = sums.f, pg_norm2 = std::sqrt(sums.variable_sums[projected_gradient_squared]);
     const double pg_best = best_saved ? best.pg_norm2 : results.pg_norm2;
-    return f < f_best || (f == f_best && (!settings.robust || pg_norm2 <= pg_best));
+    return !settings.robust || f < f_best || (f == f_best && pg_norm2 <= pg_best);
 }
 
 // Makes the trial point an iterate. The approximate Wolfe conditions allow f to increase within its rounding errors.

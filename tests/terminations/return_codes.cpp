@@ -145,6 +145,38 @@ TEST_CASE("A function without a lower bound is found out") {
     CHECK(off.task == CUDA_OPT_ITERATION_LIMIT);
 }
 
+// The setting may change at any time. Then f of the base point may be below the new value as well, and so may a trial
+// point at which f is higher. That point is no iterate.
+TEST_CASE("F_UNBOUNDED that rises during a line search does not let f increase") {
+    for (const int64_t robust : {0, 1})
+        for (const int metric : both) {
+            INFO("metric " << metric << ", ROBUST " << robust);
+            cudaopt::Minimiser<double> solver(1, 5, CUDA_OPT_BACKEND_HOST);
+            solver.set_int(CUDA_OPT_THREADS, 1);
+            solver.set_int(CUDA_OPT_METRIC, metric);
+            solver.set_int(CUDA_OPT_ROBUST, robust);
+            solver.set_int(CUDA_OPT_REPORT_ITERATES, 1);
+            double x = 0, f = 0, g = 0, lowest = INFINITY;
+            int task = 0, evaluations = 0;
+            while ((task = solver.solve(&x, &f, &g)) > 0 && evaluations < 1000) {
+                if (task == CUDA_OPT_NEW_ITERATE) {
+                    CHECK(f <= lowest);
+                    lowest = f;
+                    continue;
+                }
+                // A well whose width is far less than the first step.
+                const double away = x - 1e-3, width = 1e-6 + away * away;
+                f = -1e-6 / width;
+                g = 2e-6 * away / (width * width);
+                if (evaluations++ == 0) f = -0.5, g = -1;
+                else if (evaluations == 2) solver.set_real(CUDA_OPT_F_UNBOUNDED, 1e300);
+            }
+            INFO(solver.message());
+            CHECK(task == CUDA_OPT_UNBOUNDED);
+            CHECK(f < -0.5);
+        }
+}
+
 TEST_CASE("A minimum far away, and one at infinity, are not taken for the lack of one") {
     for (const int metric : both) {
         INFO("metric " << metric);
