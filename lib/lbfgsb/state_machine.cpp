@@ -494,12 +494,15 @@ PanelRequest StateMachine::products_of_sample() const {
     return panel;
 }
 
-// If f is undefined at one of the points, no estimate is made.
+// If f is undefined at one of the points, no estimate is made. Rounding errors are not noise either: if f has no larger
+// errors, the search has failed for another reason, such as a wrong gradient, and that must not end as convergence.
 void StateMachine::note_noise_sample(const PanelProducts &sums) {
     noise_values_[noise_samples_ - 1] = sums.f;
     if (is_finite(sums.f) && noise_samples_ < noise::samples) return sample_noise();
-    if (is_finite(sums.f))
-        results.noise_estimate = least(noise::per_deviation * noise::deviation(noise_values_), largest_finite);
+    const double level = is_finite(sums.f) ? noise::per_deviation * noise::deviation(noise_values_) : 0;
+    const double rounding =
+        settings.rounding * (machine_epsilon / 2) * (std::fabs(f_base) + results.pg_norm2 * results.x_norm2);
+    if (level > rounding) results.noise_estimate = least(level, largest_finite);
     restore(State::search_failed);
 }
 

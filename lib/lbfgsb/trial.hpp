@@ -228,8 +228,7 @@ CUDA_OPT_HD_CALL inline TrialVerdict Iteration::exhaust_search(const Settings &s
 
 // Returns whether an iterate is better than the best one so far: its f is lower, or its f is equal and its projected
 // gradient is not larger. With a noise level the lowest f is not significant, and the projected gradient alone decides.
-// Without ROBUST each iterate replaces the one before it, as in L-BFGS-B 3.0: the backend has no vectors for a saved
-// one.
+// Without ROBUST each iterate replaces the one before it, as in L-BFGS-B 3.0: the backend has no vectors for another.
 CUDA_OPT_HD_INLINE bool Iteration::is_best(const Settings &settings, const PanelProducts &sums) const {
     if (noise_level(settings, f_best) > 0)
         return sums.projected_gradient_max <= (best_saved ? best.pg_norm_max : results.pg_norm_max);

@@ -192,6 +192,17 @@ TEST_CASE("Without a failed search nothing is estimated", "[noise]") {
     CHECK(on.estimate == 0);
 }
 
+TEST_CASE("Rounding errors are not taken for noise: with a wrong gradient the line search fails", "[noise]") {
+    const Function wrong = [](const Vector &x, Vector &g) {
+        const double f = rosenbrock(x, g);
+        for (double &component : g) component = -component;
+        return f;
+    };
+    const Estimated end = solve_estimating(wrong, false, {{CUDA_OPT_NOISE_AUTO, 1}});
+    CHECK(end.task == CUDA_OPT_LINE_SEARCH_FAILED);
+    CHECK(end.estimate == 0);
+}
+
 TEST_CASE("The points of the estimate are along the direction, close to x, and f may be undefined there", "[noise]") {
     int close = 0;
     Vector last;
