@@ -571,7 +571,8 @@ enum {
  *  @param find_component  not 0: where g is wrong in some components, the worst one that halving the variables finds
  *  @return CUDA_OPT_EVALUATE_FG; 0 when the check has ended, whose finding is cuda_opt_message() and
  *          cuda_opt_check_result(); CUDA_OPT_NOT_FINITE where f or g is not finite at x; CUDA_OPT_IMPROPER_INPUT where
- *          x is not, or bounds cross; CUDA_OPT_MISUSE, CUDA_OPT_OUT_OF_MEMORY, CUDA_OPT_CUDA_FAILURE */
+ *          x is not, bounds cross, or a scale is not positive and finite; CUDA_OPT_MISUSE, CUDA_OPT_OUT_OF_MEMORY,
+ *          CUDA_OPT_CUDA_FAILURE */
 CUDA_OPT_API int cuda_opt_check_gradient(cuda_opt *s, double *x, double *f, double *g, int64_t seed,
                                          int32_t find_component);
 /** As cuda_opt_check_gradient(), for a handle of cuda_opt_create_f32(). */

@@ -65,7 +65,8 @@ int GradientCheck::resume(Message &message) {
         sweeps_->begin(arrays_, threads_, stream_, cancellation_);
         const int task = evaluate(away, 0, Stage::at_base);
         if (moved_.improper.v == 0) return task;
-        message.set("%lld components of x are not finite, or have bounds that cross",
+        message.set("%lld components of x are not finite, or have bounds that cross, or a scale that is not positive "
+                    "and finite",
                     static_cast<long long>(moved_.improper.v));
         return finish(CUDA_OPT_IMPROPER_INPUT);
     }

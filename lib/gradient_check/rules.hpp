@@ -17,7 +17,7 @@ constexpr double longest_check_step = 0.1; // of t
 // Sums over the displacements D = x - base, with the gradient g at the base.
 struct MoveRecord {
     Sum slope, squares, displacement; // of g D, of its squares, of D
-    Count improper;                   // x is not finite, or the bounds cross
+    Count improper;                   // x is not finite, the bounds cross, or the size is not positive and finite
     CUDA_OPT_HD void join(const MoveRecord &o) {
         slope.join(o.slope), squares.join(o.squares), displacement.join(o.displacement), improper.join(o.improper);
     }
@@ -37,8 +37,9 @@ template <class Real> struct CheckPoint { // reads x0, g0, s, l, u; writes x
 
     CUDA_OPT_HD void operator()(int64_t i, MoveRecord &record) const {
         const double l = box.lower(i), u = box.upper(i), start = x0[i];
-        record.improper.add(!is_finite(start) || !(l <= u) || l == infinity || u == -infinity);
         const double size = has_scales ? scales(i) : greatest(1.0, std::fabs(start));
+        record.improper.add(!is_finite(start) || !(l <= u) || l == infinity || u == -infinity || !(size > 0) ||
+                            !is_finite(size));
         const double margin = least(1e-3 * size, (u - l) / 2);
         const Real base = static_cast<Real>(clamp_to_box(start, l + margin, u - margin));
         const double room = least(base - l, u - base) / longest_check_step;

@@ -148,6 +148,13 @@ TEST_CASE("A check that cannot be made says why", "[check]") {
 
     cudaopt::Minimiser<double> s(2, 3, CUDA_OPT_BACKEND_HOST);
     double x[2] = {1, 2}, g[2] = {}, other[2] = {}, f = 0;
+    for (const double scale : {0.0, -1.0, std::nan(""), HUGE_VAL}) {
+        const double scales[2] = {1, scale};
+        REQUIRE(cuda_opt_set_scales(s, scales) == 0);
+        CHECK(cuda_opt_check_gradient(s, x, &f, g, 0, 0) == CUDA_OPT_IMPROPER_INPUT);
+        CHECK(std::string(s.message()).find("a scale that is not positive") != std::string::npos);
+    }
+    REQUIRE(cuda_opt_set_scales(s, nullptr) == 0);
     CHECK(cuda_opt_check_result(s, nullptr, nullptr, nullptr, nullptr, nullptr) == CUDA_OPT_MISUSE);
     CHECK(cuda_opt_check_gradient(s, nullptr, &f, g, 0, 0) == CUDA_OPT_MISUSE);
     CHECK(cuda_opt_check_gradient(s, x, &f, x, 0, 0) == CUDA_OPT_MISUSE);
