@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <limits>
 
 #include "exec/annotations.hpp"
@@ -17,8 +19,19 @@ template <class Number> CUDA_OPT_HD_INLINE Number greatest(Number a, Number b) {
 template <class Number> CUDA_OPT_HD_INLINE Number least(Number a, Number b) { return b < a ? b : a; }
 
 CUDA_OPT_HD_INLINE bool is_finite(double v) { return std::fabs(v) <= largest_finite; }
-// Returns whether v is exactly representable in single precision.
-CUDA_OPT_HD_INLINE bool is_single(double v) { return static_cast<double>(static_cast<float>(v)) == v; }
+// Returns whether v is exactly representable in single precision. The usual test, a conversion to float and back, is
+// not safe: where two of them stand side by side, GCC 12 with AVX-512 vectorises both and then removes the conversions.
+CUDA_OPT_HD_INLINE bool is_single(double v) {
+    constexpr int64_t extra_bits = (int64_t{1} << 29) - 1; // 53 - 24 bits of the significand
+    const double magnitude = std::fabs(v);
+    if (!(magnitude >= std::numeric_limits<float>::min())) { // a multiple of 2^-149, or NaN
+        const double units = magnitude * 0x1p149;
+        return units == std::floor(units);
+    }
+    int64_t bits = 0;
+    std::memcpy(&bits, &v, sizeof bits);
+    return (bits & extra_bits) == 0 && (magnitude <= std::numeric_limits<float>::max() || !is_finite(v));
+}
 // Returns whether v is a normal number: not 0, subnormal, infinite or NaN.
 CUDA_OPT_HD_INLINE bool is_normal(double v) { return std::fabs(v) >= smallest_normal && is_finite(v); }
 
