@@ -2,6 +2,7 @@
 
 #include "failure.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <string>
@@ -28,8 +29,10 @@ std::string gigabytes(double bytes) {
 } // namespace
 
 void check_memory(const char *program, double bytes) {
-    const double whole = meminfo("MemTotal") + meminfo("SwapTotal"), available = meminfo("MemAvailable");
-    if (whole == 0 || available == 0) return; // unknown
+    const double whole = meminfo("MemTotal") + meminfo("SwapTotal");
+    // In a container the kernel may report the available memory of the whole machine.
+    const double available = std::min(meminfo("MemAvailable"), whole);
+    if (available == 0) return; // unknown
     if (bytes > whole)
         throw Failure(exit_failed, "out of memory: this run needs " + gigabytes(bytes) + ", and the machine has " +
                                        gigabytes(whole));

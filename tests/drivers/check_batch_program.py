@@ -247,8 +247,10 @@ class Batch(unittest.TestCase):
     def test_memory(self):
         with open("/proc/meminfo") as file:
             kilobytes = {line.split(":")[0]: int(line.split()[1]) for line in file}
-        # At n = 20 and m = 5, a problem takes about 9.8 kB.
-        count = int(0.7 * 1024 * kilobytes["MemAvailable"] / 9.8e3)
+        # At n = 20 and m = 5, a problem takes about 9.8 kB. In a container the available memory may be that of the
+        # machine, and more than the container's whole memory.
+        available = min(kilobytes["MemAvailable"], kilobytes["MemTotal"] + kilobytes["SwapTotal"])
+        count = int(0.7 * 1024 * available / 9.8e3)
         done = subprocess.run(["bash", "-c", f'ulimit -v 1000000; exec "$0" {count} 20 --backend host', PROGRAM],
                               capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 1)

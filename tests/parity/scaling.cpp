@@ -385,7 +385,7 @@ CONFIGURED_TEST_CASE("The workspace of scales is what the header says", "[scalin
     const int64_t more = scaled.harness.get_int(CUDA_OPT_WORKSPACE_BYTES) - plain.get_int(CUDA_OPT_WORKSPACE_BYTES) -
                          (bounded ? 4 : 2) * vector;
     CHECK(more >= 0);
-    CHECK(more <= 100000); // CUDA's reduction
+    CHECK(more <= 150000); // partial results of the reduction on CUDA, which do not depend on n: 135,424 on an H100
 }
 
 TEST_CASE("The log shows the caller's x and g", "[scaling]") {
