@@ -69,7 +69,8 @@ int before_start(cuda_opt &s, const char *call) {
     return CUDA_OPT_MISUSE;
 }
 
-// Sets bounds that either all problems share or each problem has for itself (for_each).
+// Sets the bounds of a batch. for_each: whether the arrays contain n bounds for each problem; otherwise they contain n
+// bounds that all problems share.
 int take_bounds(cuda_opt &s, const char *call, int bits, const void *lower, const void *upper, bool for_each) {
     if (const int code = require_bits(s, bits, call)) return code;
     if (const int code = before_start(s, call)) return code;
@@ -87,7 +88,8 @@ int set_bounds(cuda_opt *s, int bits, const void *lower, const void *upper) {
     return take_bounds(*s, call, bits, lower, upper, true);
 }
 
-// Sets a diagonal that either all problems share or each problem has for itself (for_each).
+// Sets the diagonal of the initial Hessian. for_each: whether the array contains n elements for each problem; otherwise
+// it contains n elements that all problems share.
 int take_diagonal(cuda_opt &s, const char *call, int bits, const void *diagonal, bool for_each) {
     if (const int code = require_bits(s, bits, call)) return code;
     if (const int code = before_start(s, call)) return code;
@@ -139,7 +141,7 @@ int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
     return s->batch->resume();
 }
 
-// Checks that every function that reads results begins with. Returns 0, or a code and sets the message.
+// Performs the checks that are common to all functions that read results. Returns 0, or a code and sets the message.
 int before_reading(cuda_opt *s, const char *call, const void *values) {
     if (const int code = require_batch(s, call)) return code;
     if (s->batch->has_problems() && values) return 0;

@@ -5,7 +5,8 @@ using namespace cudaopt;
 
 namespace {
 
-// A rank stores only a part of a solve, and all ranks would have to be saved at the same moment.
+// Rejects checkpoints on a rank: a rank stores only its own variables, and all ranks would have to save their states at
+// the same moment. Returns CUDA_OPT_MISUSE and sets the message if the handle is a rank; otherwise returns 0.
 int refuse_rank(cuda_opt *s) {
     if (!s->solver->ranks()) return 0;
     s->solver->new_message().set(

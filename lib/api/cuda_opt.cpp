@@ -61,7 +61,8 @@ int check_space(cuda_opt &s, const char *name, const void *pointer, bool may_be_
 }
 
 int check_apart(cuda_opt &s, std::initializer_list<Extent> written, std::initializer_list<Extent> read) {
-    constexpr double most = 1e12; // bytes; for larger arrays the solve reports exhausted memory instead
+    // The limit is in bytes. For larger arrays the solve reports exhausted memory instead.
+    constexpr double most = 1e12;
     const auto share = [=](const Extent &a, const Extent &b) {
         const auto from_a = reinterpret_cast<uintptr_t>(a.begin), from_b = reinterpret_cast<uintptr_t>(b.begin);
         const double bytes = from_a <= from_b ? a.bytes : b.bytes;
@@ -100,7 +101,8 @@ int before_solve(cuda_opt *s, int bits, const char *call) {
 
 int take_arrays(cuda_opt *s, int bits, const char *call, void *x, double *f, void *g) {
     if (const int code = before_solve(s, bits, call)) return code;
-    const bool empty = s->solver->own_dimension() == 0; // the part of a rank may be empty
+    // A rank may store no variables at all. Its arrays may then be NULL.
+    const bool empty = s->solver->own_dimension() == 0;
     if (const int code = check_space(*s, "x", x, empty)) return code;
     if (const int code = check_space(*s, "f", f, false)) return code;
     if (const int code = check_space(*s, "g", g, empty)) return code;
@@ -172,7 +174,8 @@ int set_bounds(cuda_opt *s, int bits, const void *lower, const void *upper) {
     return 0;
 }
 
-// The values are exactly representable in the handle's precision, because the functions of that precision pass them.
+// Sets one lower and one upper bound for all variables. Both are exactly representable in the handle's precision, since
+// the function for each precision takes arguments of that precision.
 int set_uniform_bounds(cuda_opt *s, int bits, double lower, double upper) {
     if (s && s->batch) return set_batch_uniform_bounds(*s, bits, lower, upper);
     if (const int code = before_solve(s, bits, "cuda_opt_set_uniform_bounds")) return code;
@@ -182,7 +185,9 @@ int set_uniform_bounds(cuda_opt *s, int bits, double lower, double upper) {
     return 0;
 }
 
-// After a warm start the pairs stay in the units that they have. Other values in an array are not noticed.
+// Checks that the scales of the variables do not change after a warm start, because the stored correction pairs are in
+// the units of the previous scales. Only a change of the kind or of the common value is detected, not a change of
+// values in an array.
 int check_units_kept(cuda_opt &s, bool array, double all) {
     const UserArrays &arrays = s.solver->arrays;
     const bool same = array ? arrays.scales != nullptr : !arrays.scales && all == arrays.scale_all;
@@ -227,7 +232,8 @@ template <class Real> int get_diagonal(cuda_opt *s, Real *to) {
     constexpr int bits = 8 * sizeof(Real);
     if (const int code = require_solver(s, "cuda_opt_get_diagonal")) return code;
     Solver &solver = *s->solver;
-    const bool empty = solver.own_dimension() == 0; // the part of a rank may be empty
+    // A rank may store no variables at all. Its arrays may then be NULL.
+    const bool empty = solver.own_dimension() == 0;
     if (bits != s->bits || (!to && !empty) || !solver.can_save()) {
         solver.new_message().set("cuda_opt_get_diagonal: %s", bits != s->bits ? "the handle is of another precision"
                                                               : !to && !empty ? "the array is NULL"
@@ -289,14 +295,17 @@ int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
     Solver &solver = *s->solver;
     const int code = check_call(s, bits, x, f, g);
     if (code != 0 && (!solver.ranks() || (solver.ended() && !solver.exchanging()))) return code;
-    if (code != 0) solver.ranks()->fail(code, solver.message().text()); // the other ranks must learn of the failure
+    // The other ranks have to learn of the failure.
+    if (code != 0) solver.ranks()->fail(code, solver.message().text());
     return solver.resume();
 }
 
-// A copy of zero bytes needs no addresses, because an array without elements may be NULL.
+// Returns whether `bytes` bytes can be copied. Both addresses may be NULL if there are none, because an array without
+// elements may be NULL.
 bool are_copyable(const void *to, const void *from, int64_t bytes) { return bytes == 0 || (bytes > 0 && to && from); }
 
-// Runs a helper function of the C ABI after checking its arguments.
+// Calls action() for a helper function of the C ABI (memory, streams) after checking the handle. arguments_good:
+// whether the other arguments are valid.
 template <class Action> int help(cuda_opt *s, bool arguments_good, const Action &action) {
     return guarded(s, [&] {
         if (const int code = fault_of(s)) return code;
@@ -317,7 +326,7 @@ int cuda_opt_create_f32(cuda_opt **out, int64_t n, int32_t m, int32_t backend) {
 }
 
 void cuda_opt_destroy(cuda_opt **s) {
-    // There is no return code to report an error.
+    // This function has no return code, so it returns silently if the handle is invalid or its log callback is running.
     if (!s || (*s && require_no_log(**s, "cuda_opt_destroy") != 0)) return;
     delete *s;
     *s = nullptr;

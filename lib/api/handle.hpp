@@ -14,17 +14,20 @@
 #include "solver/solver.hpp"
 
 struct cuda_opt {
-    int failure = 0; // the code of a failed creation, with failure_message; 0: the handle is valid
+    // The code of a failed creation, with its message in failure_message. It is 0 if the handle is valid.
+    int failure = 0;
     int backend = CUDA_OPT_BACKEND_HOST;
     int bits = 64;
     cudaopt::Message failure_message;
     std::unique_ptr<cudaopt::MemorySpace> memory;
-    std::unique_ptr<cudaopt::Solver> solver; // exactly one of these three exists, unless failure is set
+    // Exactly one of the next three objects exists, unless the creation failed.
+    std::unique_ptr<cudaopt::Solver> solver;
     std::unique_ptr<cudaopt::Search> search;
     std::unique_ptr<cudaopt::Batch> batch;
-    std::unique_ptr<cudaopt::GradientCheck> check; // under way, with a solver
-    cudaopt::GradientCheck::Result check_result;   // of the last one
-    bool checked = false;                          // whether there was one
+    std::unique_ptr<cudaopt::GradientCheck>
+        check;                                   // a gradient check of the solver's function; NULL: none is in progress
+    cudaopt::GradientCheck::Result check_result; // the result of the last gradient check
+    bool checked = false;                        // whether a gradient check has been completed
 
     // The message of the handle, for writing and for reading.
     cudaopt::Message &message() {
@@ -37,14 +40,15 @@ struct cuda_opt {
     std::atomic<bool> &stop_requested() const {
         return search ? search->stop_requested : batch ? batch->stop_requested : solver->stop_requested;
     }
-    // Only for handles with a solver or a batch.
+    // Returns the settings. The handle must have a solver or a batch.
     cudaopt::Settings &settings() const { return batch ? batch->settings : solver->settings(); }
     bool started() const { return batch ? batch->started() : solver->started(); }
 };
 
 namespace cudaopt {
 
-// Returns the requested backend, or a negative code and sets the message.
+// Returns the backend to use if the user has requested `asked`. If it is not available, returns a negative code and
+// sets the message.
 int choose_backend(int32_t asked, Message &message);
 std::unique_ptr<MemorySpace> make_memory(int backend);
 
@@ -67,16 +71,17 @@ template <class Fill> int make_handle(cuda_opt **out, const Fill &fill) noexcept
     return s->failure = guarded(s, [&] { return fill(*s); });
 }
 
-// Checks that every call before a solve begins with. bits: the precision that the handle must have; 0: any. Returns 0,
-// or a code and sets the message.
+// Performs the checks that are common to all functions that are called before a solve starts. bits: the precision that
+// the handle must have; 0: any. Returns 0, or a code and sets the message.
 int before_solve(cuda_opt *s, int bits, const char *call);
-// Return 0, or CUDA_OPT_MISUSE and set the message: if the handle has no solver, if the log callback makes the call
-// during a step, or if a pointer is not in the handle's memory space.
+// The next functions return 0, or CUDA_OPT_MISUSE and set the message. They check, respectively, that the handle has a
+// solver, that the call is not made by the log callback during a step, and that a pointer is in the handle's memory
+// space.
 int require_solver(cuda_opt *s, const char *call);
 int require_no_log(cuda_opt &s, const char *call);
 int check_space(cuda_opt &s, const char *name, const void *pointer, bool may_be_null);
-// Returns 0, or CUDA_OPT_MISUSE and sets the message if a written array overlaps any other array of a solve. Arrays
-// that are NULL or empty are ignored.
+// Returns 0, or CUDA_OPT_MISUSE and sets the message if an array that the solve writes overlaps any other array of the
+// solve. Arrays that are NULL or empty are ignored. Extent describes one array.
 struct Extent {
     const char *name;
     const void *begin;
@@ -86,7 +91,7 @@ int check_apart(cuda_opt &s, std::initializer_list<Extent> written, std::initial
 // Checks and stores the arrays of a solve before its first call. Returns 0, or a code and sets the message.
 int take_arrays(cuda_opt *s, int bits, const char *call, void *x, double *f, void *g);
 
-// Returns the row of a table of settings or results, or NULL if it does not contain the key.
+// Returns the element with this key in a table of settings or results, or NULL if there is none.
 template <class Row, int count> const Row *find(const Row (&table)[count], int32_t key) {
     for (const Row &row : table)
         if (row.key == key) return &row;
@@ -94,7 +99,7 @@ template <class Row, int count> const Row *find(const Row (&table)[count], int32
 }
 // Returns 0, or a code and sets the message if the value of an integer setting is out of range.
 int check_range(cuda_opt &s, const char *name, int64_t value, int64_t least, int64_t most);
-// The same check for uniform bounds, which are one value each for all variables.
+// Checks uniform bounds, which are one value each for all variables. Returns 0, or a code and sets the message.
 int check_uniform_bounds(cuda_opt &s, double lower, double upper);
 
 // Settings and results of a pattern search (search.cpp, search_options.cpp), called by cuda_opt_set_int() and similar

@@ -1,4 +1,5 @@
-// Settings and results by key: one table row each, with the range that the header documents.
+// Reads and writes settings and results of a handle by key. Each table has one element per key, with the range of valid
+// values that the header documents.
 #include <limits>
 
 #include "api/handle.hpp"
@@ -16,7 +17,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 struct IntSetting {
     int32_t key;
     const char *name;
-    int64_t Settings::*value; // one of these two members, or neither
+    // At most one of the next two members is not NULL.
+    int64_t Settings::*value;
     bool Settings::*flag;
     int64_t least, most;
 };
@@ -127,7 +129,7 @@ int check_product_bits(cuda_opt &s, int64_t bits) {
     return CUDA_OPT_IMPROPER_INPUT;
 }
 
-// After a warm start the stored pairs keep their precision.
+// Rejects a change of the history precision after a warm start, because the stored pairs keep their precision.
 int check_pairs_kept(cuda_opt &s, int64_t bits) {
     const int64_t stored = s.solver->settings().history_bits;
     if (s.solver->pairs() == 0 || bits == stored) return 0;
@@ -143,15 +145,16 @@ int check_value(cuda_opt &s, const IntSetting &setting, int64_t value) {
     return check_range(s, setting.name, value, setting.least, setting.most);
 }
 
-// During an exchange all ranks rely on the settings that they have sent to each other.
+// Rejects a change of settings during an exchange, because all ranks rely on the settings that they have sent to each
+// other.
 int check_no_exchange(cuda_opt &s) {
     if (!s.solver || !s.solver->exchanging()) return 0;
     s.message().set("settings cannot be changed between CUDA_OPT_EXCHANGE and the next call of cuda_opt_solve");
     return CUDA_OPT_MISUSE;
 }
 
-// Returns whether a setting does not apply to batches, which have no reduced storage precision, no reports of iterates,
-// no log, no ranks and no timer.
+// Returns whether a setting does not apply to batches. Batches have no reduced history precision, no reports of
+// iterates, no log, no ranks and no timer.
 bool is_solvers_alone(int32_t key) {
     for (const int32_t one :
          {CUDA_OPT_HISTORY_BITS, CUDA_OPT_PRODUCT_BITS, CUDA_OPT_REPORT_ITERATES, CUDA_OPT_IPRINT_FREQUENCY,

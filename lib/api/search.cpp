@@ -45,7 +45,8 @@ int before_start(cuda_opt &s, const char *call) {
     return CUDA_OPT_MISUSE;
 }
 
-// Copies n values from the handle's memory space; clears the vector if the pointer is NULL.
+// Copies n values from the handle's memory space to a vector on the host. If the pointer is NULL, the vector becomes
+// empty.
 int copy(cuda_opt &s, const char *name, const double *from, std::vector<double> &to) {
     if (const int code = check_space(s, name, from, true)) return code;
     std::vector<double> values(from ? static_cast<std::size_t>(s.search->n()) : 0);
@@ -54,7 +55,8 @@ int copy(cuda_opt &s, const char *name, const double *from, std::vector<double> 
     return 0;
 }
 
-// Checks that every function that reads walks begins with. Returns 0, or a code and sets the message.
+// Performs the checks that are common to all functions that read walks, which are the independent searches of the
+// pattern search. Returns 0, or a code and sets the message.
 int before_reading(cuda_opt *s, const char *call, int64_t number) {
     if (const int code = require_search(s, call)) return code;
     if (s->search->evaluations() == 0) {

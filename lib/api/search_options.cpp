@@ -1,4 +1,5 @@
-// Settings and results of a pattern search by key: one table row each, with the range that the header documents.
+// Reads and writes settings and results of a pattern search by key. Each table has one element per key, with the range
+// of valid values that the header documents.
 #include <limits>
 
 #include "api/handle.hpp"
@@ -12,7 +13,7 @@ struct IntSetting {
     const char *name;
     int64_t SearchSettings::*value;
     int64_t least, most;
-    bool any_time; // whether it may change during the search
+    bool any_time; // whether the setting may change during the search
 };
 
 const IntSetting int_settings[] = {

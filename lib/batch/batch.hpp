@@ -10,8 +10,9 @@
 
 namespace cudaopt {
 
-// Implementations for problems whose initial Hessian is a multiple of the identity; for such problems without bounds
-// (or NULL); and for problems with a diagonal initial Hessian. Only one of them allocates memory.
+// The three implementations of a batch, of which one is used. The first is for problems whose initial Hessian is a
+// multiple of the identity, the second for such problems without bounds (NULL if there is no special implementation),
+// and the third for problems with a diagonal initial Hessian. Only the one that is used allocates memory.
 struct BatchMachines {
     std::unique_ptr<BatchMachine> plain, unbounded, in_metric;
 };
@@ -23,7 +24,7 @@ class Batch {
     Settings settings;
     BatchArrays arrays;
     int64_t packed = 0;
-    void *stream = nullptr; // CUDA
+    void *stream = nullptr; // the CUDA stream; not used on the host
     std::atomic<bool> stop_requested{false};
 
     int n() const { return n_; }

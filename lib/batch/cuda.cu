@@ -1,4 +1,5 @@
-// A batch on CUDA: one thread per problem if there are many small ones, otherwise one warp.
+// A batch on CUDA. Each problem is processed by one thread if there are many problems with few variables, and by one
+// warp otherwise.
 #include "batch/cuda_teams.cuh"
 #include "batch/cuda_threads.hpp"
 

@@ -14,10 +14,11 @@ namespace cudaopt {
 using batch::warps_of_block;
 constexpr int threads_of_block = warps_of_block * batch::Warp::width;
 
-// A rule (rules.hpp) is a __grid_constant__ kernel parameter, and its settings are read in place.
+// A rule is a functor that is applied to each problem (rules.hpp). It is a __grid_constant__ kernel parameter, so that
+// its settings are read in place.
 
-// One warp per problem, in a grid-stride loop. working: working_bytes for each warp in global memory, or NULL for
-// shared memory.
+// Applies a rule with one warp per problem, in a grid-stride loop. working: the workspaces of the warps in global
+// memory, working_bytes each, or NULL if they are in shared memory.
 template <class Rule>
 __global__ void __launch_bounds__(threads_of_block, 4)
     team_kernel(int64_t count, const __grid_constant__ Rule rule, unsigned char *working, int64_t working_bytes) {
@@ -31,8 +32,9 @@ __global__ void __launch_bounds__(threads_of_block, 4)
     }
 }
 
-// One thread per problem, with its workspace in local memory, which the hardware interleaves: threads that execute the
-// same instruction access contiguous memory. The registers suffice for three blocks on a multiprocessor.
+// Applies a rule with one thread per problem. The workspace of a thread is in local memory, which the hardware
+// interleaves, so that threads that execute the same instruction access contiguous memory. The registers suffice for
+// three blocks on a multiprocessor.
 template <class Rule, int bytes_of_thread>
 __global__ void __launch_bounds__(threads_of_block, 3) thread_kernel(int64_t count, const __grid_constant__ Rule rule) {
     alignas(16) unsigned char working[bytes_of_thread];
@@ -41,7 +43,7 @@ __global__ void __launch_bounds__(threads_of_block, 3) thread_kernel(int64_t cou
         rule(batch::OneThread{}, k, working);
 }
 
-// One thread per problem with the workspace in shared memory. A block is one warp.
+// Applies a rule with one thread per problem, whose workspace is in shared memory. A block is one warp.
 template <class Rule, int stride>
 __global__ void __launch_bounds__(batch::Warp::width, 4)
     shared_memory_kernel(int64_t count, const __grid_constant__ Rule rule) {
@@ -51,8 +53,8 @@ __global__ void __launch_bounds__(batch::Warp::width, 4)
         rule(batch::OneThread{}, k, shared + threadIdx.x * stride);
 }
 
-// How problems are distributed: the kernel of a rule, the threads and problems of a block, its shared memory, and the
-// number of blocks on a multiprocessor.
+// ByWarps and the structs below describe how problems are assigned to threads: the kernel that applies a rule, the
+// numbers of threads and problems per block, the shared memory of a block, and the number of blocks per multiprocessor.
 struct ByWarps {
     static constexpr int threads = threads_of_block, problems = warps_of_block;
     static int blocks_of_processor() { return 4; }
@@ -84,7 +86,9 @@ template <class How> class CudaTeams {
     template <class T> using Array = CudaArray<T, Lives::on_device>;
 
     CudaTeams() { check(cudaGetDevice(&device_), "cudaGetDevice"); }
-    ~CudaTeams() { // before memory is freed; a destructor cannot report an error
+    // The destructor waits for the stream before the memory is freed. It ignores errors, because a destructor cannot
+    // report them.
+    ~CudaTeams() {
         const OnDevice on(device_, std::nothrow);
         if (ready_) cudaStreamSynchronize(stream_);
     }
@@ -149,8 +153,8 @@ template <class How> class CudaTeams {
     static constexpr bool by_warps = std::is_same_v<How, ByWarps>;
     static int64_t blocks_for(int64_t count) { return (count + How::problems - 1) / How::problems; }
 
-    // A kernel of warps is allowed all shared memory, because the limit belongs to the kernel, and batches of different
-    // sizes share it.
+    // Loads the kernel of a rule. It allows a kernel with one warp per problem to use most_shared bytes of shared
+    // memory. The limit is a property of the kernel, and batches whose problems have different sizes share the kernel.
     template <class Rule> void prepare([[maybe_unused]] int most_shared) {
         if constexpr (by_warps) {
             check(load(team_kernel<Rule>), "the loading of a kernel");

@@ -1,15 +1,17 @@
-// The memory of one small problem. It has three parts, whose sizes are functions of n, m and the precision:
+// The layout in memory of one small problem. A team, which is one thread or one warp, works on the problem; the threads
+// of a team are called lanes. The data has three parts, whose sizes are functions of n, m and the precision:
 // - the persistent data, which survives from one evaluation to the next: the iteration, the compact matrix and the
 // initial Hessian;
 // - the vectors of n elements: x, g, those of the base point and of the best iterate, and the correction pairs;
-// - the workspace of the team that works on the problem: its copy of the persistent data, the replies of the sweeps,
-// their operands, and the transient data, which is lost at an evaluation.
+// - the workspace of the team: a copy of the persistent data, the results of the sweeps ("replies"), the operands of
+// the sweeps, and the transient data, which is lost at an evaluation.
 //
 // The panel is the matrix of n rows whose columns are y, s, g and z of the newest pair, then y and s of the older ones
 // (lbfgsb/panel.hpp). z is the displacement of the variables that the Cauchy path has fixed at bounds.
 //
-// A shape contains the properties of a problem that are compile-time constants of its kernel. The end of the file
-// decides which part of the workspace is stored in shared memory on a GPU, and how many threads or warps a block has.
+// A shape contains the properties of a problem that are compile-time constants of its kernel. The last part of this
+// file determines which part of the workspace is stored in shared memory on a GPU, and how many threads or warps a
+// block has.
 #pragma once
 
 #include <type_traits>
@@ -20,44 +22,48 @@
 
 namespace cudaopt::batch {
 
-constexpr int most_variables = crossed_capacity; // all breakpoints of a window can then be fetched at once
+// The largest n of a small problem. All breakpoints of a problem then fit into one window of the Cauchy search.
+constexpr int most_variables = crossed_capacity;
 constexpr int most_pairs = 64;
-constexpr int granule = 4; // variables and columns are processed in groups of this size, padded with zeros
+// Variables and columns are processed in groups of this size. Incomplete groups are padded with zeros.
+constexpr int granule = 4;
 
-// ---- shapes: properties that are compile-time constants of a kernel. pairs: m, or 0 if it is set at run time.
+// ---- shapes: properties that are compile-time constants of a kernel. pairs is m, or 0 if m is set at run time.
 
 struct Shape {
     static constexpr int pairs = 0;
     static constexpr bool bounds = true, weights = true;
     int n, m;
-    bool metric = false; // each variable has a weight h, for an initial Hessian that is not theta I
+    // Whether each variable has a weight h_i, for an initial Hessian that is not a multiple of the identity.
+    bool metric = false;
 };
 
-// n, m, the precision History of the pairs, whether there may be bounds, and whether there are weights.
+// A shape whose n, m and history precision are compile-time constants. bounds_: whether there may be bounds. weights_:
+// whether each variable has a weight.
 template <int n_, int m_, class History_, bool bounds_ = true, bool weights_ = false> struct FixedShape {
     using History = History_;
     static constexpr int n = n_, m = m_, pairs = m_;
     static constexpr bool bounds = bounds_, weights = weights_;
 };
 
-// m, bounds and weights.
+// A shape whose m is a compile-time constant. n is set at run time.
 template <int m_, bool bounds_ = true, bool weights_ = false> struct ShapeOfPairs {
     static constexpr int m = m_, pairs = m_;
     static constexpr bool bounds = bounds_, weights = weights_;
     int n;
 };
 
-// Like ShapeOfPairs with small n, for one thread per problem on a device.
+// A shape like ShapeOfPairs for at most most_of_thread variables, with one thread per problem on a device.
 template <int m_, bool bounds_ = true, bool weights_ = false>
 struct ThreadShape : ShapeOfPairs<m_, bounds_, weights_> {};
-constexpr int most_of_thread = 32; // variables
+constexpr int most_of_thread = 32; // the largest n with one thread per problem
 
-// From this number of problems on, one thread per problem is faster than one warp: on an H200 the times are equal at
-// 3,000 problems of 5 variables and at 4,000 of 20.
+// If a batch has at least this number of problems, one thread per problem is faster than one warp per problem. On an
+// H200 the times are equal at 3,000 problems of 5 variables and at 4,000 problems of 20 variables.
 constexpr int64_t many_problems = 5000;
-// The same threshold for functors within bounds with more than most_shared_within_bounds (24) variables, whose
-// persistent data is not stored in shared memory. On an H100 the times are equal at 30,000 problems of 32 variables.
-// With 10 pairs and 20 variables they are equal at 7,500; many_problems is used there all the same.
+// The same threshold for problems with bounds that have more than most_shared_within_bounds (24) variables, and whose f
+// is a functor. Their persistent data is not stored in shared memory. On an H100 the times are equal at 30,000 problems
+// of 32 variables. With 10 pairs and 20 variables they are equal at 7,500, but many_problems is used there.
 constexpr int64_t many_large_problems = 30000;
 
 template <class ShapeOf> CUDA_OPT_HD constexpr ShapeOf shape_of(Shape shape) {
@@ -73,8 +79,8 @@ template <class ShapeOf> CUDA_OPT_HD constexpr bool in_metric(const ShapeOf &sha
     else return ShapeOf::weights;
 }
 
-// Returns whether the history is full from the start (compact_matrix.hpp). The rule is the same whether or not m is a
-// compile-time constant, so that the results are bitwise equal.
+// Returns whether the history is treated as full from the start, with zeros for missing pairs (compact_matrix.hpp). The
+// rule does not depend on whether m is a compile-time constant, so that the results are bitwise equal in both cases.
 template <class ShapeOf> CUDA_OPT_HD constexpr bool is_full(const ShapeOf &shape) {
     return shape.m <= dense::most_unrolled;
 }
@@ -82,15 +88,15 @@ template <class ShapeOf> CUDA_OPT_HD constexpr bool is_full(const ShapeOf &shape
 template <class ShapeOf> inline constexpr bool of_threads = false;
 template <int m, bool bounds, bool weights> inline constexpr bool of_threads<ThreadShape<m, bounds, weights>> = true;
 
-// The number of variables whose data a device thread loads in advance. With few variables a larger number gains
-// nothing; with bounds, or by reverse communication, there are no registers for more.
+// The number of variables whose data a device thread loads in advance. With few variables a larger number does not save
+// time. With bounds or by reverse communication, no registers are left for a larger number.
 template <class ShapeOf> inline constexpr int loaded_in_advance = 1;
 template <int n, int m, class History>
 inline constexpr int loaded_in_advance<FixedShape<n, m, History, false>> = n > 64   ? 5
                                                                            : n > 10 ? 3
                                                                                     : 1;
 
-// The number of variables whose loads a device thread issues before it waits for them.
+// The number of variables for which a device thread issues loads before it waits for the first of them.
 template <class ShapeOf> inline constexpr int loaded_together = 4;
 template <int n, int m, class History, bool bounds, bool weights>
 inline constexpr int loaded_together<FixedShape<n, m, History, bounds, weights>> = n < 8 ? n : 4;
@@ -99,17 +105,18 @@ inline constexpr int loaded_together<FixedShape<n, m, History, bounds, weights>>
 
 CUDA_OPT_HD constexpr int padded(int count) { return (count + granule - 1) / granule * granule; }
 
-// Vectors of padded(n) elements: x, g, those of the base point, those of the best iterate, and the weights h if there
-// are any. They are followed by the pairs, 2 (m + 1) elements per variable: y and d of all slots, beginning with the
-// newest pair whatever its slot is. The threads of a warp, whose problems are at different iterates, then read the same
-// offset.
+// The vectors of a problem have padded(n) elements: x, g, those of the base point, those of the best iterate, and the
+// weights h if there are any. They are followed by the correction pairs, 2 (m + 1) elements per variable: y and d of
+// all slots, beginning with the newest pair whatever its slot is. Therefore the threads of a warp read the same offset,
+// although their problems are at different iterates.
 enum Vector { at_x, at_g, at_x_base, at_g_base, at_best_x, at_best_g, at_h };
 template <class ShapeOf> CUDA_OPT_HD constexpr int vector_count(const ShapeOf &shape) {
     return at_h + in_metric(shape);
 }
 CUDA_OPT_HD constexpr int row_stride(int m) { return 2 * (m + 1); }
 
-// The type in which the pairs are stored: that of the vectors, unless the shape has a type History.
+// The type in which the correction pairs are stored. It is the type of the vectors, unless the shape has a type
+// History.
 template <class Real, class ShapeOf, class = void> struct StoredIn { using Type = Real; };
 template <class Real, class ShapeOf> struct StoredIn<Real, ShapeOf, std::void_t<typename ShapeOf::History>> {
     using Type = typename ShapeOf::History;
@@ -119,17 +126,17 @@ template <class Real, class ShapeOf> struct StoredIn<Real, ShapeOf, std::void_t<
 };
 template <class Real, class ShapeOf> using Stored = typename StoredIn<Real, ShapeOf>::Type;
 
-// The data that survives from one evaluation to the next. If m is not a compile-time constant, the arrays of the matrix
-// follow the object.
+// The persistent data, which survives from one evaluation to the next. If m is not a compile-time constant, the arrays
+// of the compact matrix follow the object in memory.
 template <class ShapeOf> struct Persistent {
     double f = 0;
-    int64_t front = 0; // the slot whose pair is stored first among the variables' pairs
+    int64_t front = 0; // the slot of the pair that is stored first
     Iteration iteration;
     std::conditional_t<supports_diagonals<ShapeOf>, InitialHessian, ScalarInitialHessian> hessian;
     CompactMatrix<known_pairs<ShapeOf>> matrix;
 };
 
-// Bytes of the arrays that follow an object.
+// Returns the size in bytes of the arrays that follow an object in memory.
 template <class Object> CUDA_OPT_HD constexpr int64_t arrays_bytes(int m) {
     Object object;
     dense::CountArrays count;
@@ -146,13 +153,14 @@ template <class Real, class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t vecto
     return rounded_up(vector_count(shape) * padded(shape.n) * static_cast<int64_t>(sizeof(Real)) +
                       shape.n * row_stride(shape.m) * static_cast<int64_t>(sizeof(Stored<Real, ShapeOf>)));
 }
-// The block of a problem, which exists until the batch ends.
+// Returns the size of the memory block of a problem: its persistent data and its vectors. The block exists until the
+// batch ends.
 template <class Real, class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t block_bytes(ShapeOf shape) {
     return persistent_bytes(shape) + vectors_bytes<Real>(shape);
 }
 
-// The blocks of 32 problems are interleaved in words of 8 bytes: the k-th words of these problems are contiguous. The
-// threads of a warp, each with its own problem, then access contiguous memory.
+// The memory blocks of 32 problems are interleaved in units of 8 bytes (Word): the k-th units of these problems are
+// contiguous. The threads of a warp, each with its own problem, then access contiguous memory.
 #ifdef __CUDACC__ // nvcc has no type-based alias analysis
 typedef uint64_t Word;
 #else
@@ -166,7 +174,7 @@ CUDA_OPT_HD constexpr int64_t interleaved_offset(int64_t p, int64_t bytes_of_blo
            p % side_by_side * word_bytes + offset % word_bytes;
 }
 
-// A pointer to elements of an interleaved block.
+// A pointer to elements of an interleaved memory block.
 template <class Real> class Interleaved {
   public:
     Interleaved() = default;
@@ -186,7 +194,7 @@ template <class Real> class Interleaved {
 template <class Real, class ShapeOf> using Numbers = std::conditional_t<of_threads<ShapeOf>, Interleaved<Real>, Real *>;
 template <class Real, class ShapeOf> using Pairs = Numbers<Stored<Real, ShapeOf>, ShapeOf>;
 
-// Returns a pointer to the pairs, which begin at `first`.
+// Returns a pointer to the correction pairs, which begin at `first`.
 template <class Stored, class Real> CUDA_OPT_HD_INLINE Stored *pairs_from(Real *first) {
     return reinterpret_cast<Stored *>(first);
 }
@@ -194,7 +202,7 @@ template <class Stored> CUDA_OPT_HD_INLINE Interleaved<Stored> pairs_from(const 
     return first;
 }
 
-// Bytes of the blocks of `count` problems.
+// Returns the size in bytes of the memory blocks of `count` problems.
 template <class Real, class ShapeOf> CUDA_OPT_HD constexpr int64_t blocks_bytes(ShapeOf shape, int64_t count) {
     if (of_threads<ShapeOf>) count = (count + side_by_side - 1) / side_by_side * side_by_side;
     return count * block_bytes<Real>(shape);
@@ -202,20 +210,22 @@ template <class Real, class ShapeOf> CUDA_OPT_HD constexpr int64_t blocks_bytes(
 
 // ---- the workspace of a team
 
-// The replies of the sweeps, and their operands, which the first lane of a team writes for all lanes.
+// The results of the sweeps and the operands of the next sweep. The first lane (thread) of a team writes the operands,
+// and all lanes read them.
 struct Replies {
     PanelProducts products;
     DirectionSums direction;
 };
 struct Operands {
-    PanelRequest panel; // of the inner products
+    PanelRequest panel; // the operand of the inner products
     DiagonalUpdate update;
     DirectionRequest direction;
 };
 
-// The Cauchy search. It is stored in memory rather than in registers, because the dense algebra needs all registers
-// (docs/batch.md). If m is not a compile-time constant, it is followed by the factors of M^-1, later those of K, and by
-// the workspace of the subspace minimisation; otherwise these are local variables.
+// The data of the Cauchy search. It is stored in memory rather than in registers, because the dense linear algebra
+// needs all registers (docs/batch.md). If m is not a compile-time constant, three arrays follow the object in memory:
+// the factors of M^-1, later overwritten by those of K, and the workspace of the subspace minimisation. Otherwise these
+// arrays are local variables.
 template <int M> struct Transient {
     CauchySearch<M> cauchy;
     dense::KeptRoom<M> subspace;
@@ -231,8 +241,8 @@ template <class ShapeOf> CUDA_OPT_HD constexpr int64_t transient_bytes(const Sha
     return has_bounds<ShapeOf> ? static_cast<int64_t>(sizeof(Type)) + arrays_bytes<Type>(shape.m) : 0;
 }
 
-// The replies are followed by the products of the leading columns, except z, with all columns, and by the coefficients
-// of the direction.
+// The replies are followed in memory by two arrays: the products of the leading columns (y, s and g of the newest pair)
+// with all columns, and the coefficients of the direction. This function returns the length of the first array.
 template <class ShapeOf> CUDA_OPT_HD constexpr int leading_count(const ShapeOf &shape) {
     return panel::displacement * panel::columns(shape.m);
 }
@@ -240,10 +250,10 @@ template <class ShapeOf> CUDA_OPT_HD constexpr int64_t replies_bytes(const Shape
     return rounded_up(static_cast<int64_t>(sizeof(Replies)) +
                       (leading_count(shape) + panel::columns(shape.m)) * static_cast<int64_t>(sizeof(double)));
 }
-// The scratch contains the operands and the transient data. Within bounds it also contains the products over the free
-// variables, the breakpoints, the variables whose breakpoints lie in the window that the Cauchy search has requested,
-// with their rows of the panel, and the list of free variables. With weights the scaled panel shares the memory of
-// these rows, since it is needed earlier.
+// The scratch memory contains the operands of the sweeps and the transient data. With bounds it also contains the
+// products over the free variables, the breakpoints, the variables whose breakpoints lie in the window that the Cauchy
+// search has requested, with their rows of the panel, and the list of free variables. With weights, the panel in scaled
+// variables uses the memory of these rows, because it is needed earlier.
 template <class ShapeOf> CUDA_OPT_HD constexpr int entries_stride(const ShapeOf &shape) {
     return in_metric(shape) ? padded(panel::columns(shape.m)) : panel::columns(shape.m);
 }
@@ -260,7 +270,8 @@ template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t scratch_bytes(Sha
                               int64_t{shape.n} * static_cast<int64_t>(sizeof(CrossedVariable)) +
                               int64_t{rows} * static_cast<int64_t>(sizeof(int)));
 }
-// The three parts of a workspace, which may be in different memory spaces.
+// The addresses of the three parts of a workspace: persistent data, replies and scratch. They may be in different
+// memory spaces.
 struct Workspace {
     unsigned char *persistent, *replies, *scratch;
 };
@@ -274,11 +285,11 @@ template <class ShapeOf> CUDA_OPT_HD Workspace in_one_piece(const ShapeOf &shape
 
 // ---- one thread per problem with its persistent data in shared memory
 
-// The distance between the data of neighbouring threads is an odd number of 8 bytes, so that they use different banks.
-// The replies are stored there, too, unless n is so small that everything else stays in a cache and one more warp per
-// multiprocessor gains more.
+// The persistent data of neighbouring threads is an odd multiple of 8 bytes apart in shared memory, so that they access
+// different banks. The replies are stored there, too, if n > few_variables. With fewer variables all other data stays
+// in a cache, and the shared memory is better used for one more warp per multiprocessor.
 constexpr int few_variables = 8;
-// If n is not a compile-time constant:
+// If n is not a compile-time constant, the replies are in shared memory only for problems without bounds.
 template <class ShapeOf> inline constexpr bool replies_in_shared = !has_bounds<ShapeOf>;
 template <int n, int m, class History, bool bounds, bool weights>
 inline constexpr bool replies_in_shared<FixedShape<n, m, History, bounds, weights>> = n > few_variables;
@@ -287,16 +298,19 @@ template <class ShapeOf> CUDA_OPT_HD constexpr int64_t shared_bytes(const ShapeO
 }
 template <class ShapeOf> CUDA_OPT_HD constexpr int64_t shared_stride(ShapeOf shape) { return shared_bytes(shape) + 8; }
 template <class ShapeOf> CUDA_OPT_HD constexpr int64_t local_bytes(const ShapeOf &shape) {
-    return workspace_bytes(shape) - shared_bytes(shape) + 16; // arrays of length 0 are not allowed
+    // 16 more bytes, because arrays of length 0 are not allowed.
+    return workspace_bytes(shape) - shared_bytes(shape) + 16;
 }
 template <class ShapeOf>
 CUDA_OPT_HD Workspace in_two_pieces(const ShapeOf &shape, unsigned char *shared, unsigned char *local) {
     if (replies_in_shared<ShapeOf>) return {shared, shared + persistent_bytes(shape), local};
     return {shared, local, local + replies_bytes(shape)};
 }
-constexpr int least_shared_warps = 2; // per multiprocessor; with fewer, the latency is not hidden
-// With bounds, shared memory is used only for few variables, because threads otherwise wait for the vectors, and for so
-// few pairs that the dense algebra fits into registers.
+// The least number of warps per multiprocessor for which shared memory is used. Fewer warps do not hide the latency.
+constexpr int least_shared_warps = 2;
+// The largest n with bounds for which the persistent data is stored in shared memory. Shared memory limits the number
+// of threads, and with more variables too few threads remain to hide the latency of loading the vectors. The dense
+// linear algebra must also fit into registers.
 constexpr int most_shared_within_bounds = 24;
 template <class ShapeOf>
 inline constexpr bool state_fits_shared = !has_bounds<ShapeOf> || (ShapeOf::n <= most_shared_within_bounds &&
@@ -304,30 +318,31 @@ inline constexpr bool state_fits_shared = !has_bounds<ShapeOf> || (ShapeOf::n <=
 
 // ---- one warp per problem of a functor
 
-// A block has four warps. They use shared memory if a block fits there on every device of compute capability 8.0 or
-// higher.
+// A block has four warps with one problem each. The data of the problems is stored in shared memory if that of four
+// problems fits into 99 kB, which every device of compute capability 8.0 or higher provides.
 constexpr int warps_of_block = 4;
 constexpr int64_t most_shared_bytes = int64_t{99} * 1024;
 template <class ShapeOf, class Real>
 inline constexpr int64_t bytes_of_warp = workspace_bytes(ShapeOf{}) + vectors_bytes<Real>(ShapeOf{});
 template <class ShapeOf, class Real>
 inline constexpr bool warps_share = warps_of_block *(bytes_of_warp<ShapeOf, Real>) <= most_shared_bytes;
-// The number of blocks on a multiprocessor for which the registers have to suffice: four, or as many as 227 kB of
-// shared memory have room for.
+// Returns the number of blocks per multiprocessor for which the compiler must limit the registers: four, or fewer if
+// the shared memory of 227 kB does not suffice for four.
 template <class ShapeOf, class Real> constexpr int blocks_of_warps() {
     constexpr int64_t most = int64_t{227} * 1024, room = most / (warps_of_block * bytes_of_warp<ShapeOf, Real> + 1024);
     return !warps_share<ShapeOf, Real> || room > 4 ? 4 : static_cast<int>(room);
 }
 
-// With few variables a problem executes many instructions per loaded value, and warps that execute different parts of
-// the program suffer from instruction cache misses. The warps of a block therefore synchronise before each evaluation,
-// so that they fetch the same instructions. The block is as large as possible.
+// Whether the warps of a block synchronise before each evaluation. With few variables a problem executes many
+// instructions per loaded value. Warps that execute different parts of the program then suffer from instruction cache
+// misses. Synchronised warps fetch the same instructions, and the block is as large as possible.
 template <class ShapeOf, class Real>
 inline constexpr bool evaluation_needs_block_sync = warps_share<ShapeOf, Real> &&ShapeOf::n <= most_of_thread;
-constexpr int most_synchronised = 10; // variables
+constexpr int most_synchronised = 10; // the largest n for which the threads of a block synchronise
 template <class ShapeOf> inline constexpr bool threads_need_block_sync = ShapeOf::n <= most_synchronised;
 constexpr int most_warps_of_block = 16, most_shared_warps = 4;
-// The number of warps of a block, from `least` to `most`, so that `all` warps occupy all multiprocessors.
+// Returns the number of warps per block, from `least` to `most`. It is chosen so that `all` warps are distributed over
+// all multiprocessors.
 constexpr int warps_for(int64_t all, int processors, int least, int most) {
     const int64_t shared_out = (all + processors - 1) / processors;
     return static_cast<int>(shared_out < least ? least : shared_out < most ? shared_out : most);

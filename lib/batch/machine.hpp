@@ -9,16 +9,18 @@
 
 namespace cudaopt {
 
-// The caller's arrays in the memory space of the backend: f has count elements, each of the others count rows of n.
+// The caller's arrays in the memory space of the backend. f has `count` elements. Each of the other arrays has `count`
+// rows of n elements, one row per problem.
 struct BatchArrays {
     void *x = nullptr;
     double *f = nullptr;
     void *g = nullptr;
-    // One row for all problems, or one row for each; NULL: lower_all and upper_all.
+    // The bounds: one row for all problems, or one row for each problem. If they are NULL, lower_all and upper_all are
+    // the bounds of all variables.
     const void *lower = nullptr, *upper = nullptr;
     bool bounds_for_each = false;
     double lower_all = -infinity, upper_all = infinity;
-    // The caller's diagonal: one row for all problems, or one row for each; NULL: none.
+    // The diagonal that the caller supplies: one row for all problems, or one row for each problem. NULL: none.
     const void *diagonal = nullptr;
     bool diagonal_for_each = false;
 
@@ -28,11 +30,11 @@ struct BatchArrays {
 struct BatchShape {
     batch::Shape one;
     int64_t count;
-    int threads; // host
-    bool packed; // x, f and g have the rows of the active problems only, in the order of the list
+    int threads; // number of host threads
+    bool packed; // whether x, f and g contain only the rows of the active problems, in the order of the list
 };
 
-// A result of each problem: the offset of its eight bytes in Results.
+// Identifies a result of 8 bytes that each problem has, by its offset in the struct Results.
 struct BatchResult {
     int64_t offset;
 };
@@ -40,27 +42,31 @@ struct BatchResult {
 class BatchMachine {
   public:
     virtual ~BatchMachine() = default;
-    // The first call of each solve. It allocates what does not exist yet; later calls allocate nothing.
+    // Called first in each solve. The first call allocates all memory, and later calls allocate nothing.
     virtual void allocate(const BatchShape &shape, void *stream, CancellationToken &cancellation) = 0;
     virtual int64_t workspace_bytes() const = 0;
 
-    // Advances all problems to their first evaluation, and returns how many wait for one. With `stop` they end there.
+    // Advances all problems to their first evaluation, and returns how many wait for one. If `stop` is true, they end
+    // there.
     virtual int64_t begin(const BatchArrays &arrays, const Settings &settings, bool stop) = 0;
     // Advances the active problems, whose f and g have been evaluated, to their next evaluation, and returns how many
-    // wait for one. With `stop` they end there.
+    // wait for one. If `stop` is true, they end there.
     virtual int64_t resume(const BatchArrays &arrays, const Settings &settings, bool stop, double seconds) = 0;
-    // x, f and g become those of each problem's best iterate. Does not wait for the device.
+    // Ends the solves: x, f and g become those of each problem's best iterate. The function does not wait for the
+    // device.
     virtual void give_up(const BatchArrays &arrays, const Settings &settings, bool stop_requested, double seconds) = 0;
-    // The indices of the active problems, ascending, in the memory space of the backend.
+    // Returns the indices of the active problems in ascending order, in the memory space of the backend.
     virtual const int64_t *active() const = 0;
 
-    // Copies to host memory: the codes of all problems, one result of all, and the event of one of them.
+    // The next functions copy results to host memory: the return codes of all problems, one result of all problems, and
+    // the last event of one problem.
     virtual void read_codes(int32_t *to) = 0;
     virtual void read(const BatchResult &which, void *to) = 0;
     virtual Event event(int64_t problem) = 0;
 };
 
-// bounds: whether there may be any. Returns NULL if there is no special implementation for problems without bounds.
+// Returns the host implementation. bounds: whether there may be bounds. Returns NULL if bounds is false and there is no
+// special implementation for problems without bounds.
 template <class Real> std::unique_ptr<BatchMachine> make_host_batch(batch::Shape shape, bool bounds);
 template <class Real> std::unique_ptr<BatchMachine> make_cuda_batch(batch::Shape shape, int64_t count, bool bounds);
 

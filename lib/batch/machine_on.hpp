@@ -1,5 +1,6 @@
-// A batch by reverse communication, written once for all backends. The executor is the backend: it allocates arrays,
-// applies a rule (rules.hpp) to each problem by a team, and lists the problems that are marked as active.
+// Implements a batch by reverse communication for an executor, which is the host or CUDA. The executor allocates
+// arrays, applies a functor (a rule, rules.hpp) to each problem by a team of threads, and lists the problems that are
+// marked as active.
 #pragma once
 
 #include "batch/rules.hpp"
@@ -66,14 +67,15 @@ template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchM
     Event event(int64_t problem) override {
         Event event;
         constexpr int64_t size = sizeof(int64_t), words = sizeof event / size;
-        for (int64_t word = 0; word < words; word++) // blocks may be interleaved in words of this size
+        // The memory blocks of problems may be interleaved in units of this size.
+        for (int64_t word = 0; word < words; word++)
             executor_.copy_out(reinterpret_cast<char *>(&event) + word * size,
                                all_.at(problem, offset_of(&Iteration::event) + word * size), size);
         return event;
     }
 
   private:
-    // The offset of a member of Iteration in a block.
+    // Returns the offset of a member of Iteration in the memory block of a problem.
     template <class Member> static int64_t offset_of(Member Iteration::*member) {
         const batch::Persistent<ShapeOf> persistent;
         return reinterpret_cast<const char *>(&(persistent.iteration.*member)) -
@@ -115,7 +117,8 @@ template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchM
     Array<int64_t> active_, gathered_;
     int64_t count_ = 0, selected_ = 0;
     batch::Problems<Real, ShapeOf> all_{};
-    Executor executor_; // destroyed first: it waits for the work that still uses the arrays
+    // The last member is destroyed first, because its destructor waits for the work that still uses the arrays.
+    Executor executor_;
 };
 
 } // namespace cudaopt

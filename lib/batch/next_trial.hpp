@@ -1,8 +1,10 @@
-// One small problem of a batch. One step leads from f and g at x to the next trial point or to termination. All lanes
-// of a team execute the sweeps over the variables; the first lane makes the decisions in between. Decisions and
-// formulas are those of a large problem (lbfgsb/iteration.hpp and others). Only their order is repeated here, as one
-// function that runs until the next evaluation or termination, because a small problem has its variables in its own
-// memory and needs to suspend only for evaluations.
+// Solves one small problem of a batch. One step leads from f and g at x to the next trial point or to termination. A
+// team of lanes, which is one thread or the threads of a warp, works on the problem. All lanes execute the sweeps over
+// the variables, and the first lane makes the decisions between the sweeps.
+//
+// Decisions and formulas are those of a large problem (lbfgsb/iteration.hpp and others). Only their order is repeated
+// here, as one function that runs until the next evaluation or termination. A small problem has its variables in its
+// own memory, so it suspends only for evaluations.
 #pragma once
 
 #include <new>
@@ -15,20 +17,20 @@
 
 namespace cudaopt::batch {
 
-// Returns the settings with the initial Hessian for which the kernel was compiled. The settings for reports, logs and
-// storage precision have no effect.
+// Returns a copy of the settings for small problems. It contains the initial Hessian for which the kernel was compiled.
+// The settings for reports, logs and history precision have no effect.
 inline Settings for_small_problems(Settings settings, int64_t metric) {
     settings.metric = metric;
     return settings;
 }
 
-// Used unless the caller supplies the diagonal.
+// Takes the place of the function that supplies a diagonal if the caller supplies none.
 struct NoDiagonal {
     template <class Values> CUDA_OPT_HD void operator()(const Values &) const {}
 };
 
-// The operands of the sweeps. They are stored in registers of a single thread, or in the workspace, where all lanes of
-// a team read them.
+// The operands of the sweeps. If a team is a single thread, they are stored in its registers. Otherwise they are stored
+// in the workspace, where all lanes of the team read them.
 template <bool is_own> struct OperandsOf {
     Operands own{};
     CUDA_OPT_HD explicit OperandsOf(unsigned char *) {}
@@ -45,7 +47,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     using Values = Numbers<Real, ShapeOf>;
     static constexpr int M = known_pairs<ShapeOf>;
 
-    // settings: for_small_problems().
+    // settings: the result of for_small_problems().
     CUDA_OPT_HD SmallProblem(Team team, ShapeOf shape, const Settings &settings, const Workspace &workspace,
                              const Values &vectors, const BoxArrays<Real> &box)
         : team_(team), shape_(shape), settings_(settings), workspace_(workspace),
@@ -57,11 +59,11 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     CUDA_OPT_HD double &f() const { return sweeps_.f(); }
     CUDA_OPT_HD const Results &results() const { return persistent_.iteration.results; }
 
-    // Initialises a problem before its start is stored in x. Data that is written before it is read is not cleared,
-    // because clearing would delay the other threads of a warp.
+    // Initialises a problem before its start is stored in x. It clears only data that is read before it is written,
+    // because more work would delay the other threads of a warp.
     CUDA_OPT_HD_INLINE void begin() {
         if (!is_full(shape_) || M == 0) {
-            const Values vectors = x(); // the first of them
+            const Values vectors = x(); // the first of the vectors
             const auto count = static_cast<int>(vectors_bytes<Real>(shape_) / static_cast<int64_t>(sizeof(Real)));
             for (int k = team_.lane(); k < count; k += Team::width) vectors[k] = 0;
             team_.sync();
@@ -74,9 +76,9 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         persistent->iteration.n = shape_.n;
     }
 
-    // Called after x has been stored. Advances to the first evaluation, or to termination if x or the bounds are
-    // invalid. Returns a task in every lane, as do the next three functions: CUDA_OPT_EVALUATE_FG or the return code of
-    // the solve.
+    // Called after x has been stored. It advances to the first evaluation, or to termination if x or the bounds are
+    // invalid. Like the next three functions, it returns the same task in every lane: CUDA_OPT_EVALUATE_FG or the
+    // return code of the solve.
     CUDA_OPT_HD_INLINE int start() {
         const StartReport report = sweeps_.check_start();
         team_.sync();
@@ -99,14 +101,14 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         });
     }
 
-    // Called with f and g at x. supply(h) writes the caller's diagonal at x and is called by all lanes.
+    // Advances from f and g at x to the next task. supply(h) writes the caller's diagonal at x to h; all lanes call it.
     template <class Supply = NoDiagonal> CUDA_OPT_HD_INLINE int next_trial(double seconds, const Supply &supply = {}) {
         Iteration &it = persistent_.iteration;
         Next next = decide([&] {
             it.seconds = seconds;
             use_stored_pairs();
             if (!it.first) {
-                // These are the products that are needed if the step is accepted, as it usually is.
+                // Requests the products that are needed if the step is accepted, because it usually is.
                 PanelRequest panel = persistent_.matrix.tentative_panel();
                 panel.free_gram = it.bounded;
                 if (settings_.metric == Metric::callers &&
@@ -149,7 +151,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         return team_.of_first([&] { return next == Next::end ? it.end_code : request_evaluation(); });
     }
 
-    // Called instead of an evaluation if the caller stops the solve or a wait for the device was too long.
+    // Ends the solve. It is called instead of an evaluation if the caller stops the solve or a wait for the device was
+    // too long.
     CUDA_OPT_HD_INLINE int stop() {
         return team_.of_first([&] {
             persistent_.iteration.results.evaluations--; // the requested evaluation was not made
@@ -170,20 +173,21 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     // ---- the decisions of the first lane
 
   private:
-    // The next action of a step.
+    // The next action within a step, from one evaluation to the next.
     enum class Next {
-        products,   // the inner products at x
-        model,      // the model, from these products
-        diagonal,   // the caller's diagonal
-        direction,  // the direction of the model
-        truncation, // the same direction, truncated at the box
-        failure,    // the direction is not a descent direction
-        step,       // the evaluation at another step
-        evaluation, // the evaluation at the first step along the direction
+        products,   // compute the inner products at x
+        model,      // form the quadratic model from these products
+        diagonal,   // let the caller supply the diagonal
+        direction,  // compute the direction that minimises the model
+        truncation, // compute the same direction, truncated at the box
+        failure,    // recover, because the direction is not a descent direction
+        step,       // evaluate f and g at another step along the direction
+        evaluation, // evaluate f and g at the first step along the direction
         end
     };
 
-    // The first lane decides, and all lanes receive its decision. Threads that solve one problem each reconverge here.
+    // The first lane of the team calls decide(), and all lanes receive the result. If each thread of a warp solves its
+    // own problem, the threads reconverge here.
     template <class Decide> CUDA_OPT_HD_INLINE Next decide(const Decide &decide) const {
         return opaque_value(static_cast<Next>(team_.of_first([&] { return static_cast<int>(decide()); })));
     }
@@ -191,7 +195,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
 
     // ---- the decisions of the first lane
 
-    // Called when f, g and the inner products at x are known.
+    // Tests for convergence and termination. Called when f, g and the inner products at x are known.
     CUDA_OPT_HD_INLINE Next judge_point() {
         Iteration &it = persistent_.iteration;
         const PanelProducts sums = sweeps_.products();
@@ -232,7 +236,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         return begin_direction(has_products);
     }
 
-    // Called if the line search has failed or the direction is not a descent direction.
+    // Discards the pairs or ends the solve. Called if the line search has failed or the direction is not a descent
+    // direction.
     CUDA_OPT_HD_INLINE Next recover() {
         Iteration &it = persistent_.iteration;
         const auto &matrix = persistent_.matrix;
@@ -314,7 +319,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         }
     }
 
-    // factors: those of M^-1, and later those of K, which is formed when M^-1 is no longer needed.
+    // Computes the Cauchy point and the subspace minimiser. factors: memory for the factors of M^-1, and later for
+    // those of K, which is formed when M^-1 is no longer needed.
     template <class Factors>
     CUDA_OPT_HD_INLINE bool find_minimiser(const PanelProducts &sums, CauchyPoint &point, CauchySearch<M> &cauchy,
                                            Factors &factors, double *workspace) {
@@ -326,7 +332,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         while (state == CauchyState::window)
             state = cauchy.resume(matrix, factors, sums,
                                   sweeps_.crossed(cauchy.panel(), cauchy.window_begin(), cauchy.window_end()));
-        if (state == CauchyState::inner_products) { // of the variables that are free at the Cauchy point
+        // Requests the inner products over the variables that are free at the Cauchy point.
+        if (state == CauchyState::inner_products) {
             sweeps_.form_free_gram(cauchy.panel());
             cauchy.use_new_products();
         }
@@ -339,7 +346,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
                                  all_free ? nullptr : path.free_gram(sums), factors, workspace, sweeps_.coefficients());
     }
 
-    // Called when the direction and the sums of its sweep are known.
+    // Checks that the direction is a descent direction. If it is not, the direction is truncated at the box, or the
+    // step fails. Called when the direction and the sums of its sweep are known.
     CUDA_OPT_HD_INLINE Next judge_direction() {
         Iteration &it = persistent_.iteration;
         if (it.descends(settings_, sweeps_.direction_sums(), persistent_.matrix.pairs())) return Next::evaluation;
@@ -350,7 +358,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         if (it.ends_at_limit(settings_, false)) return finish();
         sweeps_.restore(it.f_base);
         it.truncated = true;
-        if (persistent_.hessian.has_changed()) { // the model is formed again, with the new diagonal
+        // The quadratic model has to be formed again with the new diagonal.
+        if (persistent_.hessian.has_changed()) {
             use_stored_pairs();
             update_and_request_products();
             return Next::products;
@@ -361,7 +370,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     }
 
     CUDA_OPT_HD_INLINE void truncate() {
-        operands().direction.panel.fresh = false; // the sweep of the direction has already formed y_new
+        // The sweep of the direction has already formed the newest y.
+        operands().direction.panel.fresh = false;
         operands().direction.truncate = true;
     }
 
@@ -428,7 +438,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         use_stored_pairs();
     }
 
-    // A factorisation broke down, or a coefficient is not finite: continue from x without pairs.
+    // Discards the correction pairs and continues from x. Called if a factorisation broke down or a coefficient is not
+    // finite.
     CUDA_OPT_HD_INLINE Next break_down() {
         refresh();
         persistent_.iteration.truncated = false;

@@ -1,9 +1,11 @@
-// The inner products of the panel's columns (lbfgsb/panel.hpp). The panel is stored row by row, one row for each
-// variable. Each product is one sum in the order of the variables, formed by one lane; the products are distributed
-// over the lanes.
+// Computes the inner products of the panel's columns (lbfgsb/panel.hpp) for one small problem. The panel is the matrix
+// whose columns are the stored vectors y and s, the gradient g and the displacement z. It is stored row by row, one row
+// for each variable. Each product is one sum in the order of the variables, formed by one lane (one thread of the team
+// that works on the problem). The products are distributed over the lanes.
 //
-// Several lanes, and a host, form strips: a few columns times four (form_strip). One thread of a device forms bands:
-// all products with some columns in one traversal, with each sum in a register (form_band).
+// If a team has several lanes, and on the host, the products are formed in strips: a few columns times four columns
+// (form_strip). If a team is one thread of a device, they are formed in bands: all products with some columns in one
+// traversal of the variables, with each sum in a register (form_band).
 #pragma once
 
 #include <type_traits>
@@ -36,15 +38,16 @@ struct Four {
             return {*reinterpret_cast<const FourDoubles *>(static_cast<const double *>(values))};
         else return of(values[0], values[1], values[2], values[3]);
     }
-    // Not through memory: loading a vector whose elements were just stored one by one causes a store-forwarding stall.
+    // The vector is formed in registers. Loading a vector from memory whose elements were just stored one by one would
+    // cause a store-forwarding stall.
     CUDA_OPT_HD_INLINE static Four of(double a, double b, double c, double d) { return {FourDoubles{a, b, c, d}}; }
     CUDA_OPT_HD_INLINE double operator[](int i) const { return v[i]; }
     CUDA_OPT_HD_INLINE void add_product(double a, const Four &b) { v += a * b.v; }
 };
 #endif
 
-// The entries of one variable in the pairs, or the coefficients of the panel's columns. They are copied to registers if
-// their number is a compile-time constant; if count is 0, they are read in place.
+// The elements of one variable in the correction pairs, or the coefficients of the panel's columns. They are copied to
+// registers if their number `count` is a compile-time constant; if it is 0, they are read from memory.
 template <class Real, int count, class Values = const Real *> struct RowOfPairs {
     Real values[count] = {};
     RowOfPairs() = default;
@@ -61,7 +64,7 @@ template <class Real, class Values> struct RowOfPairs<Real, 0, Values> {
 };
 template <int count> using Coefficients = RowOfPairs<double, count>;
 
-// A column of the pairs, or a vector, which may be stored in more bits than the pairs.
+// One column of the correction pairs, or another vector, which may be stored in more bits than the pairs.
 template <class Stored, class Real> struct Column {
     const Stored *of_pairs;
     const Real *of_vectors;
@@ -85,7 +88,7 @@ template <class Stored, class Real> CUDA_OPT_HD_INLINE Column<Stored, Real> colu
     else return {nullptr, first, 1};
 }
 
-// Returns the product of two columns, summed in the order of the variables.
+// Returns the inner product of two columns, summed in the order of the variables.
 template <class Column> CUDA_OPT_HD_INLINE double product(int rows, const Column &left, const Column &right) {
     double sum = 0;
     CUDA_OPT_UNROLLED(4)
@@ -93,11 +96,11 @@ template <class Column> CUDA_OPT_HD_INLINE double product(int rows, const Column
     return sum;
 }
 
-// The panel of a problem, four columns at a time: y_new, s_new, g and z, then y and s of the older pairs. z is 0 here,
-// because a window of the Cauchy search contains all of its variables, so that no products are needed at a positive
-// threshold.
+// The panel of a problem, read in groups of four columns: y, s, g and z of the newest pair, then y and s of the older
+// pairs. z is 0 here. A window of the Cauchy search contains all variables of a small problem, so that inner products
+// are never needed after some variables have been fixed at bounds.
 template <class PairValues, class Values> struct PanelRows {
-    PairValues rows; // y and d, the newest pair's first
+    PairValues rows; // y and d of all pairs, beginning with the newest
     int stride;
     Values g;
 
@@ -116,7 +119,7 @@ template <class PairValues, class Values> struct PanelRows {
         if (which == panel::gradient) return column_of_vector<Stored, Real>(g);
         return column_of_pairs<Stored, Real>(rows + (which < panel::leading ? which : which - 2), stride);
     }
-    // Loads the columns `from` to `to` - 1, except z.
+    // Loads the elements of variable i in columns from, ..., to - 1, except z.
     template <int from, int to> CUDA_OPT_HD_INLINE void load(int i, double *entries) const {
         const PairValues row = rows + i * stride;
         for (int column = from; column < to; column++)
@@ -127,7 +130,7 @@ template <class PairValues, class Values> struct PanelRows {
     }
 };
 
-// The variables over which a product is summed: all, or those of a list.
+// The variables over which a product is summed. AllRows stands for all variables, and ListedRows for those in a list.
 struct AllRows {
     int count;
     CUDA_OPT_HD_INLINE int operator[](int k) const { return k; }
@@ -138,7 +141,7 @@ struct ListedRows {
     CUDA_OPT_HD_INLINE int operator[](int k) const { return list[k]; }
 };
 
-// sums[r] = the products of column a + r with the columns b .. b + 3, r < height.
+// Computes sums[r], the inner products of column a + r with the columns b, ..., b + 3, for 0 <= r < height.
 template <int height, class Panel, class Rows>
 CUDA_OPT_HD_INLINE void form_strip(const Panel &panel, Rows rows, int a, int b, Four *sums) {
     CUDA_OPT_HOST_UNROLLED(4)
@@ -157,8 +160,8 @@ CUDA_OPT_HD_INLINE void form_strip(const Panel &panel, Rows rows, int a, int b, 
     }
 }
 
-// Computes the products of the columns before z with all columns. Each lane forms some of the strips and calls store(a,
-// b, product).
+// Computes the products of the columns before z (y, s and g of the newest pair) with all columns. Each lane forms some
+// of the strips and calls store(a, b, product) for each product.
 template <class Team, class Panel, class Rows, class Store>
 CUDA_OPT_HD_INLINE void form_leading(const Team &team, const Panel &panel, int columns, Rows rows, const Store &store) {
     constexpr int heads = panel::displacement, height = Team::width == 1 ? heads : 1, high = heads / height;
@@ -173,8 +176,8 @@ CUDA_OPT_HD_INLINE void form_leading(const Team &team, const Panel &panel, int c
     }
 }
 
-// The products of the columns before z with all columns except z are numbered consecutively. These functions return
-// their number and the columns a <= b of product k.
+// Numbers consecutively the products of the columns before z with all columns except z, one product for each pair of
+// columns a <= b. This function returns their number, and the next one returns the columns a and b of product k.
 CUDA_OPT_HD constexpr int leading_product_count(int columns) { return panel::displacement * (columns - 2); }
 struct ColumnPair {
     int a, b;
@@ -186,7 +189,7 @@ CUDA_OPT_HD_INLINE ColumnPair leading_product(int k, int columns) {
     return {a, b < panel::displacement ? b : b + 1};
 }
 
-// Computes the products of all columns a <= b. Of the first four columns, a takes only the first `heads`.
+// Computes the products of all columns a <= b. Among the first four columns, only the first `heads` are used as a.
 template <int heads, class Team, class Panel, class Rows, class Store>
 CUDA_OPT_HD_INLINE void form_triangle(const Team &team, const Panel &panel, int columns, Rows rows,
                                       const Store &store) {
@@ -194,7 +197,9 @@ CUDA_OPT_HD_INLINE void form_triangle(const Team &team, const Panel &panel, int 
     const int blocks = padded(columns) / granule, strips = blocks * (blocks + 1) / 2 * high;
     CUDA_OPT_ROLLED
     for (int strip = team.lane(); strip < strips; strip += Team::width) {
-        int right = 0, before = 0; // b's block, and the number of blocks before its first
+        // `right` is the group of four columns that contains b, and `before` is the number of groups before its first
+        // one.
+        int right = 0, before = 0;
         for (const int block = strip / high; block > before + right; right++) before += right + 1;
         const int a = (strip / high - before) * granule + strip % high * height, b = right * granule;
         const auto form = [&](auto rows_of_strip) {
@@ -209,7 +214,7 @@ CUDA_OPT_HD_INLINE void form_triangle(const Team &team, const Panel &panel, int 
     }
 }
 
-// Calls use(k, load(k)) for k = 0, ..., count - 1 and issues `ahead` loads in advance.
+// Calls use(k, load(k)) for k = 0, ..., count - 1. At any time `ahead` loads have been issued in advance.
 template <int ahead, class Load, class Use>
 CUDA_OPT_HD_INLINE void in_turn(int count, const Load &load, const Use &use) {
     std::decay_t<decltype(load(0))> loaded[ahead];
@@ -229,7 +234,7 @@ CUDA_OPT_HD_INLINE void in_turn(int count, const Load &load, const Use &use) {
     }
 }
 
-// Computes the products of columns a <= b with a in [from, to), except z, if the number of columns is a compile-time
+// Computes the products of columns a <= b with from <= a < to, except z, if the number of columns is a compile-time
 // constant. It traverses the variables once, with each sum in a register. It is used with one thread per problem on a
 // device, where a row would no longer be in a cache in a second traversal. The next rows are loaded while the current
 // one is processed.

@@ -1,13 +1,15 @@
-// Facts about the variables of one small problem that sweep 1 collects besides its sums: counts, minima and maxima.
-// Their results do not depend on the order, so that each lane of a team collects its own, and the records are joined.
+// Counts, minima and maxima over the variables of one small problem, which sweep 1 (the inner products) collects
+// besides its sums. Their results do not depend on the order of the variables. Therefore each lane (thread) of a team
+// collects them for some of the variables, and the records of all lanes are joined.
 #pragma once
 
 #include "exec/accumulators.hpp"
 
 namespace cudaopt::batch {
 
-// Records the largest |(P g)_i| and the number of components of g that are not finite. With bounds it also records the
-// least breakpoint and the numbers of variables that are at their bounds and free.
+// Records the largest |(P g)_i|, where P g is the projected gradient, and the number of components of g that are not
+// finite. With bounds it also records the least breakpoint and the numbers of variables that are at their bounds and
+// free.
 template <bool bounds> struct RowFacts {
     Max largest{0};
     Count not_finite;

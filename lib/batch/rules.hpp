@@ -1,5 +1,6 @@
-// The rules of a batch by reverse communication: what a team does to one problem in each launch, on host and device. A
-// rule is applied to k = 0, 1, ...; the k-th problem is that of the list of active problems, or of all.
+// The rules of a batch by reverse communication, on host and device. A rule is a functor that says what a team (one
+// thread or one warp) does to one problem in each launch. It is applied to k = 0, 1, ...; problem k is the k-th in the
+// list of active problems, or the k-th of all.
 #pragma once
 
 #include <cstring>
@@ -8,25 +9,27 @@
 
 namespace cudaopt::batch {
 
-// All problems, and the list of those to which a rule is applied, or NULL for all.
+// The data of all problems, and the list of those to which a rule is applied, or NULL for all.
 template <class Real, class ShapeOf = Shape> struct Problems {
     ShapeOf shape{};
     unsigned char *blocks = nullptr;
     Real *x = nullptr, *g = nullptr;
     double *f = nullptr;
     const Real *lower = nullptr, *upper = nullptr;
-    const Real *diagonal = nullptr; // the caller's, or NULL
+    const Real *diagonal = nullptr; // the diagonal that the caller supplies, or NULL
     bool bounds_for_each = false, diagonal_for_each = false, packed = false;
     double lower_all = -infinity, upper_all = infinity;
     int32_t *codes = nullptr;
-    unsigned char *marks = nullptr; // 1 for problems that wait for an evaluation
+    // One mark per problem: 1 if it waits for an evaluation.
+    unsigned char *marks = nullptr;
     const int64_t *list = nullptr;
 
     template <class Team> using Problem = SmallProblem<Real, Team, ShapeOf>;
 
     CUDA_OPT_HD int64_t problem(int64_t k) const { return list ? list[k] : k; }
     CUDA_OPT_HD int64_t row(int64_t k) const { return packed ? k : problem(k); }
-    // Returns the address of the byte `offset` of problem p's block. It is valid up to the end of its 8-byte word.
+    // Returns the address of the byte `offset` of problem p's memory block. Only the rest of its unit of 8 bytes
+    // follows contiguously, because the blocks of several problems are interleaved.
     CUDA_OPT_HD unsigned char *at(int64_t p, int64_t offset) const {
         if constexpr (of_threads<ShapeOf>) return blocks + interleaved_offset(p, block_bytes<Real>(shape), offset);
         else return blocks + p * block_bytes<Real>(shape) + offset;
@@ -55,8 +58,8 @@ template <class Real, class ShapeOf = Shape> struct Problems {
         }
     }
 
-    // Returns problem p, whose vectors are used in its block. load() copies the persistent data to the workspace, and
-    // store() copies it back.
+    // Returns problem p. Its vectors are used in place in its memory block. load() copies its persistent data to the
+    // workspace of the team, and store() copies it back.
     template <class Team>
     CUDA_OPT_HD Problem<Team> problem_of(const Team &team, int64_t p, const Settings &settings,
                                          unsigned char *workspace) const {
@@ -69,14 +72,15 @@ template <class Real, class ShapeOf = Shape> struct Problems {
         move<distance, 1>(team, at(p, 0), workspace);
     }
 
-    // Copies x, f and g of a problem to a row of the caller's arrays.
+    // Copies x, f and g of a problem to row `to` of the caller's arrays.
     template <class Team> CUDA_OPT_HD void write(const Team &team, Problem<Team> &one, int64_t to) const {
         copy(team, one.x(), x + to * shape.n);
         if (one.results().evaluations == 0) return; // f and g do not exist
         copy(team, one.g(), g + to * shape.n);
         if (team.lane() == 0) f[to] = one.f();
     }
-    // Reports the task of the k-th problem, and its x or, if it has ended, its x, f and g.
+    // Reports the task of the k-th problem to the caller's arrays. It writes x, and also f and g if the problem has
+    // ended.
     template <class Team> CUDA_OPT_HD void report(const Team &team, Problem<Team> &one, int64_t k, int task) const {
         const int64_t p = problem(k);
         if (team.lane() == 0) {
@@ -89,14 +93,16 @@ template <class Real, class ShapeOf = Shape> struct Problems {
     }
 
   private:
-    static constexpr int distance = of_threads<ShapeOf> ? side_by_side : 1; // distance between the words of a block
+    // The distance between consecutive units of 8 bytes in a problem's memory block.
+    static constexpr int distance = of_threads<ShapeOf> ? side_by_side : 1;
     template <int to_distance, int from_distance, class Team>
     CUDA_OPT_HD void move(const Team &team, unsigned char *to, const unsigned char *from) const {
         const Word *const __restrict__ source = reinterpret_cast<const Word *>(from);
         Word *const __restrict__ target = reinterpret_cast<Word *>(to);
         const auto count = static_cast<int>(words_for(persistent_bytes(shape)));
         team.sync();
-        CUDA_OPT_UNROLLED(has_bounds<ShapeOf> ? 8 : 32) // kernels without bounds have registers for a larger factor
+        // Kernels without bounds have enough registers for a larger unroll factor.
+        CUDA_OPT_UNROLLED(has_bounds<ShapeOf> ? 8 : 32)
         for (int i = team.lane(); i < count; i += Team::width) target[i * to_distance] = source[i * from_distance];
         team.sync();
     }
@@ -107,11 +113,11 @@ template <class Real, class ShapeOf = Shape> struct Problems {
 // solve or because the time limit was reached during a wait.
 enum class Purpose { begin, resume, stop_waiting, end_of_time };
 
-// There is one rule for all purposes, because it contains the whole algorithm, which takes long to compile. stop: a
-// problem that would request an evaluation ends instead.
+// Advances a problem. One rule serves all purposes, because it contains the whole algorithm, which takes long to
+// compile. stop: whether a problem ends instead of requesting an evaluation.
 template <class Real, class ShapeOf = Shape> struct Advance {
     Problems<Real, ShapeOf> all;
-    Settings settings; // for_small_problems()
+    Settings settings; // the result of for_small_problems()
     Purpose purpose;
     bool stop;
     double seconds;
@@ -126,7 +132,7 @@ template <class Real, class ShapeOf = Shape> struct Advance {
         if (purpose == Purpose::begin) {
             one.begin();
             all.copy(team, all.x + p * all.shape.n, one.x());
-            // Needed if the solve ends before g is evaluated.
+            // The gradient is set to 0, in case the solve ends before g is evaluated.
             for (int i = team.lane(); i < all.shape.n; i += Team::width) one.g()[i] = 0;
             team.sync();
             task = one.start();
@@ -147,8 +153,8 @@ template <class Real, class ShapeOf = Shape> struct Advance {
     }
 };
 
-// For packed arrays. PackActive copies x of the active problems to the first rows. WriteEnded copies x, f and g of all
-// problems to their own rows when the batch ends.
+// Two rules for packed arrays, which contain only the rows of the active problems. PackActive copies x of the active
+// problems to the first rows. WriteEnded copies x, f and g of all problems to their own rows when the batch ends.
 template <class Real, class ShapeOf = Shape> struct PackActive {
     Problems<Real, ShapeOf> all;
     template <class Team> CUDA_OPT_HD void operator()(const Team &team, int64_t k, unsigned char *) const {
@@ -165,7 +171,7 @@ template <class Real, class ShapeOf = Shape> struct WriteEnded {
     }
 };
 
-// Copies eight bytes of each block to an array.
+// Copies one result of 8 bytes from the memory block of each problem to an array.
 template <class Real, class ShapeOf = Shape> struct Gather {
     Problems<Real, ShapeOf> all;
     int64_t offset;

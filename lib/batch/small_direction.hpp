@@ -1,14 +1,14 @@
-// Sweep 2 of one small problem: the direction d from the coefficients of the model, and the first trial point,
-// x_base + step d projected on the box. The same traversal saves x and g as those of the base point, and moves the
-// pairs on by one position, so that d becomes the newest s.
+// Sweep 2 of one small problem computes the direction d from the coefficients of the quadratic model, and the first
+// trial point, x_base + step d projected on the box. The same traversal saves x and g as those of the base point, and
+// moves each stored correction pair to the next position, so that d becomes the newest s.
 #pragma once
 
 #include "batch/small_sweeps.hpp"
 
 namespace cudaopt::batch {
 
-// Returns a g_i + w_i'q, with the weight h_i: component i of the step from x to the minimiser of the model in the
-// subspace, before its projection on the box.
+// Returns component i of the step from x to the minimiser of the model in the subspace, before its projection on the
+// box. With the coefficients a of g, p_k of y_k and q_k of s_k it is h_i (a g_i + sum p_k y_ki) + sum q_k s_ki.
 template <class Real, class Team, class ShapeOf>
 template <class Size, class Entries>
 CUDA_OPT_HD_INLINE double SmallSweeps<Real, Team, ShapeOf>::subspace_move(Size pairs, double gradient_coefficient,
@@ -34,8 +34,8 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_direction(const D
     });
 }
 
-// Moves the pairs by one position and stores d as the newest. On a device, if m is a compile-time constant, the data of
-// the next variables is loaded while the current ones are processed.
+// Moves the stored correction pairs by one position and stores d as the newest s. On a device, if m is a compile-time
+// constant, the data of the next variables is loaded while the current ones are processed.
 template <class Real, class Team, class ShapeOf>
 template <bool bounded, class Size>
 CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_direction_of(Size pairs,
@@ -79,7 +79,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_direction_of(Size
     else replies_->direction.slope = record.slope.v, replies_->direction.d_squared = record.d_squared.v;
 }
 
-// Computes d'g and d'd, each by one lane.
+// Computes the inner products d'g and d'd. Each is formed by one lane of the team.
 template <class Real, class Team, class ShapeOf>
 CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::sum_direction() {
     if (team_.lane() > 1) return;

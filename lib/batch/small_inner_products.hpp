@@ -1,6 +1,7 @@
-// Sweep 1 of one small problem: the inner products of the panel's columns (lbfgsb/panel.hpp), and in the same traversal
-// the norms of P g and x, the numbers of variables at bounds, the least breakpoint and the newest y = g - g_base.
-// Products of the leading columns are taken over all variables, those of all columns with each other over the free
+// Sweep 1 of one small problem computes the inner products of the panel's columns (lbfgsb/panel.hpp). The same
+// traversal computes the norms of the projected gradient P g and of x, the numbers of variables at bounds, the least
+// breakpoint and the newest y = g - g_base. The products of the leading columns (y, s and g of the newest pair) with
+// all columns are summed over all variables. The products of all columns with each other are summed over the free
 // variables.
 #pragma once
 
@@ -40,7 +41,8 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_products(const Pa
     double *const gram = free_gram_, *const leading = leading_;
     const bool free_gram = has_bounds<ShapeOf> && request.free_gram, same_rows = free_gram && free == shape_.n;
     const auto store_leading = [=](int a, int b, double sum) { leading[a * columns + b] = sum; };
-    const auto store_leading_twice = [=](int a, int b, double sum) { // used if only products with a <= b are formed
+    // Used if only products with a <= b are formed.
+    const auto store_leading_twice = [=](int a, int b, double sum) {
         store_leading(a, b, sum);
         if (a < b && b < panel::displacement) store_leading(b, a, sum);
     };
@@ -69,9 +71,10 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_products(const Pa
         }
 }
 
-// One thread recomputes the products in the rare case that too many variables were crossed to subtract their products
-// one by one. The arguments are passed by value: if the function took the address of an object, that object would have
-// to be in memory, and the compiler could no longer determine the address space of its pointers.
+// Recomputes the products by one thread. This is needed in the rare case that the Cauchy path has crossed too many
+// breakpoints to subtract the products of their variables one by one. The arguments are passed by value: if the
+// function took the address of an object, that object would have to be in memory, and the compiler could no longer
+// determine the address space of its pointers.
 template <class Panel>
 CUDA_OPT_HD_CALL inline void form_gram_alone(const Panel &panel, int columns, ListedRows rows, double *gram) {
     form_triangle<panel::displacement>(OneThread{}, panel, columns, rows,
@@ -87,14 +90,23 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_free_gram(const P
     const PanelRows<PairValues, Values> panel{pairs(0), row_stride(shape_.m), g()};
     const int columns = cudaopt::panel::columns(pairs_of(request));
     if constexpr (supports_diagonals<ShapeOf>)
-        if (request.weighted) // the scaled panel overwrites the crossed variables, which are no longer needed
+        // The scaled panel overwrites the crossed variables, which are no longer needed.
+        if (request.weighted)
             return form_gram_alone(weighted_rows().scaled(OneThread{}, panel, pairs_of(request), entries_), columns,
                                    ListedRows{free, free_}, free_gram_);
     form_gram_alone(panel, columns, ListedRows{free, free_}, free_gram_);
 }
 
-// Without bounds and with several lanes, each lane forms one product, and two lanes form the squares of ||g|| and
-// ||x||. With m = 5 these are 32 sums, one for each lane of a warp.
+// Computes the products without bounds if the team has several lanes (threads). Each lane forms one product, and two
+// lanes form the squares of
+//
+// g
+//
+// and
+//
+// x
+//
+// . With m = 5 these are 32 sums, one for each lane of a warp.
 template <class Real, class Team, class ShapeOf>
 template <class Panel>
 CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_by_lanes(const Panel &panel, int columns) {
@@ -187,7 +199,15 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::report(const RowFacts<
     products.projected_gradient_max = facts.largest.v;
 }
 
-// The squares of ||P g|| and ||x||, each by one lane. (P g)_i is stored where the panel's entries are stored later.
+// Computes the squares of
+//
+// P g
+//
+// and
+//
+// x
+//
+// , each by one lane of the team. (P g)_i is stored temporarily in the memory of the panel's entries.
 template <class Real, class Team, class ShapeOf>
 CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::sum_squares() {
     if (team_.lane() > 1) return;

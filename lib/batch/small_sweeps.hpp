@@ -1,5 +1,6 @@
-// The sweeps over the variables of one small problem, performed by a team of lanes. Variables and sums are distributed
-// over the lanes. One lane forms each sum, in the order of the variables, so that its bits do not depend on the team.
+// The sweeps over the variables of one small problem. A team of lanes performs them: a team is one thread or one warp,
+// and its threads are called lanes. Variables and sums are distributed over the lanes. One lane forms each sum, in the
+// order of the variables, so that the result is bitwise independent of the size of the team.
 //
 // All lanes call the functions of the first group below. Those of the second group are rare or belong to the Cauchy
 // search, and the first lane performs them alone. small_inner_products.hpp defines sweep 1, the inner products, and
@@ -24,7 +25,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     using PairValues = Pairs<Real, ShapeOf>;
     using History = Stored<Real, ShapeOf>;
 
-    // vectors: vectors_bytes(shape).
+    // vectors: memory of vectors_bytes(shape) bytes.
     CUDA_OPT_HD SmallSweeps(Team team, ShapeOf shape, const Workspace &workspace, const Values &vectors,
                             const BoxArrays<Real> &box)
         : team_(team), shape_(shape), box_(box),
@@ -51,19 +52,20 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
 
     CUDA_OPT_HD Values x() const { return vector(at_x); }
     CUDA_OPT_HD Values g() const { return vector(at_g); }
-    CUDA_OPT_HD Values h() const { return vector(at_h); } // only if there are weights
+    CUDA_OPT_HD Values h() const { return vector(at_h); } // allowed only if there are weights
     CUDA_OPT_HD double &f() const { return persistent_->f; }
 
     // ---- functions that all lanes call
 
-    // Projects a valid start on the box. Every lane receives the report.
+    // Checks the start and the bounds, and projects a valid start on the box. Every lane receives the report.
     CUDA_OPT_HD StartReport check_start() const {
         const StartReport report =
             report_of<Real>(over_rows<StartRecord>(CheckStart<Real, Values>{x(), box_}), shape_.n);
         if (report.usable(shape_.n)) each_row(MoveIntoBox<Real, Values>{x(), box_});
         return report;
     }
-    // Updates the learned diagonal first, if the request contains pairs for an update.
+    // Computes the inner products of the panel's columns. If `update` contains pairs, the learned diagonal is updated
+    // first.
     CUDA_OPT_HD void inner_products(const PanelRequest &request, const DiagonalUpdate &update) {
         bring_to_front(request);
         if constexpr (supports_diagonals<ShapeOf>)
@@ -82,10 +84,11 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
                 if (i < shape_.n) x()[i] = stepped_variable<Real>(at.x, at.d, length, at.l, at.u);
             });
     }
-    // Returns the factor by which a direction is truncated at the box, in every lane.
+    // Returns, in every lane, the factor by which a direction is shortened so that its end point lies in the box.
     CUDA_OPT_HD double truncation(const DirectionRequest &request) {
         bring_to_front(request.panel);
-        using Own = RowOfPairs<History, bands ? 2 * known_pairs<ShapeOf> : 0, PairValues>; // loaded together
+        // The elements of variable i in the pairs, which are loaded together.
+        using Own = RowOfPairs<History, bands ? 2 * known_pairs<ShapeOf> : 0, PairValues>;
         const auto rule = [=, &request](int i, Min &alpha) {
             const BoxedVariable at = row(i);
             const Own own(pairs(i));
@@ -102,8 +105,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
 
     // ---- functions that only the first lane calls
 
-    // The sums of the last inner products and of the last direction. They return copies, so that the compiler can
-    // determine the address space of the arrays.
+    // products() returns the results of the last inner products, and direction() those of the last direction. They are
+    // copies, so that the compiler can determine the address space of the arrays.
     CUDA_OPT_HD PanelProducts products() const {
         PanelProducts products = replies_->products;
         if (is_full(shape_)) products.columns = panel::columns(shape_.m);
@@ -112,7 +115,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         return products;
     }
     CUDA_OPT_HD const DirectionSums &direction_sums() const { return replies_->direction; }
-    CUDA_OPT_HD double *coefficients() const { return coefficients_; } // of the direction, in panel order
+    // The coefficients of the direction, in the order of the panel's columns.
+    CUDA_OPT_HD double *coefficients() const { return coefficients_; }
     CUDA_OPT_HD void restore(double f_base) const {
         alone(Restore<Real, Values>{x(), g(), vector(at_x_base), vector(at_g_base), &f(), f_base});
     }
@@ -123,7 +127,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         alone(Restore<Real, Values>{x(), g(), vector(at_best_x), vector(at_best_g), &f(), f_best});
     }
     CUDA_OPT_HD double x_norm() const { return norm(MeasureX<Real, Values>{x()}); }
-    // times_x: the norm of the relative gradient.
+    // Returns the norm of the projected gradient P g. times_x: use the components x_i (P g)_i of the relative gradient.
     CUDA_OPT_HD double projected_gradient_norm(bool times_x) const {
         return norm(MeasureProjectedGradient<Real, Values>{x(), g(), box_, times_x});
     }
@@ -131,7 +135,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         const auto k = static_cast<int>(i);
         return {static_cast<double>(x()[k]), box_.lower(i), box_.upper(i)};
     }
-    CUDA_OPT_HD int64_t first_bad_weight() const { // only if there are weights
+    // Returns the first index whose weight is not positive and finite, or n. Allowed only if there are weights.
+    CUDA_OPT_HD int64_t first_bad_weight() const {
         FirstIndex first;
         alone([&](int i) { first.add(i, !is_weight(h()[i])); });
         return first.v;
@@ -159,7 +164,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             for (int column = 0; column < columns; column++)
                 if (column != panel::gradient && column != panel::displacement)
                     entries[column] = by.of(column) * pairs(i)[column < panel::leading ? column : column - 2];
-            int place = count++; // sorted by t, and by index if t is equal
+            // The breakpoints are sorted by t, and by index if t is equal.
+            int place = count++;
             for (; place > 0 && crossed_[place - 1].t > t; place--) crossed_[place] = crossed_[place - 1];
             crossed_[place] = {t, i, at.g, at.z, entries};
         }
@@ -169,18 +175,20 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
 
   private:
     CUDA_OPT_HD int pairs_of(const PanelRequest &panel) const { return is_full(shape_) ? shape_.m : panel.pairs; }
-    // True if one thread of a device forms all products in few traversals of the variables, since each traversal waits
-    // for its loads.
+    // Whether one thread of a device forms all products in few traversals of the variables, because it waits for its
+    // loads in each traversal.
     static constexpr bool bands = Team::width == 1 && on_device && panel::columns(known_pairs<ShapeOf>) <= 12;
     static constexpr bool several = Team::width > 1; // whether a team has several lanes
     static constexpr int in_advance = bands ? loaded_in_advance<ShapeOf> : 1;
     CUDA_OPT_HD Values vector(int which) const { return vectors_ + which * padded(shape_.n); }
-    CUDA_OPT_HD PairValues pairs(int i) const { // y and d of variable i, beginning with the newest pair
+    // Returns y and d of variable i in all pairs, beginning with the newest pair.
+    CUDA_OPT_HD PairValues pairs(int i) const {
         return pairs_from<History>(vector(vector_count(shape_))) + i * row_stride(shape_.m);
     }
     CUDA_OPT_HD History &d(int i) const { return pairs(i)[panel::s_new]; }
     CUDA_OPT_HD int64_t &front() const { return persistent_->front; }
-    struct Base { // variable i at the base point of the line search
+    // Variable i at the base point of the line search.
+    struct Base {
         double x, d, l, u;
     };
     CUDA_OPT_HD Base base(int i) const {
@@ -213,7 +221,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         return team_.join(record);
     }
     // Calls load(i) for several variables, then use(i, loaded) for each of them, so that a thread of a device waits for
-    // their data only once. use() is also called for indices beyond the end.
+    // their data only once. use() is also called for indices beyond the last variable, whose data it must ignore.
     template <class Lanes, class Load, class Use>
     CUDA_OPT_HD_INLINE void rows_together(const Lanes &lanes, const Load &load, const Use &use) const {
         constexpr int together = Lanes::width == 1 && on_device ? loaded_together<ShapeOf> : 1;
@@ -227,26 +235,29 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
                 if (first + r * Lanes::width < shape_.n) use(row_of(r), loaded[r]);
         }
     }
-    template <class Rule> CUDA_OPT_HD void alone(const Rule &rule) const { // by the first lane
+    // Applies a rule to all variables, by the first lane alone.
+    template <class Rule> CUDA_OPT_HD void alone(const Rule &rule) const {
         CUDA_OPT_ROLLED
         for (int i = 0; i < shape_.n; i++) rule(i);
     }
-    // A scaled sum of squares depends on the order of its terms, so one lane forms it.
+    // Returns a 2-norm by a scaled sum of squares. The sum depends on the order of its terms, so that one lane forms
+    // it.
     template <class Rule> CUDA_OPT_HD double norm(const Rule &rule) const {
         ScaledSquares record;
         alone([&](int i) { rule(i, record); });
         return record.norm();
     }
 
-    // Moves the newest pair of the panel to the front, where a discarded direction may have been stored. Pairs that do
-    // not exist become 0.
+    // Moves the newest correction pair to the first position, where a discarded direction may have been stored. Pairs
+    // that do not exist become 0.
     CUDA_OPT_HD void bring_to_front(const PanelRequest &request) {
         if (request.pairs > 0 ? front() == request.newest_slot : !is_full(shape_)) return;
         const int slots = shape_.m + 1, ahead = static_cast<int>(front() - request.newest_slot + slots) % slots,
                   there = request.pairs > 0 ? 2 * (slots - ahead) : 0;
         each_row([=](int i) {
             const PairValues at = pairs(i);
-            if constexpr (bands) { // loaded together
+            // The elements of a variable are loaded together.
+            if constexpr (bands) {
                 constexpr int all = row_stride(known_pairs<ShapeOf>);
                 History moved[all];
                 for (int k = 0; k < all; k++) moved[k] = k < there ? at[k + 2 * ahead] : History(0);

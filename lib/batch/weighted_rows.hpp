@@ -1,6 +1,7 @@
-// The sweeps of one small problem with an initial Hessian theta diag(h)^-1. The weights h are learned or the caller's.
-// The method is run in the scaled variables h_i^(-1/2) x_i, so that the entries of y and g are multiplied by sqrt(h_i)
-// and those of s and z by 1 / sqrt(h_i). The scaled panel is written to rows of its own, of which products are formed.
+// The sweeps of one small problem whose initial Hessian is theta diag(h)^-1. The weights h are learned or supplied by
+// the caller. The method is applied to the scaled variables h_i^(-1/2) x_i. Therefore the elements of y and g are
+// multiplied by sqrt(h_i), and those of s and z by 1 / sqrt(h_i). The scaled panel (y, s, g, z) is written to separate
+// memory, and the inner products are formed from it.
 #pragma once
 
 #include "batch/products.hpp"
@@ -8,10 +9,10 @@
 
 namespace cudaopt::batch {
 
-// The scaled panel, row by row.
+// The scaled panel, stored row by row: one row for each variable.
 struct ScaledRows {
     const double *rows;
-    int stride; // a multiple of four
+    int stride; // elements per row, a multiple of four
     CUDA_OPT_HD_INLINE Four columns(int i, int first) const { return Four::at(rows + i * stride + first); }
     CUDA_OPT_HD_INLINE double entry(int i, int column) const { return rows[i * stride + column]; }
     template <int from, int to> CUDA_OPT_HD_INLINE void load(int i, double *entries) const {
@@ -19,7 +20,7 @@ struct ScaledRows {
     }
 };
 
-// The columns s of the older pairs in a scaled panel.
+// The columns s of the older correction pairs in a scaled panel.
 template <class Panel> struct OlderSteps {
     Panel panel;
     int pairs;
@@ -31,13 +32,14 @@ template <class Panel> struct OlderSteps {
     CUDA_OPT_HD_INLINE double entry(int i, int older) const { return panel.entry(i, panel::s_column(older + 1)); }
 };
 
-// All lanes must call these functions.
+// The operations with weights. All lanes (threads) of a team must call these functions.
 template <class Values, class PairValues> struct WeightedRows {
     Values h;
     PairValues pairs; // the pairs of all variables
     int n, m;
 
-    // Updates h with the pairs of `update`, one after the other. front: the slot whose pair is stored first.
+    // Updates the weights h with the correction pairs of `update`, one after the other. front: the slot of the pair
+    // that is stored first.
     template <class Team> CUDA_OPT_HD void learn(const Team &team, int64_t front, const DiagonalUpdate &update) const {
         if (update.count == 0) return;
         CUDA_OPT_ROLLED
@@ -52,7 +54,7 @@ template <class Values, class PairValues> struct WeightedRows {
         }
     }
 
-    // Writes the scaled panel to `entries`, n rows of padded(columns) numbers.
+    // Writes the scaled panel to `entries`: n rows of padded(columns) numbers.
     template <class Team>
     CUDA_OPT_HD ScaledRows scaled(const Team &team, const PanelRows<PairValues, Values> &panel, int panel_pairs,
                                   double *entries) const {
@@ -68,8 +70,8 @@ template <class Values, class PairValues> struct WeightedRows {
         return {entries, stride};
     }
 
-    // Computes the elements of VariableSum that weights need: the number of invalid weights, and sums over the newest
-    // pair, whose y has been stored before. The first lane forms them.
+    // Computes the elements of VariableSum that are needed with weights: the number of invalid weights, and sums over
+    // the newest pair, whose y has been stored before. The first lane forms the sums.
     template <class Team> CUDA_OPT_HD void measure(const Team &team, const PanelRequest &request, double *sums) const {
         team.sync(); // y has been written
         if (team.lane() != 0) return;

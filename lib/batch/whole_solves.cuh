@@ -1,4 +1,5 @@
-// The kernels of whole solves: one thread per problem, with its persistent data in local or shared memory, or one warp.
+// The kernels that solve problems completely within one launch. Either one thread solves a problem, with its persistent
+// data in local or shared memory, or one warp does.
 #pragma once
 
 #include "batch/team.cuh"
@@ -8,7 +9,7 @@ namespace cudaopt::batch {
 
 constexpr int threads_of_block = warps_of_block * Warp::width;
 
-// Synchronises the threads of a block that still have problems, or does nothing.
+// Synchronises the threads of a block that still have problems if `syncs` is true; otherwise does nothing.
 template <bool syncs> struct BlockSync {
     __device__ void operator()() const {
         if constexpr (syncs) __syncthreads();
@@ -21,8 +22,8 @@ __device__ inline int64_t take_next(unsigned long long *next) { return static_ca
 // registers, which is faster for few variables.
 constexpr int blocks_of_threads(int n) { return n <= 10 ? 2 : 3; }
 
-// One thread per problem with all data in local memory, which the hardware interleaves, so that threads that execute
-// the same instruction access contiguous memory.
+// Solves problems with one thread per problem, whose data is in local memory. The hardware interleaves local memory, so
+// that threads that execute the same instruction access contiguous memory.
 template <class Shape, template <class> class Data, class Real, class Functor>
 __global__ void __launch_bounds__(threads_of_block, blocks_of_threads(Shape::n))
     solve_by_threads(Functor functor, Data<Real> data, const __grid_constant__ Settings settings,
@@ -33,8 +34,8 @@ __global__ void __launch_bounds__(threads_of_block, blocks_of_threads(Shape::n))
                                              vectors, [=] { return take_next(next); });
 }
 
-// One thread per problem with its persistent data in shared memory. There are fewer threads, so that their local memory
-// stays in the second-level cache.
+// Solves problems with one thread per problem, whose persistent data is in shared memory. Fewer threads run than with
+// local memory alone, so that their local memory stays in the second-level cache.
 template <class Shape, template <class> class Data, class Real, class Functor>
 __global__ void __launch_bounds__((threads_need_block_sync<Shape> ? most_shared_warps : 1) * Warp::width,
                                   threads_need_block_sync<Shape> ? 1 : most_shared_warps)
@@ -49,7 +50,8 @@ __global__ void __launch_bounds__((threads_need_block_sync<Shape> ? most_shared_
         [=] { return take_next(next); }, BlockSync<threads_need_block_sync<Shape>>{});
 }
 
-// One warp per problem, in shared memory, or in slots of global memory if that is too small.
+// Solves problems with one warp per problem. The data is in shared memory, or in global memory if shared memory is too
+// small.
 template <class Shape, int64_t metric, template <class> class Data, class Real, class Functor>
 __global__ void __launch_bounds__((evaluation_needs_block_sync<Shape, Real> ? most_warps_of_block : warps_of_block) *
                                       Warp::width,
@@ -59,7 +61,7 @@ __global__ void __launch_bounds__((evaluation_needs_block_sync<Shape, Real> ? mo
     extern __shared__ __align__(16) unsigned char cuda_opt_batch_shared[];
     constexpr int64_t bytes = bytes_of_warp<Shape, Real>;
     const int warp = static_cast<int>(threadIdx.x) / Warp::width, warps = static_cast<int>(blockDim.x) / Warp::width;
-    // A compile-time decision, so that the address space of the block is a compile-time constant.
+    // The branch is a compile-time decision, so that the compiler knows the address space of `block`.
     unsigned char *const block =
         warps_share<Shape, Real> ? cuda_opt_batch_shared : slots + int64_t{blockIdx.x} * warps * bytes;
     unsigned char *const mine = block + warp * bytes;

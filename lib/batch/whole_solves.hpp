@@ -1,5 +1,6 @@
-// Whole solves of small problems around a functor, for host and device. Data<Real>: count problems, count rows x, their
-// bounds, and end(p, results, code).
+// Solves small problems completely, with f given by a functor, on host and device. Data<Real> contains the number of
+// problems `count`, `count` rows x, their bounds, and a function end(p, results, code) that stores the result of
+// problem p.
 #pragma once
 
 #include <type_traits>
@@ -11,13 +12,14 @@ namespace cudaopt::batch {
 template <int n, int m, int64_t metric, class History, bool bounds>
 using ShapeIn = FixedShape<n, m, History, bounds || metric != Metric::one_number, metric != Metric::one_number>;
 
-// For teams that do not have to synchronise before an evaluation.
+// The synchronisation of teams that do not have to synchronise before an evaluation.
 struct NoSync {
     CUDA_OPT_HD void operator()() const {}
 };
 
-// Solves the problems that take() returns, one after the other, until it returns none. A single loop runs over all of
-// them, so that the threads of a warp, each with its own problem, reconverge. settings: for_small_problems().
+// Solves the problems that take() returns, one after the other, until it returns none. A single loop runs over all
+// steps of all problems, so that the threads of a warp, each with its own problem, reconverge in each step. settings:
+// the result of for_small_problems().
 #ifdef __CUDACC__
 #pragma nv_exec_check_disable // the host's take() is called on the host only
 #endif

@@ -24,7 +24,7 @@ void Packets::reserve(int64_t payload) {
     const int64_t bytes = static_cast<int64_t>(sizeof(PacketHeader)) + payload;
     Buffer<unsigned char> send = allocate_buffer<unsigned char>(bytes),
                           receive = allocate_buffer<unsigned char>(bytes * ranks_);
-    // A packet that does not arrive is then recognised as invalid.
+    // Clears the buffer, so that a packet that does not arrive is recognised as invalid.
     std::memset(receive.get(), 0, static_cast<std::size_t>(bytes * ranks_));
     send_ = std::move(send);
     receive_ = std::move(receive);

@@ -1,6 +1,7 @@
-// Packets that the ranks exchange. All packets of an exchange have the same size, and the caller gathers them in the
-// order of ranks. A header contains the rank, the exchange and the rank's return code. It is followed by the data or,
-// if the rank has failed, by an error message.
+// Packets that the ranks exchange. Each rank is a handle that stores a part of the variables of one problem. All
+// packets of an exchange have the same size, and the caller gathers them in the order of ranks. A header contains the
+// rank, the exchange and the rank's return code. It is followed by the data or, if the rank has failed, by an error
+// message.
 #pragma once
 
 #include <cstring>
@@ -10,24 +11,25 @@
 
 namespace cudaopt {
 
-// The kinds of exchange: the set-up of each rank, its contribution to a reply, its crossed variables, and the end.
+// The kinds of exchange: the set-up of each rank, its contribution to the result of a sweep ("reply"), its variables
+// whose breakpoints the Cauchy search has requested, and the end of the solve.
 enum class Exchange : int32_t { none, set_up, reply, variables, end };
 
 struct PacketHeader {
     char magic[8];
     int32_t version, rank;
     Exchange exchange;
-    int32_t verb;      // of the reply
-    int64_t number;    // of exchanges in this solve
-    uint64_t settings; // hash of the settings that must agree
+    int32_t verb;      // the kind of request to which the packet contributes
+    int64_t number;    // the number of exchanges so far in this solve
+    uint64_t settings; // hash of the settings that must agree on all ranks
     uint64_t checksum; // of the whole packet, computed with this field set to 0
-    double seconds;    // since the solve began
-    int32_t code;      // negative: this rank has failed
-    int32_t wish;      // of Wish
+    double seconds;    // time since the solve began
+    int32_t code;      // the rank's return code; negative: this rank has failed
+    int32_t wish;      // a value of Wish
 };
 
-// The request of a rank's caller, or its time limit: to end at the next task, or to end at once because no reply will
-// come.
+// How a rank wishes to end the solve, because its caller requests a stop or its time limit is reached: not at all, at
+// the next task, or at once because no result of an exchange will arrive.
 enum Wish : int32_t { no_wish = 0, stop = 1, give_up_stopped = 2, give_up_late = 3 };
 
 constexpr int64_t bytes_of(int64_t doubles) { return doubles * static_cast<int64_t>(sizeof(double)); }
@@ -41,7 +43,8 @@ class Packets {
 
     Exchange current_exchange() const { return current_exchange_; }
     void begin_anew();
-    // Begins an exchange. The payload, initially zero, is then written to payload().
+    // Begins an exchange with a payload of that many bytes. The caller of this function then writes the payload, which
+    // is initially zero, to payload().
     void open(Exchange exchange, int verb, int64_t payload);
     template <class T> T *payload() { return reinterpret_cast<T *>(send_.get() + sizeof(PacketHeader)); }
     // Completes the packet. If code is negative, the message `failure` replaces the payload.

@@ -1,4 +1,4 @@
-// The part of the variables that a rank stores: [first, first + n) of `of` variables in all.
+// The part of the variables that a rank stores: those with first <= i < first + n. The problem has `of` variables.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ struct Part {
     bool holds(int64_t index) const { return first <= index && index < end(); }
 };
 
-// Values of the setting CUDA_OPT_F_PART, which states what the caller returns as f.
+// Values of the setting CUDA_OPT_F_PART. It states whether the caller of a rank returns as f the whole f, the
+// contribution of its variables, or one contribution per segment (sweeps/segments.hpp).
 struct FPart {
     static constexpr int64_t rank = 0, segments = 1, whole = 2;
 };

@@ -75,7 +75,8 @@ void Ranks::allocate(int m) {
         std::max({bytes_of(1 + most_subtrees_ * (layout.size + trailing_numbers)), bytes_of(1 + variable), variables}));
 }
 
-// The number of leaves of the summation tree: segments or ranks.
+// Returns the number of leaves of the summation tree. Each leaf is a segment (a range of variables,
+// sweeps/segments.hpp) or a rank.
 int64_t Ranks::places() const { return by_segments_ ? Segments(part_.of).count() : part_.ranks; }
 
 int Ranks::subtrees_of(int rank, Subtree *subtrees) const {
@@ -119,7 +120,8 @@ Ranks::Joined Ranks::join(Reply &reply) {
         if ((header.wish == stop || header.wish == give_up_stopped) && stopped_by_ < 0) stopped_by_ = rank;
         joined.wish = static_cast<Wish>(std::max<int32_t>(joined.wish, header.wish));
     }
-    if (joined.wish >= give_up_stopped) return joined; // no rank has a reply
+    // No rank has a result of the exchange.
+    if (joined.wish >= give_up_stopped) return joined;
 
     if (joined.of == Exchange::set_up) {
         by_segments_ = true;

@@ -1,4 +1,5 @@
-// Contributions of a rank to each reply, and functions that join the contributions of all ranks.
+// The contributions of a rank to the result of each request ("reply"), and the functions that join the contributions of
+// all ranks.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +9,7 @@ namespace cudaopt {
 
 namespace {
 
-// Joins the values at the leaves of a tree into the first leaf. NULL marks a leaf without a value.
+// Joins the values at the leaves of a binary tree into the first leaf. NULL marks a leaf without a value of its own.
 template <class T, class Join> void join_places(std::vector<T *> &place, int64_t count, const Join &join) {
     join_in_tree(0, count, [&](int64_t to, int64_t from) {
         if (!place[from]) return;
@@ -102,12 +103,14 @@ void Ranks::join_start(Reply &reply) {
         all.projected += other.projected;
         all.boxed += other.boxed;
         all.bounded += other.bounded;
-        all.digits = std::min(all.digits, other.digits); // an empty part does not limit it
+        // A rank without variables does not limit the number of digits.
+        all.digits = std::min(all.digits, other.digits);
     }
     reply.start = all;
 }
 
-// Writes the rank's f and then, for each subtree, the inner products, the sums of the direction and f.
+// Writes the contribution of this rank to the inner products: its f and then, for each subtree of the summation tree,
+// the inner products, the sums of the direction and f.
 void Ranks::pack_products(const Reply &own, const SubtreeSums *own_sums, double f) {
     double *next = packets_.payload<double>();
     *next++ = f_part_ == FPart::segments ? 0 : f;
@@ -155,7 +158,8 @@ void Ranks::join_products(Reply &reply) {
             places_[rank] = packets_.payload_of<double>(rank);
             note(rank, std::isfinite(*places_[rank]));
         }
-        // If each rank has the whole f, use the value of a rank at which it is undefined, if there is one.
+        // If each rank returns the whole f, a rank at which f is undefined takes precedence; otherwise the first rank's
+        // value is used.
         if (f_part_ == FPart::whole) f = *places_[not_finite_on_ < 0 ? 0 : not_finite_on_];
         else {
             join_places(places_, part_.ranks, [](double &to, double &from) { to += from; });
@@ -207,7 +211,9 @@ void Ranks::join_index(Reply &reply) {
         reply.index = std::min(reply.index, *packets_.payload_of<int64_t>(rank));
 }
 
-// Joins the numbers of crossed variables. Returns whether an exchange of the variables has begun.
+// Adds the numbers of crossed variables on all ranks. A variable is crossed if its breakpoint lies in the window that
+// the Cauchy search has requested. If the total is positive and at most crossed_capacity, an exchange of these
+// variables begins, and the function returns true.
 bool Ranks::join_count(Reply &reply) {
     variables_in_all_ = most_variables_ = variables_sent_ = 0;
     for (int rank = 0; rank < part_.ranks; rank++) {
@@ -222,8 +228,9 @@ bool Ranks::join_count(Reply &reply) {
     return true;
 }
 
-// Sends the next of this rank's crossed variables. In each exchange, every rank sends as many as a packet holds, or all
-// that it has left.
+// Begins an exchange of crossed variables, whose breakpoints lie in the window that the Cauchy search has requested.
+// The packet contains those that this rank has not sent yet, up to the capacity of a packet. The packets of all ranks
+// have the size that the rank with the most variables needs.
 void Ranks::open_variables() {
     const int columns = cudaopt::panel::columns(panel_.pairs);
     const int64_t variable = doubles_of_variable(columns), most = (packets_.capacity() / bytes_of(1) - 1) / variable;

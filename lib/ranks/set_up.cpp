@@ -9,7 +9,8 @@ struct SharedSetting {
     double (*value)(const Settings &);
 };
 
-// The conversion to double may not distinguish integers beyond 2^53, which do not occur in practice.
+// The settings that all ranks must agree on, converted to double. Integers beyond 2^53 may compare equal after the
+// conversion, but they do not occur in practice.
 const SharedSetting table[shared_settings] = {
     {"CUDA_OPT_MAX_ITERATIONS", [](const Settings &s) { return static_cast<double>(s.max_iterations); }},
     {"CUDA_OPT_MAX_EVALUATIONS", [](const Settings &s) { return static_cast<double>(s.max_evaluations); }},
@@ -43,7 +44,8 @@ const SharedSetting table[shared_settings] = {
 } // namespace
 
 void list_shared_settings(const Settings &settings, double *values) {
-    for (int k = 0; k < shared_settings; k++) values[k] = table[k].value(settings) + 0.0; // -0 becomes 0
+    // Adding 0 changes -0 to 0, so that both have the same hash.
+    for (int k = 0; k < shared_settings; k++) values[k] = table[k].value(settings) + 0.0;
 }
 
 // The hash FNV-1a (Fowler, Noll, Vo), applied to 64-bit words instead of bytes to reduce its cost, since it is computed
@@ -68,7 +70,7 @@ int compare_set_ups(Packets &packets, int ranks, Message &message) {
                     static_cast<double>(other), static_cast<double>(of_first));
         return CUDA_OPT_IMPROPER_INPUT;
     };
-    int64_t next = 0; // variable
+    int64_t next = 0; // index of the next variable that no part has covered yet
     for (int rank = 0; rank < ranks; rank++) {
         const SetUp &other = *packets.payload_of<SetUp>(rank);
         if (other.ranks != first.ranks) return differs(rank, "a number of ranks of", other.ranks, first.ranks);

@@ -1,4 +1,4 @@
-// The configuration of each rank, and the check that the ranks agree.
+// The configuration ("set-up") of each rank, and the check that the configurations of all ranks agree.
 #pragma once
 
 #include "lbfgsb/settings.hpp"
@@ -11,8 +11,8 @@ constexpr int shared_settings = 27; // settings that must agree on all ranks
 
 struct SetUp {
     int64_t ranks, first, n, of, m, bits, pairs;
-    int64_t f_part;      // CUDA_OPT_F_PART
-    int64_t by_segments; // whether the part begins and ends at segments
+    int64_t f_part;      // the setting CUDA_OPT_F_PART
+    int64_t by_segments; // whether the rank's part of the variables consists of whole segments (sweeps/segments.hpp)
     double settings[shared_settings];
 };
 
