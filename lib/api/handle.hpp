@@ -47,7 +47,7 @@ struct cuda_opt {
 
 namespace cudaopt {
 
-// Returns the backend to use if the user has requested `asked`. If it is not available, returns a negative code and
+// Returns the backend to use for a value of the argument `backend`. If it is not available, returns a negative code and
 // sets the message.
 int choose_backend(int32_t asked, Message &message);
 std::unique_ptr<MemorySpace> make_memory(int backend);

@@ -34,7 +34,7 @@ struct Shape {
     static constexpr int pairs = 0;
     static constexpr bool bounds = true, weights = true;
     int n, m;
-    // Whether each variable has a weight h_i, for an initial Hessian that is not a multiple of the identity.
+    // True if each variable has a weight h_i, for an initial Hessian that is not a multiple of the identity.
     bool metric = false;
 };
 
@@ -333,7 +333,7 @@ template <class ShapeOf, class Real> constexpr int blocks_of_warps() {
     return !warps_share<ShapeOf, Real> || room > 4 ? 4 : static_cast<int>(room);
 }
 
-// Whether the warps of a block synchronise before each evaluation. With few variables a problem executes many
+// True if the warps of a block synchronise before each evaluation. With few variables a problem executes many
 // instructions per loaded value. Warps that execute different parts of the program then suffer from instruction cache
 // misses. Synchronised warps fetch the same instructions, and the block is as large as possible.
 template <class ShapeOf, class Real>

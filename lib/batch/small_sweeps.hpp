@@ -175,7 +175,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
 
   private:
     CUDA_OPT_HD int pairs_of(const PanelRequest &panel) const { return is_full(shape_) ? shape_.m : panel.pairs; }
-    // Whether one thread of a device forms all products in few traversals of the variables, because it waits for its
+    // True if one thread of a device forms all products in few traversals of the variables, because it waits for its
     // loads in each traversal.
     static constexpr bool bands = Team::width == 1 && on_device && panel::columns(known_pairs<ShapeOf>) <= 12;
     static constexpr bool several = Team::width > 1; // whether a team has several lanes

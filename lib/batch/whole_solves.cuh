@@ -61,7 +61,7 @@ __global__ void __launch_bounds__((evaluation_needs_block_sync<Shape, Real> ? mo
     extern __shared__ __align__(16) unsigned char cuda_opt_batch_shared[];
     constexpr int64_t bytes = bytes_of_warp<Shape, Real>;
     const int warp = static_cast<int>(threadIdx.x) / Warp::width, warps = static_cast<int>(blockDim.x) / Warp::width;
-    // The branch is a compile-time decision, so that the compiler knows the address space of `block`.
+    // The branch is a compile-time decision, so that the address space of `block` is a compile-time constant.
     unsigned char *const block =
         warps_share<Shape, Real> ? cuda_opt_batch_shared : slots + int64_t{blockIdx.x} * warps * bytes;
     unsigned char *const mine = block + warp * bytes;

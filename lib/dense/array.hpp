@@ -1,6 +1,6 @@
 // An array of doubles that belongs to an object. If its length is a compile-time constant, the array is a member of the
-// object. Otherwise (length 0) it lies elsewhere in the same block of memory, and the object stores its distance
-// instead of a pointer, so that the block can be moved, saved and loaded as bytes.
+// object. Otherwise (length 0) it lies elsewhere in the same block of memory. The object then stores the distance to
+// the array instead of a pointer, so that the block can be moved, saved and loaded as bytes.
 #pragma once
 
 #include <cstddef>
@@ -41,11 +41,11 @@ template <> class Array<0> {
     CUDA_OPT_HD double operator[](int i) const { return data()[i]; }
 
   private:
-    std::ptrdiff_t distance_ = 0; // bytes
+    std::ptrdiff_t distance_ = 0; // distance in bytes
 };
 
 // Temporary storage for one function. If its length is a compile-time constant, the storage is a local array, which the
-// compiler may keep in registers. Otherwise it is an array that a persistent object holds for this purpose.
+// compiler may keep in registers. Otherwise it is an array of a persistent object that is reserved for this purpose.
 template <int length> class Room {
   public:
     CUDA_OPT_HD explicit Room(const Nothing &) {}
@@ -64,8 +64,8 @@ template <> class Room<0> {
 };
 template <int length> using KeptRoom = std::conditional_t<length == 0, Array<0>, Nothing>;
 
-// Visitors for an object's each_array(m, visit): CountArrays counts the doubles that the object's arrays need for m
-// correction pairs, and PlaceArrays assigns an address to each array.
+// Two visitors. Each object with arrays has a function each_array(m, visit). CountArrays counts the doubles that the
+// arrays need for m correction pairs, and PlaceArrays assigns an address to each array.
 struct CountArrays {
     int64_t doubles = 0;
     CUDA_OPT_HD constexpr void operator()(Nothing &, int64_t) {}
@@ -83,7 +83,8 @@ struct PlaceArrays {
     template <int length> CUDA_OPT_HD void operator()(Array<length> &, int64_t) {}
 };
 
-// Checks that each array of an object that was read as bytes is at the place that PlaceArrays would choose.
+// A visitor that validates an object that was read as bytes: each of its arrays must be at the address that PlaceArrays
+// would assign.
 struct CheckPlaces {
     const double *next;
     bool right = true;

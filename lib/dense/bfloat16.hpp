@@ -23,7 +23,7 @@ struct bfloat16 {
     CUDA_OPT_HD_INLINE explicit bfloat16(double value) {
         const float single = static_cast<float>(value);
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-        // Converts two values, because the instruction for one value has a lower throughput.
+        // The conversion intrinsic for two values is used, because that for one value has a lower throughput.
         bits = __bfloat16_as_ushort(__floats2bfloat162_rn(single, 0).x);
 #else
         uint32_t wide;
@@ -44,7 +44,7 @@ struct bfloat16 {
 template <class Stored> constexpr double largest_number = static_cast<double>(std::numeric_limits<Stored>::max());
 template <> inline constexpr double largest_number<bfloat16> = 0x1.fep127;
 
-// The adjacent representable number of larger magnitude.
+// Returns the adjacent representable number of larger magnitude.
 CUDA_OPT_HD_INLINE float next_away_from_zero(float v) {
     uint32_t bits;
     memcpy(&bits, &v, sizeof bits);

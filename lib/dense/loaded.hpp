@@ -1,4 +1,4 @@
-// Validation of values that were read as bytes, before they are used.
+// Validates values that were read as bytes, before they are used.
 #pragma once
 
 #include <cstring>

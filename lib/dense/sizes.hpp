@@ -8,8 +8,8 @@
 
 namespace cudaopt::dense {
 
-// An integer that is a compile-time constant, like std::integral_constant but usable in device code. Known<0> stores a
-// value that is set at run time.
+// An integer that is a compile-time constant, like std::integral_constant, but usable in device code. In code that
+// accepts both, Known<0> stores a value that is set at run time.
 template <int number> struct Known {
     CUDA_OPT_HD constexpr void set(int) {}
     CUDA_OPT_HD constexpr operator int() const { return number; }
@@ -20,17 +20,18 @@ template <> struct Known<0> {
     CUDA_OPT_HD constexpr operator int() const { return number; }
 };
 
-// Replaces an array that does not exist.
+// Takes the place of a member or argument that does not exist.
 struct Nothing {
     CUDA_OPT_HD static constexpr double *data() { return nullptr; }
 };
 
-// Loops over sizes of up to most_unrolled are unrolled. A system of 2 x most_in_registers rows fills the registers of a
-// GPU thread; a larger one is stored in local memory at addresses that are compile-time constants.
+// Loops over sizes of up to most_unrolled are unrolled. A linear system with 2 * most_in_registers rows fills the
+// registers of a GPU thread. A larger one is stored in local memory at addresses that are compile-time constants.
 constexpr int most_unrolled = 10, most_in_registers = 6;
 template <int number> inline constexpr bool is_unrolled = number > 0 && number <= most_unrolled;
 
-// Calls body(size). The argument's type carries the size if loops over it are to be unrolled.
+// Calls body(size). The argument is a compile-time constant if loops over that size are to be unrolled, and an int
+// otherwise.
 template <int number, class Body> CUDA_OPT_HD_INLINE auto at_size([[maybe_unused]] int size, const Body &body) {
     if constexpr (is_unrolled<number>) return body(Known<number>{});
     else return body(size);

@@ -9,28 +9,29 @@
 
 namespace cudaopt {
 
-// Sum of the values, in double precision whatever the storage precision, so that no decision depends on the latter.
+// The sum of the values. It is in double precision whatever the storage precision is, so that no decision depends on
+// the storage precision.
 struct Sum {
     double v = 0;
     CUDA_OPT_HD void add(double x) { v += x; }
     CUDA_OPT_HD void join(const Sum &other) { v += other.v; }
 };
 
-// Largest value, or -Inf if there is none. A NaN is propagated, which the comparison "x > v" alone would not do.
+// The largest value, or -Inf if there is none. A NaN is propagated, which the comparison "x > v" alone would not do.
 struct Max {
     double v = -INFINITY;
     CUDA_OPT_HD void add(double x) { v = (x > v || x != x) ? x : v; }
     CUDA_OPT_HD void join(const Max &other) { add(other.v); }
 };
 
-// Smallest value, or +Inf if there is none. A NaN is propagated.
+// The smallest value, or +Inf if there is none. A NaN is propagated.
 struct Min {
     double v = INFINITY;
     CUDA_OPT_HD void add(double x) { v = (x < v || x != x) ? x : v; }
     CUDA_OPT_HD void join(const Min &other) { add(other.v); }
 };
 
-// Number of variables that have a property.
+// The number of variables that have a property.
 struct Count {
     int64_t v = 0;
     CUDA_OPT_HD void add(bool yes) { v += yes; }

@@ -10,14 +10,15 @@ namespace cudaopt {
 // Thrown when a call has waited for as long as it is allowed to. The work that it waited for continues.
 struct Interrupted {};
 
-// A call waits until the caller requests a stop or its time limit is reached. Waits between two calls are unlimited.
+// Decides when a wait is interrupted: when the caller requests a stop, or when the time limit of the current call is
+// reached. Waits between two calls are unlimited.
 class CancellationToken {
   public:
     using Clock = std::chrono::steady_clock;
 
     explicit CancellationToken(const std::atomic<bool> &stop_requested) : stop_requested_(stop_requested) {}
 
-    // Begins a call, which may wait until `seconds` after `since`; 0: no limit.
+    // Begins a call, which may wait until `seconds` after the time `since`. seconds = 0: there is no limit.
     void begin_call(Clock::time_point since, double seconds) {
         since_ = since;
         seconds_ = seconds;
@@ -29,11 +30,12 @@ class CancellationToken {
     bool stop_requested() const { return stop_requested_; }
     double seconds_passed() const { return std::chrono::duration<double>(Clock::now() - since_).count(); }
 
-    // Called repeatedly by a loop that waits. After the limit a grace period passes before Interrupted is thrown, so
-    // that a wait that is about to end still ends, and a call's result does not depend on when check() happens to run.
+    // Must be called repeatedly by a loop that waits. After the limit is reached, a grace period passes before
+    // Interrupted is thrown. A wait that is about to end then still ends, and the result of a call does not depend on
+    // the moment at which check() is executed.
     void check() {
         if (!in_call_ || !(stop_requested_ || (seconds_ > 0 && seconds_passed() >= seconds_)))
-            return; // usually without reading the clock
+            return; // this path usually does not read the clock
         const Clock::time_point now = Clock::now();
         over_since_ = std::min(over_since_, now);
         if (now - over_since_ > grace) throw Interrupted();
@@ -46,7 +48,8 @@ class CancellationToken {
     Clock::time_point since_{};
     double seconds_ = 0;
     bool in_call_ = false;
-    Clock::time_point over_since_ = Clock::time_point::max(); // when this call first saw the limit exceeded
+    // The time at which this call first found that the limit was exceeded.
+    Clock::time_point over_since_ = Clock::time_point::max();
 };
 
 } // namespace cudaopt

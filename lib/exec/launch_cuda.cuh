@@ -10,7 +10,7 @@
 
 namespace cudaopt {
 
-// Calls take(pointers to the kernel's arguments), after converting the arguments to the types of its parameters.
+// Converts the arguments to the types of the kernel's parameters, and calls take() with pointers to them.
 template <class... Parameters, class Take, class... Arguments>
 cudaError_t with_parameters(void (*)(Parameters...), const Take &take, Arguments &&...arguments) {
     std::tuple<std::remove_cv_t<Parameters>...> values(std::forward<Arguments>(arguments)...);

@@ -21,26 +21,30 @@ namespace cudaopt {
 
 constexpr int block_threads = 256;
 constexpr int warp_threads = 32;
-constexpr int multiprocessors = 132; // of a Hopper GPU; used on every device, so that sums agree bitwise
+constexpr int multiprocessors = 132; // those of a Hopper GPU; used on every device, so that sums agree bitwise
 constexpr int most_resident = 8;     // blocks per multiprocessor
 constexpr int block_limit = multiprocessors * most_resident;
 constexpr int run_variables = 64;
 
-// Number of blocks for n variables, at most `resident` per multiprocessor.
+// Returns the number of blocks of a launch for n variables, at most `resident` per multiprocessor.
 inline int blocks_for(int64_t n, int resident = most_resident) {
     return static_cast<int>(
         std::clamp<int64_t>((n + block_threads - 1) / block_threads, 1, multiprocessors * resident));
 }
 
-constexpr std::size_t arrivals_bytes = 256; // the counter of arrived blocks, and the records' alignment
+// The first bytes of the scratch memory contain the counter of blocks that have finished. This size keeps the records
+// behind it aligned.
+constexpr std::size_t arrivals_bytes = 256;
 
-// Bytes of device memory that map_reduce_cuda() needs for this type of record. The caller sets them to zero once. The
-// same scratch memory serves any number of calls with any records that fit, as long as all run on one stream.
+// Returns the size in bytes of the device memory that map_reduce_cuda() needs for this type of record. The caller sets
+// this memory to zero once. It can then be used for any number of calls with any records that fit, if all of them run
+// on one stream.
 template <class Record> constexpr std::size_t map_reduce_scratch_bytes() {
     return arrivals_bytes + block_limit * sizeof(Record);
 }
 
-// Returns the record of the lane with the number of this lane + delta, or this lane's own record if there is none.
+// Returns the record of the lane (thread of the warp) whose number is larger by delta, or this lane's own record if
+// there is no such lane.
 template <class Record> __device__ Record shuffle_down(const Record &record, int delta) {
     static_assert(std::is_trivially_copyable_v<Record>, "a record travels between threads as its bytes");
     unsigned words[(sizeof(Record) + sizeof(unsigned) - 1) / sizeof(unsigned)] = {};
@@ -66,8 +70,8 @@ template <class Record> __device__ void join_block(Record &mine) {
     for (int delta = warps / 2; delta > 0; delta /= 2) mine.join(shuffle_down(mine, delta));
 }
 
-// Calls rule.look_ahead(i) if the rule has that function. It may prefetch the data of a variable that the calling
-// thread will process next.
+// Calls rule.look_ahead(i) if the rule has that function. The function may prefetch the data of a variable that the
+// calling thread will process next.
 template <class Rule> __device__ auto look_ahead(const Rule &rule, int64_t i) -> decltype(rule.look_ahead(i)) {
     rule.look_ahead(i);
 }
@@ -127,7 +131,7 @@ __global__ void __launch_bounds__(block_threads, resident < most_resident ? resi
     }
 }
 
-// The usual functor for finish: it stores the record in device memory.
+// The usual argument finish: it stores the joined record in device memory.
 template <class Record> struct StoreRecord {
     Record *to;
     CUDA_OPT_HD void operator()(const Record &record) const { *to = record; }

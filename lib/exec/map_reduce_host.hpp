@@ -1,9 +1,9 @@
 // Applies a functor, called a rule, to all variables on the host and reduces the resulting records.
 //
-// The order of additions is a function of n alone: the variables are divided into tiles, a tile is summed in
-// interleaved lanes, and the tiles are joined in a binary tree. Results are therefore bitwise independent of the number
-// of threads, and the rounding error of a sum of n terms grows like tile_variables / lanes + log2(n / tile_variables)
-// rather than like n.
+// The order of additions is a function of n alone. The variables are divided into tiles. A tile is summed in
+// interleaved lanes, which are independent partial sums, and the sums of the tiles are joined in a binary tree. Results
+// are therefore bitwise independent of the number of threads. The rounding error of a sum of n terms grows like
+// tile_variables / lanes + log2(n / tile_variables) rather than like n.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,12 @@
 namespace cudaopt {
 
 constexpr int64_t tile_variables = 1024;
-constexpr int tile_lanes = 4;          // independent chains of additions, which hide the latency and shorten the sums
-constexpr int64_t subtree_limit = 256; // subtrees for the threads; their records are on the stack
+// The number of independent partial sums per tile. They hide the latency of an addition and shorten each sum.
+constexpr int tile_lanes = 4;
+// The maximum number of subtrees that are distributed to threads. Their records are on the stack.
+constexpr int64_t subtree_limit = 256;
 
-// Returns the record of the variables first <= i < last, at most tile_variables of them.
+// Joins the records of the variables first <= i < last, which are at most tile_variables, and returns the result.
 template <class Record, class Rule> Record reduce_tile(int64_t first, int64_t last, const Rule &rule) {
     Record lane[tile_lanes];
     int64_t i = first;
@@ -30,7 +32,7 @@ template <class Record, class Rule> Record reduce_tile(int64_t first, int64_t la
     return lane[0];
 }
 
-// Returns the records of the tiles first <= tile < last, joined in a binary tree.
+// Joins the records of the tiles first <= tile < last in a binary tree and returns the result.
 template <class Record, int64_t Variables, class Rule>
 Record reduce_tiles(int64_t first, int64_t last, int64_t n, const Rule &rule) {
     if (last - first == 1) return reduce_tile<Record>(first * Variables, std::min(n, last * Variables), rule);
@@ -42,8 +44,8 @@ Record reduce_tiles(int64_t first, int64_t last, int64_t n, const Rule &rule) {
 
 // Calls rule(i, record) for all variables 0 <= i < n and returns the joined record.
 // rule: may write to elements of variable i; each variable is processed once, by one thread
-// threads: 0: as many as make the call fastest
-// Variables: number of variables per tile; 1 if a "variable" is itself a tile of variables
+// threads: the number of threads; 0: the number with the least run time
+// Variables: the number of variables per tile; 1 if each index i stands for a tile of variables
 template <class Record, int64_t Variables = tile_variables, class Rule>
 Record map_reduce_host(int64_t n, const Rule &rule, HostThreads threads) {
     const int64_t tiles = (n + Variables - 1) / Variables;

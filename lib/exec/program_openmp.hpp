@@ -1,8 +1,8 @@
-// Access to the threads of the program's own OpenMP runtime, if it has GNU's or one with the same entry points. After a
-// parallel evaluation of f, OpenMP threads spin for milliseconds on the processors that a pool of the library would
-// need. In a parallel loop of the program, for example over several solves, the library must not add threads of its
-// own. The library itself does not depend on OpenMP: these functions are weak symbols, which are NULL if the program
-// has no OpenMP.
+// Gives access to the threads of the program's own OpenMP runtime, if the program uses GNU's runtime or one with the
+// same entry points. After a parallel evaluation of f, OpenMP threads spin for milliseconds on the processors that a
+// thread pool of the library would need. Within a parallel loop of the program, for example over several solves, the
+// library must not create further threads. The library itself does not depend on OpenMP: the functions of the runtime
+// are weak symbols, which are NULL if the program has no OpenMP.
 #pragma once
 
 #include <unistd.h>
@@ -23,7 +23,7 @@ inline bool program_has_openmp() {
     return &GOMP_parallel && &omp_get_thread_num && &omp_get_num_threads && getpid() == loaded_by;
 }
 
-// Calls body(place) for all 0 <= place < places, on up to `threads` OpenMP threads. The body must not throw.
+// Calls body(place) once for each 0 <= place < places, on up to `threads` OpenMP threads. The body must not throw.
 template <class Body> void in_program_team(int threads, int places, const Body &body) {
     struct Call {
         const Body &body;

@@ -6,11 +6,11 @@
 
 namespace cudaopt {
 
-// The candidates are 1, 2, 4, ... and the maximum. The current candidate is replaced by a neighbour, or by 1, if the
-// mean run time of the latter is lower. The mean includes delays of threads that were scheduled late: beside other
-// processes these delays dominate, and a single measurement says little. With 1 thread there is no such delay. Trials
-// of other candidates are limited by a budget: each of the three alternatives may cost 1/45 of the total time, so that
-// trials increase the total by at most 1/15.
+// Selects a number of threads. The candidates are 1, 2, 4, ... and the maximum. The current candidate is replaced by a
+// neighbour, or by 1, if the mean run time of the latter is lower. The mean includes delays of threads that were
+// scheduled late. If other processes use the processors, these delays dominate, and a single measurement says little.
+// With 1 thread there is no such delay. Trials of other candidates are limited by a budget: each of the three
+// alternatives may cost 1/45 of the total time, so that trials increase the total by at most 1/15.
 class TeamSize {
   public:
     // Starts with the smallest candidate that is not below `first`; `most` is the maximum.
@@ -44,7 +44,8 @@ class TeamSize {
     // Records the run time of an execution with that number of threads.
     void took(double seconds) {
         Times &times = times_[level_];
-        const bool first = turns_++ == 0; // may include the time for creating or waking the threads
+        // The first measurement may include the time for creating or waking the threads.
+        const bool first = turns_++ == 0;
         if (tried_ == level_) {
             if (first) return;
             for (double &saved : saved_) saved += seconds / 45;
@@ -62,16 +63,17 @@ class TeamSize {
         if (better) {
             level_ = tried_;
             saved_.fill(0);
-            if (trial_ < 2) saved_[trial_] = least_of_trial * loss(level_); // continue in the same direction at once
+            // After a change the trials continue in the same direction at once.
+            if (trial_ < 2) saved_[trial_] = least_of_trial * loss(level_);
         }
         tried_ = level_;
     }
 
   private:
-    static constexpr int least_of_trial = 2, window = 64; // executions
-    // A thread that is scheduled late is late by milliseconds. A process that was suspended for seconds says nothing
-    // about the number of threads, so run times are clipped.
-    static constexpr double longest = 100; // times the mean
+    static constexpr int least_of_trial = 2, window = 64; // in executions
+    // Run times are clipped to this multiple of the mean. A thread that is scheduled late is late by milliseconds, but
+    // a process may also have been suspended for seconds, which says nothing about the number of threads.
+    static constexpr double longest = 100; // multiple of the mean
 
     // Exponentially weighted means of the run time and of its square, over about `window` executions.
     struct Times {
@@ -97,20 +99,21 @@ class TeamSize {
     };
 
     int threads_at(int level) const { return std::min(most_, 1 << level); }
-    // Returns the expected cost of one execution with another candidate, relative to the current one. The result is
-    // positive even if the candidate appears to be no slower, or is unknown, so that it is not tried all the time. One
-    // thread may take as many times longer as there are threads now.
+    // Returns the expected additional time of one execution with another candidate, compared with the current one. The
+    // result is positive even if the candidate appears to be faster or is unknown, so that it is not tried all the
+    // time. With one thread, the run time may be as many times longer as there are threads now.
     double loss(int other) const {
         const double mean = times_[level_].mean;
         const bool unknown_jump = times_[other].turns == 0 && level_ - other > 1;
         return std::max(times_[other].mean - mean, unknown_jump ? mean * (threads_at(level_) - 1) / 4 : mean / 8);
     }
 
-    int most_ = 1, top_ = 0, level_ = 0; // levels: level k has min(2^k, most_) threads
-    int tried_ = 0, turns_ = 0; // level of the next execution; executions since the last change or since a trial began
+    int most_ = 1, top_ = 0, level_ = 0; // level k stands for min(2^k, most_) threads
+    // tried_ is the level of the next execution. turns_ counts executions since the last change or since a trial began.
+    int tried_ = 0, turns_ = 0;
     std::array<Times, 14> times_{};
     std::size_t trial_ = 0;
-    std::array<double, 3> saved_{}; // time budgets for trials with fewer threads, with more, and with 1
+    std::array<double, 3> saved_{}; // the time that may be spent on trials with fewer threads, with more, and with 1
 };
 
 } // namespace cudaopt

@@ -26,8 +26,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Waking a thread takes 50 to 100 microseconds, and the work of the caller between two sweeps is often shorter than
-// this time. If threads waited longer, they would delay the threads of the caller's evaluation.
+// A thread of the pool spins for this time before it sleeps. Waking a thread takes 50 to 100 microseconds, and the work
+// of the caller between two sweeps is often shorter. If threads spun for longer, they would delay the threads of the
+// caller's evaluation.
 constexpr std::chrono::microseconds awake_time(100);
 
 void pause() {
@@ -44,7 +45,7 @@ int processors() {
     return count > 0 ? count : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-// A thread waits here: first by spinning, then by sleeping on a condition variable.
+// A place where one thread of the pool waits for work: first by spinning, then by sleeping on a condition variable.
 class Gate {
   public:
     template <class Ready> void wait(const Ready &ready, bool awake) {
@@ -55,17 +56,20 @@ class Gate {
                 pause();
             }
         } while (awake && Clock::now() < until);
-        int state; // a thread that is cancelled while it sleeps here would leave the others waiting
+        // Cancellation is disabled: a thread that is cancelled while it sleeps here would leave the others waiting.
+        int state;
         pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
         {
             std::unique_lock lock(mutex_);
-            asleep_ = true; // set before the last check, because open() reads it after its caller has made ready() true
+            // asleep_ is set before the last check of ready(), because open() reads it after its caller has made
+            // ready() true.
+            asleep_ = true;
             while (!ready()) opened_.wait(lock);
             asleep_ = false;
         }
         pthread_setcancelstate(state, nullptr);
     }
-    // Wakes the waiting thread. The caller must have made its ready() true before.
+    // Wakes the waiting thread. The caller must have made the condition ready() of that thread true before.
     void open() {
         if (!asleep_) return;
         const std::lock_guard lock(mutex_);
@@ -85,7 +89,7 @@ struct Work {
     const Chunk chunk;
     const void *const body;
     std::mutex failing;
-    std::exception_ptr failure; // the last exception that a chunk has thrown
+    std::exception_ptr failure; // the last exception that was thrown by a chunk
 
     void run_chunk(int place) noexcept {
         const int64_t each = count / chunks, more = count % chunks;
@@ -107,7 +111,7 @@ class ThreadPool {
         for (int place = 1; members_ && place < size_; place++) {
             members_[place].pool = this;
             if (pthread_create(&members_[place].thread, nullptr, run, &members_[place]) != 0)
-                break; // continue with fewer threads
+                break; // continue with fewer threads than requested
             made_ = place;
         }
     }
@@ -130,8 +134,9 @@ class ThreadPool {
     bool busy() const { return busy_; }
     bool holds(int threads) const { return members_ && threads <= size_; }
 
-    // Returns the measurements for loops of this kind, count and maximum number of threads. `first` distinguishes loops
-    // over different numbers of variables that are divided into the same number of subtrees.
+    // Returns the measured run times of loops of this kind: with this chunk function, count and maximum number of
+    // threads. `first`, where the search for the best number begins, distinguishes loops over different numbers of
+    // variables that are divided into the same number of subtrees.
     TeamSize &size_for(Chunk chunk, int64_t count, int most, int first) {
         const auto kind = reinterpret_cast<std::uintptr_t>(chunk);
         Known &known = known_[(kind / 16 + static_cast<std::uintptr_t>(count + first)) % known_.size()];
@@ -154,15 +159,15 @@ class ThreadPool {
     }
 
   private:
-    // A position in the team, with its chunk. The calling thread has position 0.
+    // The chunk of one thread in the current loop. The calling thread has position 0.
     struct alignas(64) Member {
-        std::atomic<bool> offered{false}; // its chunk has not been started
+        std::atomic<bool> offered{false}; // whether the chunk has not been started yet
         Gate gate;
         ThreadPool *pool = nullptr;
         pthread_t thread{};
     };
-    // Measurements of a loop that is executed repeatedly, as the sweeps over n variables are. Another loop with the
-    // same hash value replaces them.
+    // The measured run times of a loop that is executed repeatedly, as the sweeps over n variables are. If another loop
+    // has the same hash value, its measurements replace these.
     struct Known {
         Chunk chunk = nullptr;
         int64_t count = 0;
@@ -174,10 +179,12 @@ class ThreadPool {
         return offered && offered.exchange(false);
     }
 
-    // Executes the chunk of this position, and then the chunks of threads that are late.
+    // Executes the chunk of this position, and then the chunks of threads that have not started theirs.
     void serve(int own) {
-        if (!take(own)) return; // executed by another thread; the loop may already have ended
-        Work &work = *work_;    // remains valid until every chunk that was started is counted as finished
+        // If another thread has executed the chunk, the loop may already have ended.
+        if (!take(own)) return;
+        // The object remains valid until every chunk that was started is counted as finished.
+        Work &work = *work_;
         int done = 0, place = own;
         for (int k = 0; k < work.chunks; k++, place = (place + 1) % work.chunks)
             if (k == 0 || take(place)) {
@@ -190,7 +197,8 @@ class ThreadPool {
     static void *run(void *member);
 
     const int size_;
-    const bool awake_; // whether each thread can spin without occupying a processor that another thread needs
+    // True if each thread may spin, because it does not occupy a processor that another thread needs.
+    const bool awake_;
     const pid_t process_ = getpid();
     std::unique_ptr<Member[]> members_;
     int made_ = 0;
@@ -201,8 +209,8 @@ class ThreadPool {
     std::array<Known, 64> known_;
 };
 
-// The pool of this thread. For a thread that belongs to a pool it is that pool, and loops within its chunks run
-// serially.
+// Returns the pool that this thread uses. A thread that belongs to a pool uses that pool, and loops within its chunks
+// run serially.
 PerThread<ThreadPool> pool_of_thread;
 
 void *ThreadPool::run(void *argument) {

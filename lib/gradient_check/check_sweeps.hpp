@@ -1,5 +1,5 @@
-// The sweeps of a gradient check: everything that costs time proportional to n. Two vectors of n: the caller's x, and
-// the gradient there.
+// The sweeps of a gradient check, which are the operations whose cost is proportional to n. They store two vectors of n
+// elements: a copy of the caller's x, and the gradient at the base point of the differences.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,12 @@ class CheckSweeps {
   public:
     virtual ~CheckSweeps() = default;
 
-    // Allocates, and keeps the caller's x.
+    // Allocates memory and copies the caller's x.
     virtual void begin(const UserArrays &user, int threads, void *stream, CancellationToken &cancellation) = 0;
-    // x = base + t d, and what the kept gradient says of it. Waits.
+    // Writes x = base + t d, and returns sums over the displacement, with the stored gradient. It waits for the result.
     virtual MoveRecord move(const CheckDirection &direction, double gradient_size, double t) = 0;
-    // f and g as the caller has supplied them; keep: g is kept. Waits.
+    // Returns facts about the f and g that the caller has supplied. keep: whether this g becomes the stored gradient.
+    // It waits for the result.
     virtual LookRecord look(bool keep) = 0;
     virtual void restore_x() = 0;
 };

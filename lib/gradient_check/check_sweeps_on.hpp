@@ -1,5 +1,5 @@
-// The sweeps of a gradient check on an executor, the same for host and CUDA (sweeps/host/executor.hpp,
-// sweeps/cuda/executor.cuh).
+// Implements the sweeps of a gradient check for an executor, which is the host (sweeps/host/executor.hpp) or CUDA
+// (sweeps/cuda/executor.cuh).
 #pragma once
 
 #include "gradient_check/check_sweeps.hpp"
@@ -20,7 +20,8 @@ template <class Executor, class Real> class CheckSweepsOn final : public CheckSw
         executor_.allocate(x0_, n_);
         executor_.allocate(g0_, n_);
         executor_.map(n_, CopyPoint<Real>{x(), x0_.get()});
-        executor_.map(n_, CopyPoint<Real>{x(), g0_.get()}); // any numbers, until the first gradient comes
+        // The stored gradient needs some finite values until the first gradient is known, so x is copied to it.
+        executor_.map(n_, CopyPoint<Real>{x(), g0_.get()});
     }
     MoveRecord move(const CheckDirection &direction, double gradient_size, double t) override {
         const CheckPoint<Real> rule{x0_.get(),
@@ -46,7 +47,8 @@ template <class Executor, class Real> class CheckSweepsOn final : public CheckSw
     const int64_t n_;
     UserArrays user_{};
     typename Executor::template Array<Real> x0_, g0_;
-    Executor executor_; // the first to go: it waits for what still works on the arrays
+    // The last member is destroyed first, because its destructor waits for the work that still uses the arrays.
+    Executor executor_;
 };
 
 } // namespace cudaopt

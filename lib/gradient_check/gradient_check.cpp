@@ -36,8 +36,8 @@ bool GradientCheck::is_finite_here(const LookRecord &look, Message &message) con
     return false;
 }
 
-// Counts the points of double precision at which the gradient changes and all its elements are single-precision
-// numbers.
+// For x in double precision, counts the points at which the gradient differs from the stored one, and those among them
+// at which every component of the gradient is exactly representable in single precision.
 void GradientCheck::note_precision(const LookRecord &look) {
     if (bits_ != 64 || look.not_finite.v > 0 || !(look.change.v > 0)) return;
     points_++;
@@ -114,7 +114,8 @@ int GradientCheck::take_estimate(const SlopeEstimate &estimate, Message &message
 
 int GradientCheck::next_direction(Message &message) {
     const int count = bits_ == 32 ? most_slope_samples / 2 + 1 : most_slope_samples;
-    if (direction_count_ == 0 && !(gradient_size_ > 0)) direction_count_++; // there is no -g
+    // If the gradient is 0, the direction -g does not exist.
+    if (direction_count_ == 0 && !(gradient_size_ > 0)) direction_count_++;
     if (direction_count_ == directions) return judge(message);
     const int k = direction_count_++;
     CheckDirection direction = random_direction(k, 0, n_);
@@ -122,7 +123,9 @@ int GradientCheck::next_direction(Message &message) {
     return begin_direction(direction, 0, count);
 }
 
-// A verdict needs a residual that is far above the error of the difference, and not small against the slope.
+// Compares the slopes along all directions and sets the verdict. The gradient is called wrong along a direction if the
+// residual, the difference of f minus g'd, is far above the error of the difference and not small relative to the
+// slope.
 int GradientCheck::judge(Message &message) {
     const SlopeEstimate *worst = nullptr, *kink = nullptr, *unclear = nullptr;
     double least_factor = HUGE_VAL, most_factor = -HUGE_VAL;
@@ -131,10 +134,12 @@ int GradientCheck::judge(Message &message) {
         const double size = std::max({std::fabs(e->supplied), std::fabs(e->difference), e->gross});
         const double residual = std::fabs(e->residual());
         if (e->kink && !kink) kink = e;
-        // g has rounding errors of its own, of its terms' size: they show near a stationary point.
+        // The components of g have rounding errors relative to the size of their terms. They matter near a stationary
+        // point, where the terms cancel.
         const bool is_wrong =
             residual > 10 * e->error && residual > rounding() * size && residual > rounding() * rounding() * e->longest;
-        // Near a stationary point the slope is 0, and the error small against what f changes by at the longest step.
+        // The comparison with e->longest is needed near a stationary point. There the slope is 0, and the error is
+        // small relative to the change of f at the longest step.
         if (!is_wrong && e->error > 0.01 * size && e->error > 1e-6 * e->longest) unclear = e;
         wrong += is_wrong;
         if (is_wrong && (!worst || residual / size > std::fabs(worst->residual()) /
@@ -149,7 +154,8 @@ int GradientCheck::judge(Message &message) {
     const auto note = [&](int verdict, const SlopeEstimate &e) {
         result_ = {verdict, -1, e.supplied, e.difference, e.error, e.step};
     };
-    const bool repeats = change_ <= (bits_ == 32 ? 1e-4 : 1e-6) * gradient_size_; // sums may differ in their order
+    // The gradient of a parallel evaluation may depend on the order of summation, so that it need not repeat bitwise.
+    const bool repeats = change_ <= (bits_ == 32 ? 1e-4 : 1e-6) * gradient_size_;
     if (!repeats) {
         result_ = {CUDA_OPT_GRADIENT_OF_ANOTHER_POINT, -1, change_, gradient_size_, 0, 0};
         message.set("g is not a function of x alone: two evaluations at the same x in succession gave gradients that "
@@ -213,14 +219,16 @@ int GradientCheck::judge(Message &message) {
                 "error of about %.2g; a component of g is wrong or 0",
                 worst->supplied, worst->difference, worst->error);
     if (!find_component_) return finish(0);
-    // Halve the variables: of a sum of signs times errors, the half with the larger part has a wrong component.
+    // Bisects the range of variables. The residual along a direction is a sum over the components of g of sign times
+    // error. The half of the range with the larger part of the residual contains a wrong component.
     narrowing_ = true;
     first_ = 0, end_ = n_;
     best_sample_ = std::min(worst->sample, most_slope_samples - 2);
     return begin_direction(random_direction(1, 0, n_), best_sample_, 2);
 }
 
-// The first estimate is of all variables, the others are of the first half of those that are left.
+// Continues the search for a wrong component. The first estimate is for all variables. Each of the others is for the
+// first half of the remaining range.
 int GradientCheck::narrow(const SlopeEstimate &estimate, Message &message) {
     if (direction_.end - direction_.first == n_ && n_ > 1) {
         residual_ = estimate.residual();
@@ -231,7 +239,7 @@ int GradientCheck::narrow(const SlopeEstimate &estimate, Message &message) {
         (in_left ? end_ : first_) = middle_;
     }
     if (end_ - first_ == 1 && direction_.first == first_ && direction_.end == end_) {
-        // d has one element, whose size follows from the displacements.
+        // The direction has one nonzero element, whose size is the displacement divided by t.
         const double size = displacement_ / samples_[sample_count_ - 1].t;
         result_.component = first_;
         result_.supplied = estimate.supplied / size;

@@ -1,6 +1,7 @@
-// A check of the caller's gradient by differences of f, by reverse communication. It evaluates at a point, far from it,
-// and twice at it again; then along -g and two random directions, to both sides, at steps that fall by factors of 10;
-// and along random directions in ever smaller ranges of variables, if the worst component is wanted.
+// Compares the caller's gradient with differences of f, by reverse communication. It requests evaluations at the base
+// point, at a distant point, and twice at the base point again, to see whether g repeats. Then it requests them on both
+// sides of the base point along -g and along two random directions, with steps that decrease by factors of 10. If the
+// worst component is to be found, evaluations follow along random directions in ever smaller ranges of variables.
 #pragma once
 
 #include <atomic>
@@ -17,11 +18,11 @@ class GradientCheck {
   public:
     struct Result {
         int verdict = 0;        // one of CUDA_OPT_GRADIENT_*
-        int64_t component = -1; // the worst
-        double supplied = 0;    // by the gradient: the slope along a direction, or the component
-        double difference = 0;  // of f: the same
-        double error = 0;       // of the difference
-        double step = 0;        // of it, in units of the variables' sizes
+        int64_t component = -1; // the index of the wrong component that was found; -1: none
+        double supplied = 0;    // g'd along a direction d, or the component, according to the gradient
+        double difference = 0;  // the same quantity according to differences of f
+        double error = 0;       // estimated error of the difference
+        double step = 0;        // step of the difference in units of the variables' sizes
     };
 
     GradientCheck(std::unique_ptr<CheckSweeps> sweeps, const UserArrays &arrays, int64_t n, int bits, int64_t seed,
@@ -30,14 +31,14 @@ class GradientCheck {
     bool has_arrays(const void *x, const void *f, const void *g) const {
         return x == arrays_.x && f == arrays_.f && g == arrays_.g;
     }
-    // The next task: CUDA_OPT_EVALUATE_FG; 0 when the check has ended; a negative code with its message.
+    // Returns the next task: CUDA_OPT_EVALUATE_FG; 0 if the check has ended; or a negative code, whose message it sets.
     int resume(Message &message);
     const Result &result() const { return result_; }
     bool ended() const { return stage_ == Stage::ended; }
 
   private:
     enum class Stage { start, at_base, far, back, repeated, plus, minus, ended };
-    static constexpr int directions = 3; // -g and two at random
+    static constexpr int directions = 3; // -g and two random directions
 
     int evaluate(const CheckDirection &direction, double t, Stage stage);
     int begin_direction(const CheckDirection &direction, int first, int count);
@@ -68,14 +69,19 @@ class GradientCheck {
     CheckDirection direction_{};
     int direction_count_ = 0;
     MoveRecord moved_{};
-    double displacement_ = 0; // the sum of those to the plus side
+    double displacement_ = 0; // the sum of the displacements of all variables at the sample on the plus side
     SlopeSample samples_[most_slope_samples]{};
     int first_sample_ = 0, sample_count_ = 0, at_sample_ = 0;
     SlopeEstimate estimates_[directions];
     int known_ = 0;
-    int64_t points_ = 0, single_points_ = 0; // with another gradient; those of single precision
-    bool needs_single_ = false;              // some have more digits than the slopes of a piecewise linear f
-    // The search for the worst component: variables [first, end), the residual there, and what is taken of it.
+    // The number of points with another gradient than the base point, and of those whose gradient is in single
+    // precision.
+    int64_t points_ = 0, single_points_ = 0;
+    // True if some component of g has more than 8 binary digits. A gradient of small integers, such as that of a
+    // piecewise linear f, would not show its precision.
+    bool needs_single_ = false;
+    // The search for the worst component: the remaining range [first_, end_) of variables, its middle, the residual
+    // along the direction in that range, and the sample whose step is used.
     bool narrowing_ = false;
     int64_t first_ = 0, end_ = 0, middle_ = 0;
     double residual_ = 0;

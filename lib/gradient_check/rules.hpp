@@ -1,4 +1,5 @@
-// The rules of a gradient check, for host and device: points x + t d, and what a gradient says of them.
+// The operations of a gradient check on each variable, for host and device: they write points x + t d and compare
+// gradients.
 #pragma once
 
 #include "scaling/rules.hpp"
@@ -6,25 +7,28 @@
 
 namespace cudaopt {
 
-// A direction in units of each variable's size: -g, or a sign at random for each variable of a range.
+// A direction d in units of each variable's size: -g divided by its largest component, or random signs for the
+// variables first <= i < end and 0 for the others.
 struct CheckDirection {
     bool along_gradient;
     uint64_t seed;
     int64_t first, end;
 };
-constexpr double longest_check_step = 0.1; // of t
+// The largest step t.
+constexpr double longest_check_step = 0.1;
 
-// Sums over the displacements D = x - base, with the gradient g at the base.
+// Sums over the displacements D_i = x_i - base_i, with the gradient g at the base point.
 struct MoveRecord {
-    Sum slope, squares, displacement; // of g D, of its squares, of D
-    Count improper;                   // x is not finite, the bounds cross, or the size is not positive and finite
+    Sum slope, squares, displacement; // sums of g_i D_i, of its squares, and of D_i
+    // The number of variables whose x is not finite, whose bounds cross, or whose size is not positive and finite.
+    Count improper;
     CUDA_OPT_HD void join(const MoveRecord &o) {
         slope.join(o.slope), squares.join(o.squares), displacement.join(o.displacement), improper.join(o.improper);
     }
 };
 
-// x is moved into the interior of the box, by a thousandth of its size or half of the box, so that the points on both
-// sides of it are in the box.
+// Writes x = base + t d. The base point is x0 moved into the interior of the box, by a thousandth of the variable's
+// size or by half of the box's width, so that there are points of the box on both sides of it.
 template <class Real> struct CheckPoint { // reads x0, g0, s, l, u; writes x
     const Real *x0, *g0;
     Scales<Real> scales;
@@ -57,24 +61,26 @@ template <class Real> struct CheckPoint { // reads x0, g0, s, l, u; writes x
     CUDA_OPT_HD double sign(int64_t i) const {
         if (direction.along_gradient) return gradient_size > 0 ? -g0[i] / gradient_size : 0.0;
         if (i < direction.first || i >= direction.end) return 0;
-        uint64_t z = direction.seed + static_cast<uint64_t>(i) * 0x9e3779b97f4a7c15u; // splitmix64
+        uint64_t z = direction.seed + static_cast<uint64_t>(i) * 0x9e3779b97f4a7c15u; // the generator splitmix64
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
         return (z ^ (z >> 31)) >> 63 ? 1.0 : -1.0;
     }
 };
 
-// The facts about an evaluation, compared with the gradient that was stored before.
+// Facts about an evaluation. The gradient is compared with the one that was stored before.
 struct LookRecord {
     Sum f;
-    Max size, change;                        // the largest |g_i|, and |g_i - kept|
-    Count not_finite, not_single, not_short; // not short: of more than 8 binary digits
+    Max size, change; // the largest |g_i|, and the largest |g_i - stored g_i|
+    // The numbers of components of g that are not finite, that are not exactly representable in single precision, and
+    // that have more than 8 binary digits.
+    Count not_finite, not_single, not_short;
     CUDA_OPT_HD void join(const LookRecord &o) {
         f.join(o.f), size.join(o.size), change.join(o.change);
         not_finite.join(o.not_finite), not_single.join(o.not_single), not_short.join(o.not_short);
     }
 };
-template <class Real> struct LookAtGradient { // reads f, g and g0; writes g0 where it is to be kept
+template <class Real> struct LookAtGradient { // reads f, g and g0; writes g0 if keep is true
     const double *f;
     const Real *g;
     Real *g0;

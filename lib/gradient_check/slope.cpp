@@ -10,22 +10,24 @@ namespace cudaopt {
 
 namespace {
 
-// The rounding error of f, a sum of a few terms. A value that is a single-precision number was most likely computed in
-// single precision.
+// Returns an estimate of the rounding error of f, which is assumed to be a sum of a few terms. A value that is exactly
+// representable in single precision was most likely computed in single precision.
 double rounding_of(double f) { return (is_single(f) && f != std::floor(f) ? 3e-7 : 1e-15) * std::fabs(f); }
 
 double rounding_of(const SlopeSample &s, double f0) {
     return std::max({rounding_of(s.f_plus), rounding_of(s.f_minus), rounding_of(f0)}) / s.t;
 }
 
-// The jump of the one-sided differences, less what the gradient says of both sides. It falls with t where f is smooth.
+// Returns the difference of the two one-sided difference quotients, minus the part that the gradient explains on both
+// sides. It decreases with t if f is smooth.
 double jump(const SlopeSample &s, double f0) {
     return ((s.f_plus - f0 - s.slope_plus) - (f0 - s.f_minus + s.slope_minus)) / s.t;
 }
 
 bool is_known(const SlopeSample &s) { return std::isfinite(s.f_plus) && std::isfinite(s.f_minus); }
 
-// A jump that does not fall while t falls by 100, far above the rounding errors and not small.
+// Finds a kink of f: the jump does not decrease while t decreases by a factor of 100, is far above the rounding errors,
+// and is not small relative to the slope.
 void look_for_kink(const SlopeSample *samples, int count, double f0, SlopeEstimate &estimate) {
     for (int k = 0; k + 2 < count; k++) {
         const SlopeSample &wide = samples[k], &middle = samples[k + 1], &narrow = samples[k + 2];
@@ -58,7 +60,8 @@ SlopeEstimate estimate_slope(const SlopeSample *samples, int count, double f0) {
     for (int k = 0; k + 1 < count; k++) {
         const SlopeSample &s = samples[k], &next = samples[k + 1];
         if (!is_known(s) || !is_known(next)) continue;
-        // The errors of s and next bound the change; those of rounding are 10 times larger at next.
+        // The change of the residual between two steps bounds the truncation errors of both. The rounding error is 10
+        // times larger at the shorter step.
         const double error = std::fabs(residual(s) - residual(next)) + 10 * rounding_of(s, f0);
         if (!(error < best.error)) continue;
         best.known = true;

@@ -1,32 +1,33 @@
-// Differences of f along a direction, at steps that fall by factors of 10, and what they say of the slope that the
-// gradient gives.
+// Estimates the slope of f along a direction d by difference quotients, at steps that decrease by factors of 10, and
+// compares it with the slope g'd that the gradient gives.
 #pragma once
 
 namespace cudaopt {
 
-// f(base + t d), f(base - t d), and the sums of g D over the displacements D to both sides.
+// The values f(base + t d) and f(base - t d), and the sums of g_i D_i over the displacements D = x - base on both
+// sides.
 struct SlopeSample {
     double t, f_plus, f_minus, slope_plus, slope_minus, gross;
 };
 constexpr int most_slope_samples = 10;
 
 struct SlopeEstimate {
-    bool known = false;    // f was finite at some steps
+    bool known = false;    // whether f was finite at two successive steps
     double supplied = 0;   // g'd
-    double difference = 0; // of f, at the step that was chosen
-    double error = 0;      // of the difference, at most about
-    double gross = 0;      // what g'd would be without cancellation
-    double longest = 0;    // changes of f per t at the longest step
+    double difference = 0; // the central difference quotient of f at the chosen step
+    double error = 0;      // the estimated error of the difference quotient
+    double gross = 0;      // the size of g'd without cancellation, the 2-norm of its terms
+    double longest = 0;    // the largest change of f per unit of t at the longest step with finite f
     double step = 0;
     int sample = 0;
     bool kink = false;
-    double left = 0, right = 0; // one-sided differences at the kink
+    double left = 0, right = 0; // one-sided difference quotients at the kink
 
     double residual() const { return difference - supplied; }
 };
 
-// f0: at the base. The step is chosen where two neighbouring central differences agree best, with an allowance for the
-// rounding errors of f.
+// Estimates the slope. f0: the value of f at the base point. It chooses the step at which two successive central
+// difference quotients agree best, with an allowance for the rounding errors of f.
 SlopeEstimate estimate_slope(const SlopeSample *samples, int count, double f0);
 
 } // namespace cudaopt

@@ -30,8 +30,8 @@ class MoreThuente {
     // Requires phi'(0) < 0 and a first step in [step_min, step_max].
     CUDA_OPT_HD void start(double phi0, double slope0, double first_step, const SearchTolerances &tolerances);
     CUDA_OPT_HD SearchVerdict update(double phi, double slope);
-    // Called if phi is not finite at step(). It proposes a step closer to the best one, and limits all later steps to
-    // less than the failed step. The undefined value does not enter any interpolation.
+    // Proposes a step closer to the best one. It is called if phi is not finite at step(). All later steps are less
+    // than the failed step, and the undefined value does not enter any interpolation.
     CUDA_OPT_HD void cut();
 
     // Returns whether phi and slope at step() satisfy both conditions, whatever step_max is.
@@ -39,8 +39,8 @@ class MoreThuente {
         return phi <= phi0_ + step_ * (tolerances_.ftol * slope0_) && std::fabs(slope) <= tolerances_.gtol * -slope0_;
     }
 
-    // Returns whether phi and slope at step() are bitwise equal to those at an endpoint of the interval that is at most
-    // `distance` away. The next step would then be shorter still.
+    // Returns whether phi and slope at step() are bitwise equal to those at an endpoint of the interval, and the
+    // distance to that endpoint is at most `distance`. The next step would be even closer to it.
     CUDA_OPT_HD bool repeats_an_end(double phi, double slope, double distance) const {
         const auto is_same = [&](const Point &end) {
             return phi == end.phi && slope == end.slope && std::fabs(step_ - end.step) <= distance;
@@ -48,12 +48,12 @@ class MoreThuente {
         return bracketed_ && (is_same(best_) || is_same(other_));
     }
 
-    // Sets step_max after start(). The initial value was the first step, and the new one is at least as large. It must
-    // not have affected the line search so far (next_step_depends_on_step_max).
+    // Sets step_max after start(). Until then step_max is the first step, and the new value must be at least as large.
+    // The old value must not have affected the line search (next_step_depends_on_step_max()).
     CUDA_OPT_HD void set_step_max(double step_max);
-    // Returns whether update(phi, slope) may give a different result if step_max is increased up to the argument. Each
-    // decision in update() depends monotonically on step_max, so that if both ends of the range give the same result,
-    // all values between them do.
+    // Returns whether update(phi, slope) may give another result if step_max is increased up to the argument. Each
+    // decision in update() depends monotonically on step_max. If both ends of the range give the same result, all
+    // values between them do.
     CUDA_OPT_HD bool next_step_depends_on_step_max(double step_max, double phi, double slope) const;
 
     // Validates an object that was read as bytes.
@@ -61,7 +61,8 @@ class MoreThuente {
 
     CUDA_OPT_HD double step() const { return step_; }
     CUDA_OPT_HD double step_max() const { return tolerances_.step_max; }
-    // The lowest phi of all updates and its step. Before the first update they are phi(0) and 0.
+    // lowest_step() is the step with the lowest phi of all updates, and lowest_phi() is that phi. Before the first
+    // update they are 0 and phi(0).
     CUDA_OPT_HD double lowest_step() const { return lowest_.step; }
     CUDA_OPT_HD double lowest_phi() const { return lowest_.phi; }
 
@@ -78,10 +79,10 @@ class MoreThuente {
 
     SearchTolerances tolerances_{};
     double phi0_ = 0, slope0_ = 0, step_ = 0;
-    // Endpoints of the interval of uncertainty; best_ has the lower phi, or the lower psi in stage 1.
+    // The endpoints of the interval of uncertainty. best_ has the lower phi, or in stage 1 the lower psi.
     Point best_{}, other_{};
     Point lowest_{};
-    double lower_ = 0, upper_ = 0;      // bounds for the next step
+    double lower_ = 0, upper_ = 0;      // bounds of the next step
     double width_ = 0, last_width_ = 0; // lengths of the interval now and two updates ago
     bool bracketed_ = false;
     bool modified_ = true; // stage 1 uses psi(t) = phi(t) - phi(0) - ftol t phi'(0) instead of phi
@@ -91,8 +92,11 @@ class MoreThuente {
 
 namespace line_search {
 
-constexpr double extrapolate_least = 1.1, extrapolate_most = 4.0; // of the last step, before bracketing
-constexpr double bracket_shrink = 0.66; // required reduction over two updates (section 4 of the paper)
+// Before the minimum is bracketed, the next step exceeds the current step by at least 1.1 and at most 4 times the
+// difference between the current step and the best one.
+constexpr double extrapolate_least = 1.1, extrapolate_most = 4.0;
+constexpr double bracket_shrink =
+    0.66; // the required reduction of the interval over two updates (section 4 of the paper)
 constexpr double cut_factor = 0.25;
 
 } // namespace line_search
@@ -149,8 +153,8 @@ CUDA_OPT_HD_INLINE SearchVerdict MoreThuente::update(double phi, double slope) {
         interpolate(best_, other_, phi, slope, lower_, upper_);
     }
 
-    // Values close to the overflow threshold overflow in the interpolation. In that case bisect the interval, or
-    // extrapolate as far as allowed.
+    // Values close to the overflow threshold can overflow in the interpolation. In that case the interval is bisected,
+    // or the step is extrapolated as far as allowed.
     if (!is_finite(step_)) step_ = bracketed_ ? best_.step + 0.5 * (other_.step - best_.step) : upper_;
     if (bracketed_) {
         if (std::fabs(other_.step - best_.step) >= line_search::bracket_shrink * last_width_)
@@ -173,10 +177,11 @@ CUDA_OPT_HD_INLINE SearchVerdict MoreThuente::update(double phi, double slope) {
 
 CUDA_OPT_HD_CALL inline void MoreThuente::set_step_max(double step_max) {
     if (!any_finite_) {
-        SearchTolerances tolerances = tolerances_; // a copy, since start() clears its own
+        SearchTolerances tolerances = tolerances_; // a copy, because start() clears its own
         tolerances.step_max = step_max;
         start(phi0_, slope0_, step_, tolerances);
-    } else if (last_width_is_first_) { // once the minimum is bracketed, only this width depends on step_max
+        // Once the minimum is bracketed, last_width_ is the only width that depends on step_max.
+    } else if (last_width_is_first_) {
         last_width_ = step_max - tolerances_.step_min;
     }
 }
@@ -198,15 +203,15 @@ CUDA_OPT_HD_CALL inline void MoreThuente::cut() {
         upper_ = least(upper_, failed);
     }
     if (any_finite_) return;
-    SearchTolerances tolerances = tolerances_; // a copy, since start() clears its own
-    // stpmin limits only steps at which phi is finite. Otherwise the shortened step could be the failed one again.
+    SearchTolerances tolerances = tolerances_; // a copy, because start() clears its own
+    // stpmin limits only steps at which phi is finite. Otherwise the shortened step could be the failed step again.
     step_ = greatest(step_, smallest_normal);
     tolerances.step_min = least(tolerances.step_min, step_);
     start(phi0_, slope0_, step_, tolerances);
 }
 
-// The trial step and the new interval (section 4 of the paper). The four cases compare the trial's phi and slope with
-// those of the best step.
+// Computes the next trial step and the new interval (section 4 of the paper). The four cases compare the trial's phi
+// and slope with those of the best step.
 CUDA_OPT_HD_CALL inline void MoreThuente::interpolate(Point &best, Point &other, double phi, double slope,
                                                       double step_min, double step_max) {
     const double trial = step_;

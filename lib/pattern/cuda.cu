@@ -14,7 +14,8 @@ class CudaExecutor {
     template <class T> using Array = CudaArray<T, Lives::on_device>;
 
     CudaExecutor() { check(cudaGetDevice(&device_), "cudaGetDevice"); }
-    ~CudaExecutor() { // before memory is freed; an error cannot be reported from here
+    // The destructor waits before the memory is freed. It cannot report an error.
+    ~CudaExecutor() {
         const OnDevice on(device_, std::nothrow);
         if (scratch_.bytes() > 0) cudaStreamSynchronize(stream_);
     }
@@ -29,7 +30,8 @@ class CudaExecutor {
     // Allocates memory for reductions and selections, and loads all kernels. A kernel loaded later could have to wait
     // until kernels of the caller have ended.
     void reserve(int64_t walks) {
-        if (summary_.bytes() > 0) return; // the last array to be allocated
+        // The array summary_ is the last one to be allocated.
+        if (summary_.bytes() > 0) return;
         const OnDevice on(device_);
         load_maps<NotBegun, Draw, JudgeStart, WriteTrials, JudgeTrials, EndIteration, BeginRound, CopyBest>();
         check(load(map_reduce_kernel<SearchSummary, most_resident, Summarise, StoreRecord<SearchSummary>>), loading);

@@ -1,6 +1,6 @@
-// Rules of the pattern search by reverse communication. Each is applied to all walks of a batch, once per position i in
-// the batch. The search around a functor (cuda_opt/search_poll.cuh) uses the same pattern::Rules and pattern::Walk, so
-// that both produce the same walks.
+// The rules of the pattern search by reverse communication. A walk is one of many independent searches, and a rule is a
+// functor that is applied to each walk of a batch, once per position i in the batch. The search around a functor
+// (cuda_opt/search_poll.cuh) uses the same pattern::Rules and pattern::Walk, so that both compute the same iterates.
 #pragma once
 
 #include "cuda_opt/search_poll.cuh"
@@ -8,7 +8,7 @@
 
 namespace cudaopt {
 
-// The walks of a batch: those in the list, or all.
+// The walks of a batch: either those in the list, or all of them.
 struct Batch {
     const int64_t *list; // NULL: position i holds walk i
     CUDA_OPT_HD int64_t walk(int64_t i) const { return list ? list[i] : i; }
@@ -19,7 +19,7 @@ struct NotBegun {
     CUDA_OPT_HD void operator()(int64_t w) const { walk[w] = pattern::not_begun(); }
 };
 
-// Draws a random point in the box.
+// Draws a random point in the box for each walk.
 struct Draw {
     pattern::Rules rules;
     pattern::Walks walks;
@@ -35,7 +35,7 @@ struct Draw {
     }
 };
 
-// Records f at the random point.
+// Stores the value of f at the random point of each walk.
 struct JudgeStart {
     pattern::Walks walks;
     Batch batch;
@@ -47,8 +47,8 @@ struct JudgeStart {
     }
 };
 
-// Writes the two trials of coordinate j to positions i and i + size. Of the other coordinates, only those are written
-// whose values may differ from those that the previous batch has left in the array.
+// Writes the two trial points of each walk along coordinate j to positions i and i + size of the array of points. Other
+// coordinates are written only if their values may differ from those that the previous batch has left there.
 struct WriteTrials {
     pattern::Rules rules;
     pattern::Walks walks;
@@ -56,7 +56,7 @@ struct WriteTrials {
     double *points;
     int64_t size;
     int j;
-    bool all; // all coordinates; otherwise only j and the coordinate before it
+    bool all; // whether all coordinates are written; otherwise only j and the coordinate before it are
     CUDA_OPT_HD void operator()(int64_t i) const {
         const int64_t w = batch.walk(i);
         const auto write = [&](int row, double above, double below) {
@@ -74,8 +74,8 @@ struct WriteTrials {
     }
 };
 
-// Compares f at the trials of coordinate j with the walk's value and moves if a trial is better. mark records whether
-// this iteration has improved f.
+// Compares f at the two trial points along coordinate j with the walk's current value, and moves the walk if a trial is
+// better. mark records whether this iteration has improved f.
 struct JudgeTrials {
     pattern::Rules rules;
     pattern::Walks walks;
@@ -100,8 +100,8 @@ struct JudgeTrials {
     }
 };
 
-// Ends an iteration. mark then selects walks: with AtSmallestStep::stop those that continue, with new_point those that
-// start again.
+// Ends an iteration of each walk. Afterwards mark selects some of the walks: with AtSmallestStep::stop those that
+// continue, and with AtSmallestStep::new_point those that start again.
 struct EndIteration {
     pattern::Rules rules;
     pattern::Walks walks;
@@ -122,7 +122,7 @@ struct EndIteration {
     }
 };
 
-// Begins a new round, in which all walks start again.
+// Begins a new round, in which all walks start again from random points.
 struct BeginRound {
     pattern::Rules rules;
     pattern::Walks walks;

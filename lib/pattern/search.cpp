@@ -76,8 +76,8 @@ int Search::dispatch() {
     return CUDA_OPT_MISUSE;
 }
 
-// A random start needs a finite box. If the input is rejected, the phase does not change, so that the caller may
-// correct it and call again.
+// Checks the bounds. A random start needs a finite box. If the box is rejected, the phase does not change, so that the
+// caller may correct the bounds and call again.
 bool Search::accept_box() {
     if (lower.empty() || upper.empty()) {
         message_.set("cuda_opt_set_bounds has given no %s bounds, but the walks start anywhere in a finite box",
@@ -108,19 +108,21 @@ int Search::begin() {
     sweeps_->begin({walks_, settings.seed, settings.round_iterations, n_, static_cast<int>(settings.halvings),
                     static_cast<int>(settings.threads), static_cast<AtSmallestStep>(settings.at_smallest)},
                    stream, cancellation_);
-    walk_.reserve(static_cast<std::size_t>(walks_)); // allocated here, because nothing is allocated later
+    // The vector is allocated here, because nothing is allocated after the start.
+    walk_.reserve(static_cast<std::size_t>(walks_));
     order_.reserve(static_cast<std::size_t>(walks_));
     std::vector<double> box(lower);
     box.insert(box.end(), upper.begin(), upper.end());
     for (int j = 0; j < n_; j++) box.push_back(first_step(j));
     sweeps_->set_box(box.data());
-    j_ = -1; // before the first iteration
+    j_ = -1; // there has been no iteration yet
     round_end_ = settings.round_iterations;
     sweeps_->draw(walks_, points_);
     return request(Phase::starts, walks_);
 }
 
-// Requests the evaluation of the batch that was written, unless a limit or the caller ends the search.
+// Returns the task of evaluating f at the points of a batch, which have been written. Ends the search instead if a
+// limit is reached or the caller requests a stop.
 int Search::request(Phase phase, int64_t batch) {
     batch_ = 0;
     phase_ = phase;
@@ -181,7 +183,8 @@ int Search::next_iteration() {
         sweeps_->draw(walks_, points_);
         return request(Phase::starts, walks_);
     }
-    const bool all_rows = j_ < 0; // the array contains points of other walks
+    // If there are new starting points, the array of points contains points of other walks.
+    const bool all_rows = j_ < 0;
     j_ = 0;
     return request_trials(all_rows);
 }

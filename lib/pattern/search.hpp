@@ -1,5 +1,7 @@
-// The multi-walk pattern search by reverse communication (Zhu and Curry 2009, figure 1). All state is in this object:
-// resume() takes the values at the last batch of points and writes the next batch. Only SearchSweeps loop over walks.
+// The pattern search by reverse communication (Zhu and Curry 2009, figure 1). It consists of many walks, which are
+// independent searches. This object contains the state of the search: resume() takes the values of f at the last batch
+// of points and writes the next batch. Only the backend (SearchSweeps) contains loops over walks. The batches follow
+// each other in this order; new random starts in brackets are optional:
 //
 //   start -> starts -> trials of coordinate 0 -> ... -> n - 1 -> [starts] -> trials of coordinate 0 -> ... -> ended
 #pragma once
@@ -25,8 +27,9 @@ class Search {
     Search(int n, int64_t walks, std::unique_ptr<SearchSweeps> sweeps);
 
     SearchSettings settings;
-    std::vector<double> lower, upper, steps; // empty if not given; without steps the default is used
-    void *stream = nullptr;                  // CUDA
+    // The bounds and the initial step sizes, n values each, or empty. Without step sizes the defaults are used.
+    std::vector<double> lower, upper, steps;
+    void *stream = nullptr; // the CUDA stream; not used on the host
     std::atomic<bool> stop_requested{false};
 
     bool started() const { return phase_ != Phase::start; }
@@ -46,10 +49,11 @@ class Search {
     int resume(double *points, const double *values);
     void reset();
 
-    // These functions wait for the device and throw BackendFailure. They may be called only after the start.
+    // The next functions wait for the device and throw BackendFailure. They may be called only after the start.
     const SearchSummary &summary();
     int64_t best_walk(int64_t rank);
-    double read(int64_t walk, double *x); // returns the walk's best value; x may be NULL
+    // Returns the walk's best value and copies its best point to x, which may be NULL.
+    double read(int64_t walk, double *x);
 
   private:
     enum class Phase { start, starts, trials, ended };
@@ -79,14 +83,15 @@ class Search {
     CancellationToken cancellation_{stop_requested};
     double *points_ = nullptr;
     const double *values_ = nullptr;
-    int j_ = 0;             // the coordinate whose trials were requested
-    int64_t round_end_ = 0; // number of iterations after which all walks start again
+    int j_ = 0;             // the coordinate along which the last trials were requested
+    int64_t round_end_ = 0; // the number of iterations after which all walks start again
     int64_t iterations_ = 0, evaluations_ = 0, batch_ = 0, active_ = 0, stop_test_ = 0;
 
-    bool summary_is_current_ = false, walks_are_current_ = false; // whether the copies are up to date
+    // True if the copies summary_ and walk_ agree with the data of the backend.
+    bool summary_is_current_ = false, walks_are_current_ = false;
     SearchSummary summary_;
     std::vector<pattern::Walk> walk_;
-    std::vector<int64_t> order_; // walk numbers in increasing order of their best value
+    std::vector<int64_t> order_; // the numbers of the walks in increasing order of their best values
 };
 
 } // namespace cudaopt

@@ -1,4 +1,5 @@
-// The interface between the phases of the pattern search and a backend, which performs all loops over walks.
+// The interface between the phases of the pattern search and a backend. The backend performs all loops over walks,
+// which are many independent searches.
 #pragma once
 
 #include <cstdint>
@@ -15,33 +16,36 @@ struct SearchShape {
     AtSmallestStep at_smallest;
 };
 
-// Failures of a backend are thrown as BackendFailure.
+// The operations of a backend. Their failures are thrown as BackendFailure.
 class SearchSweeps {
   public:
     virtual ~SearchSweeps() = default;
 
-    // Allocates all memory and sets all walks to the state before their start.
+    // Allocates all memory and sets all walks to their initial state, before they have a point.
     virtual void begin(const SearchShape &shape, void *stream, CancellationToken &cancellation) = 0;
-    // Copies lower, upper and Delta_0, n values each, from host memory.
+    // Copies the lower bounds, the upper bounds and the initial step sizes Delta_0, n values each, from host memory.
     virtual void set_box(const double *box) = 0;
 
-    // draw() writes random points for the selected walks, or for all walks if none are selected; judge_starts() takes f
-    // there.
+    // draw() writes random points for the selected walks, or for all walks if none are selected. judge_starts() takes
+    // the values of f at these points.
     virtual void draw(int64_t count, double *points) = 0;
     virtual void judge_starts(int64_t count, const double *values) = 0;
-    // The trials of coordinate j, and f there. all_rows: the array `points` does not contain the previous batch.
+    // write_trials() writes the two trial points of each walk along coordinate j, and judge_trials() takes the values
+    // of f there. all_rows: whether all coordinates have to be written, because `points` does not contain the previous
+    // batch.
     virtual void write_trials(int64_t active, int j, bool all_rows, double *points) = 0;
     virtual void judge_trials(int64_t active, int j, const double *values) = 0;
-    // Ends an iteration and returns the number of selected walks: those that continue (AtSmallestStep::stop) or start
-    // again (new_point); otherwise 0.
+    // Ends an iteration. Returns the number of selected walks: those that continue (AtSmallestStep::stop) or those that
+    // start again (AtSmallestStep::new_point). Otherwise it returns 0.
     virtual int64_t end_iteration(int64_t active) = 0;
 
-    // All walks start again. The best point of each walk is kept, and the next points are drawn for all walks.
+    // Begins a round, in which all walks start again. The best point of each walk is kept. The next draw() draws points
+    // for all walks.
     virtual void begin_round() = 0;
 
     virtual SearchSummary summary() = 0;
-    virtual void read_walks(pattern::Walk *walk) = 0;     // to host memory
-    virtual void read_point(int64_t walk, double *x) = 0; // the walk's best point, to host memory
+    virtual void read_walks(pattern::Walk *walk) = 0;     // copies the state of all walks to host memory
+    virtual void read_point(int64_t walk, double *x) = 0; // copies the best point of a walk to host memory
     virtual int64_t workspace_bytes() const = 0;
 };
 

@@ -21,7 +21,8 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
     void begin(const SearchShape &shape, void *stream, CancellationToken &cancellation) override {
         executor_.start(shape.threads, stream, cancellation);
         const int64_t coordinates = shape.n * shape.walks;
-        const double *const no_box = nullptr; // set below, after the memory has been allocated
+        // The box is set below, after the memory has been allocated.
+        const double *const no_box = nullptr;
         rules_ = {shape.walks, shape.n, shape.halvings, shape.at_smallest,     static_cast<uint64_t>(shape.seed),
                   no_box,      no_box,  no_box,         shape.round_iterations};
         const bool lives = rules_.has_lives();
@@ -89,8 +90,9 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
     Array<unsigned char> mark_;
     pattern::Rules rules_{};
     pattern::Walks walks_{};
-    Batch active_{}, selected_{}; // the walks that are polled; the walks that draw a random point
-    Executor executor_;           // the last member, so that its destructor waits before the arrays are freed
+    // The walks whose trial points are evaluated, and the walks that draw a random point.
+    Batch active_{}, selected_{};
+    Executor executor_; // the last member, so that its destructor waits before the arrays are freed
 };
 
 } // namespace cudaopt

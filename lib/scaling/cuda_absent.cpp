@@ -1,4 +1,4 @@
-// In place of cuda.cu where the library is built without a CUDA compiler.
+// Replaces cuda.cu if the library is built without a CUDA compiler.
 #include "scaling/scaled_variables.hpp"
 
 namespace cudaopt {

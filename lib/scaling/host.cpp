@@ -1,4 +1,4 @@
-// Scaled variables on the host's threads, and the choice between host and CUDA.
+// Scaled variables on the threads of the host. This file also chooses between host and CUDA.
 #include "cuda_opt.h"
 #include "scaling/scaled_variables_on.hpp"
 #include "sweeps/host/executor.hpp"

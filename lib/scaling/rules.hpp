@@ -1,26 +1,28 @@
-// The rules of scaled variables, for host and device: z = x / s, l / s, u / s, g_z = s g, and back. Real is storage
-// only: arithmetic is double.
+// The conversions between the variables x and the scaled variables z = x / s, for host and device. The bounds l and u
+// become l / s and u / s, and the gradient becomes g_z = s g. Real is the type in which vectors are stored. Arithmetic
+// is in double precision.
 #pragma once
 
 #include "sweeps/rules.hpp"
 
 namespace cudaopt {
 
-// The typical sizes s of the variables: an array, or a value that all variables share.
+// The scales s, which are the typical sizes of the variables: an array, or one value for all variables.
 template <class Real> struct Scales {
     const Real *array;
     double all;
     CUDA_OPT_HD double operator()(int64_t i) const { return array ? static_cast<double>(array[i]) : all; }
 };
 
-// The first variable whose scale is not positive and finite, and the first whose x, l or u leaves the range of Real
-// when it is divided by the scale.
+// Records two indices: that of the first variable whose scale is not positive and finite, and that of the first
+// variable whose x, l or u leaves the range of Real when it is divided by the scale.
 struct ScaleRecord {
     FirstIndex bad, too_large;
     CUDA_OPT_HD void join(const ScaleRecord &o) { bad.join(o.bad), too_large.join(o.too_large); }
 };
 
-template <class Real> struct CheckScales { // reads s, l, u and, unless it is NULL, x
+// Checks the scales. It reads s, l, u and, unless it is NULL, x.
+template <class Real> struct CheckScales {
     Scales<Real> scales;
     const Real *x;
     BoxArrays<Real> box;
@@ -28,7 +30,8 @@ template <class Real> struct CheckScales { // reads s, l, u and, unless it is NU
         const double s = scales(i), l = box.lower(i), u = box.upper(i);
         const bool good = s > 0 && is_finite(s);
         record.bad.add(i, !good);
-        // A lower bound that becomes -Inf is none: no z reaches it. One that becomes +Inf leaves no z.
+        // A lower bound that overflows to -Inf is no error, because no z reaches it, but +Inf would exclude every z.
+        // The same holds for an upper bound with the signs exchanged.
         record.too_large.add(
             i, good && ((x && overflows(x[i], s)) || (l > 0 && overflows(l, s)) || (u < 0 && overflows(u, s))));
     }
@@ -39,25 +42,28 @@ template <class Real> struct CheckScales { // reads s, l, u and, unless it is NU
     static constexpr Real largest = std::numeric_limits<Real>::max();
 };
 
-template <class Real> struct Divide { // reads s and a vector, x or a bound; writes it divided by s
+// Divides a vector, which is x or a bound, by the scales. It reads s and the vector, and writes the quotient.
+template <class Real> struct Divide {
     Scales<Real> scales;
     const Real *from;
-    double all; // in place of a vector that is NULL
+    double all; // the value of all elements if `from` is NULL
     Real *to;
     CUDA_OPT_HD void operator()(int64_t i) const {
         to[i] = static_cast<Real>((from ? static_cast<double>(from[i]) : all) / scales(i));
     }
 };
 
-template <class Real> struct ScaleGradient { // reads s, g; writes g_z = s g
+// Computes the gradient with respect to z. It reads s and g, and writes g_z = s g.
+template <class Real> struct ScaleGradient {
     Scales<Real> scales;
     const Real *g;
     Real *g_z;
     CUDA_OPT_HD void operator()(int64_t i) const { g_z[i] = static_cast<Real>(g[i] * scales(i)); }
 };
 
-// The diagonal D of an inverse Hessian by x is D / s^2 by z.
-template <class Real> struct ScaleDiagonal { // reads s, D; writes D / s^2
+// Scales the diagonal D of an inverse Hessian with respect to x: with respect to z it is D / s^2. The rule reads s and
+// D.
+template <class Real> struct ScaleDiagonal { // writes D / s^2
     Scales<Real> scales;
     const Real *d;
     Real *d_z;
@@ -67,14 +73,16 @@ template <class Real> struct ScaleDiagonal { // reads s, D; writes D / s^2
     }
 };
 
-// x is the bound itself where z is at the bound, and is finite and lies in the box however s z is rounded.
+// Computes x = s z. x is equal to its bound if z is at its bound. Otherwise the product is limited to the box and to
+// the range of Real, so that rounding cannot move it outside.
 template <class Real> struct UnscaleX { // reads s, z and both pairs of bounds; writes x = s z
     Scales<Real> scales;
     const Real *z;
     BoxArrays<Real> box, box_z;
     Real *x;
     CUDA_OPT_HD void operator()(int64_t i) const {
-        const Real l = static_cast<Real>(box.lower(i)), u = static_cast<Real>(box.upper(i)); // are of this precision
+        const Real l = static_cast<Real>(box.lower(i)),
+                   u = static_cast<Real>(box.upper(i)); // the bounds are exactly representable in Real
         const double at = z[i];
         const Real product =
             static_cast<Real>(clamp_to_box(at * scales(i), -largest_number<Real>, largest_number<Real>));
@@ -82,7 +90,8 @@ template <class Real> struct UnscaleX { // reads s, z and both pairs of bounds; 
     }
 };
 
-template <class Real> struct UnscaleGradient { // reads s, g_z; writes g = g_z / s
+// Computes the gradient with respect to x. It reads s and g_z, and writes g = g_z / s.
+template <class Real> struct UnscaleGradient {
     Scales<Real> scales;
     const Real *g_z;
     Real *g;

@@ -1,8 +1,9 @@
-// A solve in scaled variables z = x / s, where s_i > 0 is the typical size of x_i: the sweeps work on z, on s g, on
-// bounds divided by s and on the caller's diagonal divided by s^2, and the caller sees x and g.
+// A solve in scaled variables z = x / s, where s_i > 0 is the typical size of x_i. The sweeps work on z, on the
+// gradient s g with respect to z, on the bounds divided by s and on the caller's diagonal divided by s^2. The caller
+// sees only x and g.
 //
-// Vectors of n elements: z and s g; one for each side of the box that has an array, or one finite number other than 0
-// while s is an array; one for the caller's diagonal.
+// This requires the following vectors of n elements: z and s g; one vector for each side of the box that has an array,
+// or that has one finite value other than 0 while s is an array; and one vector for the caller's diagonal.
 #pragma once
 
 #include <cstdint>
@@ -18,33 +19,35 @@ struct ScaleReport {
     int64_t too_large; // first index whose x, l or u overflows when divided by the scale; n: none
 };
 
-// Failures of the machine are thrown as BackendFailure.
+// The conversions of all vectors by one backend. Failures of the backend are thrown as BackendFailure.
 class ScaledVariables {
   public:
     virtual ~ScaledVariables() = default;
 
-    // Allocate the vectors that the caller's arrays need. Comes first in each solve.
+    // Allocates the vectors that the caller's arrays require. It must be called first in each solve.
     virtual void allocate(const UserArrays &user, int threads, void *stream, CancellationToken &cancellation) = 0;
-    // The arrays that the sweeps work on: z, s g and so on; f is the caller's.
+    // Returns the arrays that the sweeps work on: z, s g and so on. f is in the caller's array.
     virtual const UserArrays &arrays() const = 0;
     virtual int64_t workspace_bytes() const = 0;
 
-    // Read s, x, l and u, x only where it is wanted. Waits.
+    // Checks s, l and u and, if with_x is true, x. It waits for the result.
     virtual ScaleReport check(bool with_x) = 0;
-    // z from x; l / s and u / s; s g from g; D / s^2 from D. 3 n-vectors each.
+    // The next functions compute z from x, l / s and u / s from the bounds, s g from g, and D / s^2 from the caller's
+    // diagonal D. Each of them accesses 3 n-vectors.
     virtual void scale_x() = 0;
     virtual void scale_bounds() = 0;
     virtual void scale_gradient() = 0;
     virtual void scale_diagonal() = 0;
-    // x from z, 3 n-vectors and up to 4 of bounds; g from s g, 3 n-vectors. x and g change nothing that the sweeps
-    // read.
+    // The next functions compute x from z (3 n-vectors, and up to 4 n-vectors of bounds) and g from s g (3 n-vectors).
+    // The sweeps do not read x and g.
     virtual void unscale_x() = 0;
     virtual void unscale_gradient() = 0;
-    // s as n doubles, on the host. Waits.
+    // Copies s to host memory as n doubles. It waits for the result.
     virtual void read_scales(double *to) = 0;
 };
 
-// backend: CUDA_OPT_BACKEND_HOST or _CUDA; bits: of the caller's vectors; device: MemorySpace::device().
+// Creates the conversions of a backend. backend: CUDA_OPT_BACKEND_HOST or _CUDA; bits: the precision of the caller's
+// vectors; device: MemorySpace::device().
 std::unique_ptr<ScaledVariables> make_scaled_variables(int backend, int64_t n, int bits, int device);
 std::unique_ptr<ScaledVariables> make_host_scaled_variables(int64_t n, int bits);
 std::unique_ptr<ScaledVariables> make_cuda_scaled_variables(int64_t n, int bits, int device);

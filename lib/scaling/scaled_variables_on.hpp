@@ -1,4 +1,5 @@
-// Scaled variables on an executor, the same for host and CUDA (sweeps/host/executor.hpp, sweeps/cuda/executor.cuh).
+// Implements ScaledVariables for an executor, which is the host (sweeps/host/executor.hpp) or CUDA
+// (sweeps/cuda/executor.cuh).
 #pragma once
 
 #include <algorithm>
@@ -72,12 +73,12 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
         return {of(arrays.lower), of(arrays.upper), arrays.lower_all, arrays.upper_all};
     }
     Scales<Real> scales() const { return {of(user_.scales), user_.scale_all}; }
-    // A bound that all variables share needs a vector unless it is 0 or infinite, or all variables share the scale as
-    // well.
+    // Returns whether a side of the box needs a vector of scaled bounds. It does if the caller's bounds are an array.
+    // One bound for all variables needs a vector unless it is 0 or infinite, or all variables have the same scale.
     bool has_vector(const void *bound, double bound_all) const {
         return bound || (user_.scales && bound_all != 0 && is_finite(bound_all));
     }
-    // The quotient rounded to Real. `volatile`, because GCC 12 omits the rounding from -O2 on.
+    // Returns the quotient rounded to Real. The variable is volatile, because GCC 12 omits the rounding from -O2 on.
     double scaled_number(double bound_all) const {
         if (user_.scales) return bound_all;
         const volatile Real rounded = static_cast<Real>(bound_all / user_.scale_all);
@@ -94,7 +95,8 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
     const int64_t n_;
     UserArrays user_{}, arrays_{};
     Array z_, g_z_, lower_, upper_, diagonal_;
-    Executor executor_; // the first to go: it waits for what still works on the arrays
+    // The last member is destroyed first, because its destructor waits for the work that still uses the arrays.
+    Executor executor_;
 };
 
 } // namespace cudaopt

@@ -30,7 +30,7 @@ std::string scientific(int width, int digits, double value, char letter) {
     if (!std::isfinite(value)) return right(width, not_finite(value));
     std::string text = formatted("%.*e", digits, value);
     const std::size_t exponent = text.find('e');
-    // An exponent of three digits replaces the letter.
+    // If the exponent has three digits, Fortran omits the letter before it.
     if (text.size() - exponent > 4) text.erase(exponent, 1);
     else text[exponent] = letter;
     return right(width, text);
@@ -39,7 +39,7 @@ std::string scientific(int width, int digits, double value, char letter) {
 std::string listed(int value) { return right(12, std::to_string(value)); }
 
 std::string listed(double value) {
-    constexpr int width = 25, digits = 17, after = 5; // 1P,G25.16E3
+    constexpr int width = 25, digits = 17, after = 5; // the format 1P,G25.16E3
     if (!std::isfinite(value)) return ' ' + right(width, not_finite(value));
     std::string text = formatted("%.*e", digits - 1, value);
     const std::size_t exponent = text.find('e');

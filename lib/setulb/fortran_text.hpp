@@ -5,11 +5,11 @@
 
 namespace cudaopt::drop_in {
 
-// Iw; asterisks if the number does not fit.
+// Formats an integer as the edit descriptor Iw does. The result is asterisks if the number does not fit.
 std::string integer(int width, long long value);
-// 1P,Dw.d, and with letter = 'E' 1P,Ew.d.
+// Formats a number as the edit descriptor 1P,Dw.d does or, with letter = 'E', as 1P,Ew.d does.
 std::string scientific(int width, int digits, double value, char letter = 'D');
-// List-directed output of gfortran, write (6, *), for a default integer and for a double.
+// Formats a default integer or a double as gfortran's list-directed output, write (6, *), does.
 std::string listed(int value);
 std::string listed(double value);
 

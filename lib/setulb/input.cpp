@@ -12,7 +12,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 bool has_lower(int kind) { return kind == 1 || kind == 2; }
 bool has_upper(int kind) { return kind >= 2; }
 
-// Returns an error for input that version 3.0 accepts, although it cannot lead to a solution, or NULL.
+// Checks variable i for input that version 3.0 accepts, although it cannot lead to a solution. Returns an error
+// message, or NULL if the input is valid.
 const char *hopeless(const Call &call, int i) {
     const bool lower = has_lower(call.nbd[i]), upper = has_upper(call.nbd[i]);
     const double l = lower ? call.l[i] : -infinity, u = upper ? call.u[i] : infinity;
@@ -69,7 +70,10 @@ void prepare_entries(const Call &call) {
     Call::set_text(call.csave, "");
 
     const int64_t n = call.n, m = call.m;
-    // mn, m^2, 4 m^2, then the start index of each part: S, Y, S'Y, S'S, a factor, two of 4 m^2, and n-vectors.
+    // Entries 1 to 16 of isave describe the partition of wa. The first three are the products mn, m^2 and 4 m^2. The
+    // others are the indices at which the arrays in wa begin: ws and wy (mn elements each), sy, ss and wt (m^2 each),
+    // wn and snd (4 m^2 each), and z, r, d, t and xp (n each). The last one is the index of the first element behind
+    // them, where wa of version 3.0 begins.
     const int64_t part[] = {m * n, m * m, 4 * m * m};
     const int64_t sizes[] = {part[0], part[0], part[1], part[1], part[1], part[2], part[2], n, n, n, n, n};
     std::copy(part, part + 3, call.isave);
@@ -78,7 +82,8 @@ void prepare_entries(const Call &call) {
     *entry++ = static_cast<int>(begin);
     for (const int64_t size : sizes) *entry++ = static_cast<int>(begin += size);
 
-    call[log_unit] = 8; // version 3.0's unit of iterate.dat, a file that this library does not write
+    // The unit number of the file iterate.dat in version 3.0. This library does not write that file.
+    call[log_unit] = 8;
     call[oldest_pair] = 1;
     call[free_variables] = call.n;
     call[theta] = 1;

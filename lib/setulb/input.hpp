@@ -1,5 +1,5 @@
-// Checks the arguments of a START with the same errors as version 3.0, projects x into the box, and records which kinds
-// of bounds there are.
+// Checks the arguments of a START (the first call of a solve) and reports the same errors as version 3.0. It also
+// projects x into the box, and records which kinds of bounds there are.
 #pragma once
 
 #include "setulb/call.hpp"
@@ -7,15 +7,16 @@
 namespace cudaopt::drop_in {
 
 struct Refusal {
-    const char *words = nullptr; // the error as a task; NULL if the input is valid
+    const char *words = nullptr; // the text of the task that reports the error; NULL if the input is valid
     int index = 0;               // index of the invalid element, counted from 1; or 0
 };
 
 Refusal refusal(const Call &call);
-// Sets projected, constrained and boxed; returns the number of variables at their bounds.
+// Projects x into the box, and sets the flags projected, constrained and boxed. Returns the number of variables at
+// their bounds.
 int move_into_box(const Call &call);
-// Writes version 3.0's partition of wa, which programs that read wa use, and sets all counts and measures to their
-// values before the first evaluation.
+// Writes the start indices of the arrays in wa to isave, as version 3.0 does, because programs use them to read wa.
+// Sets all other entries of isave and dsave to their values before the first evaluation.
 void prepare_entries(const Call &call);
 
 } // namespace cudaopt::drop_in

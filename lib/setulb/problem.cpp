@@ -13,9 +13,9 @@ Problem::Problem(int n, int m, int backend) : n_(n), m_(m), backend_(backend) {
     check(cuda_opt_create(&handle_.s, n, m, backend));
     for (Array *array : {&x_, &g_}) array->allocate(n);
     f_.allocate(1);
-    // The behaviour of version 3.0: its line search, and no stopping tests within the library, because the caller of
-    // this class applies them at FG_START and NEW_X. factr must be positive: a line search that makes no progress may
-    // end with the initial f, and then the solve has to end as well.
+    // These settings give the behaviour of version 3.0: its line search, and no stopping tests within the library. The
+    // caller of this class applies the stopping tests at FG_START and NEW_X. factr must be positive: a line search that
+    // makes no progress may end with the initial f, and then the solve has to end as well.
     constexpr double least_factr = std::numeric_limits<double>::min();
     check(cuda_opt_set_int(handle_.s, CUDA_OPT_ROBUST, 0));
     check(cuda_opt_set_int(handle_.s, CUDA_OPT_REPORT_ITERATES, 1));

@@ -8,7 +8,7 @@
 
 namespace cudaopt::drop_in {
 
-// A return code of cuda_opt.h that ends the solve.
+// The exception for a return code of cuda_opt.h that ends the solve.
 struct Failure {
     int code;
 };
@@ -45,7 +45,7 @@ class Array {
     void *data_ = nullptr;
 };
 
-// All functions except the destructor may throw Failure.
+// A solve by a handle of cuda_opt. All functions except the destructor may throw Failure.
 class Problem {
   public:
     Problem(int n, int m, int backend);
@@ -63,18 +63,20 @@ class Problem {
         at_start_ = false;
         return cuda_opt_solve(handle_.s, x_.get(), f_.get(), g_.get());
     }
-    bool at_start() const { return at_start_; } // the first evaluation is still pending
+    bool at_start() const { return at_start_; } // whether the first evaluation is still pending
     bool shows_pairs() const { return shows_pairs_; }
 
     int64_t count(int key) const;
     double measure(int key) const;
-    // Return whether the count has increased since the last query.
+    // The next functions return whether a count of the handle has increased since the previous call of the same
+    // function.
     bool skipped_update() { return grown(CUDA_OPT_SKIPPED_UPDATES, skipped_); }
     bool dropped_history() { return grown(CUDA_OPT_REFRESHES, refreshes_); }
 
     int64_t ticket = 0;
     int stamp = 0;
-    const double *wa = nullptr, *wa_end = nullptr; // the caller's workspace in the last call
+    // The caller's array wa in the last call, from its first element to its end.
+    const double *wa = nullptr, *wa_end = nullptr;
 
   private:
     void set_bounds(const Call &call);

@@ -6,14 +6,16 @@
 #include "boundary/translate_exceptions.hpp"
 #include "setulb/fortran_text.hpp"
 
-// The flush function of gfortran's run-time library, if the program contains it: Fortran's unit 6 has its own buffer.
+// The flush function of gfortran's run-time library, or NULL if the program does not contain it. Fortran's unit 6 has
+// its own buffer, which must be flushed before C writes to the same output.
 extern "C" __attribute__((weak)) void _gfortran_flush_i4(const int *unit);
 
 namespace cudaopt::drop_in {
 
 namespace {
 
-// Prints the result of make(). If memory is exhausted, nothing is printed: the task still reports the error.
+// Prints the text that make() returns. If memory is exhausted, nothing is printed, because the task still reports the
+// error.
 template <class Make> void print(const Make &make) noexcept {
     const auto write = [&] {
         const std::string text = make();
@@ -26,7 +28,7 @@ template <class Make> void print(const Make &make) noexcept {
     translate_exceptions(write, [](int code, const char *) { return code; });
 }
 
-// A vector with a name, six elements per line.
+// Formats a vector with its name, six elements per line.
 std::string vector(const char *name, const double *values, int n) {
     std::string text = '\n' + std::string(name);
     for (int i = 0; i < n; i++) {

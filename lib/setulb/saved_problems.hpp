@@ -1,6 +1,6 @@
-// Problems that are saved between two calls of setulb, ordered from the least to the most recently used. The library
-// cannot know which of them the caller has abandoned, so their number is limited. If a problem is removed to make room
-// and its caller returns, its solve continues with an empty history.
+// The problems that are saved between two calls of setulb, ordered from the least to the most recently used. The
+// library cannot know which of them the caller has abandoned, so their number is limited. If a problem is removed to
+// make room and its caller calls again, the solve continues with an empty history.
 #pragma once
 
 #include <memory>
@@ -22,8 +22,8 @@ class SavedProblems {
     // those problems are abandoned.
     std::vector<std::unique_ptr<Problem>> take_overlapping(const Call &call);
     std::unique_ptr<Problem> take_oldest();
-    // Saves a problem until the next call, assigns a ticket to a new problem, and writes ticket and stamp to the
-    // arrays.
+    // Saves a problem until the next call. It assigns a ticket (an identifying number) to a new problem, and writes the
+    // ticket and the stamp (the number of calls) to the caller's arrays.
     void save(std::unique_ptr<Problem> problem, const Call &call);
 
   private:

@@ -1,8 +1,9 @@
-// Implements setulb with the calling sequence and tasks of L-BFGS-B 3.0 on top of the C interface.
+// Implements setulb with the calling sequence and the tasks of L-BFGS-B 3.0 by calls of the C interface.
 //
-// Between two calls the state of a solve is in the caller's arrays: base point, counts and tolerances. The history is
-// in a handle of cuda_opt, which is identified by a ticket in isave. If that handle no longer exists, because it was
-// removed to make room or because the arrays are a copy, a new one starts from the base point with an empty history.
+// Between two calls the state of a solve is in the caller's arrays: the base point of the line search, counts and
+// tolerances. The history is in a handle of cuda_opt, which is identified by a number in isave, the ticket. The handle
+// may no longer exist, because it was removed to make room or because the arrays are a copy. Then a new handle starts
+// from the base point with an empty history.
 #include "cuda_opt_setulb.h"
 
 #include <chrono>
@@ -23,9 +24,10 @@ namespace {
 constexpr char pgtol_satisfied[] = "CONVERGENCE: NORM_OF_PROJECTED_GRADIENT_<=_PGTOL";
 constexpr char factr_satisfied[] = "CONVERGENCE: REL_REDUCTION_OF_F_<=_FACTR*EPSMCH";
 constexpr char abnormal[] = "ABNORMAL_TERMINATION_IN_LNSRCH";
-// Version 3.0's values of info for abnormal terminations.
+// The values of info with which version 3.0 reports abnormal terminations.
 constexpr int no_descent = -4, many_steps = -5, nothing_lower = -9;
-constexpr int bad_backend_name = 1; // must differ from the negative return codes
+// This code must differ from the negative return codes.
+constexpr int bad_backend_name = 1;
 
 int mark_of(const Call &call) { return static_cast<int>(0x5e7b0000u + static_cast<unsigned>(call.m)); }
 
@@ -133,7 +135,8 @@ void record_update(const Call &call, Problem &problem) {
     }
 }
 
-// Records the results of the Cauchy point, the subspace minimisation and the line search of this iteration.
+// Stores in isave and dsave the results of the Cauchy point, the subspace minimisation and the line search of this
+// iteration.
 void record_step(const Call &call, Problem &problem) {
     const bool walked = call[constrained] || call[pairs] == 0;
     // The number of segments is one more than the number of breakpoints passed, unless all variables are at their
@@ -167,7 +170,8 @@ const char *line_search_words(int64_t info) {
     }
 }
 
-// Translates the task of the solver into the caller's next task.
+// Translates the task of the solver into the task that the caller of setulb receives, and stores the results in the
+// caller's arrays.
 void reply(const Call &call, std::unique_ptr<Problem> problem, int task) {
     if (problem->dropped_history()) forget_pairs(call);
     switch (task) {
@@ -203,7 +207,8 @@ void reply(const Call &call, std::unique_ptr<Problem> problem, int task) {
     }
 }
 
-// Restarts the problem at the base point with its f and g. It keeps the correction pairs if the handle still exists.
+// Restarts the problem at the base point of the line search with its f and g. It keeps the correction pairs if the
+// handle still exists.
 std::unique_ptr<Problem> at_base(const Call &call, std::unique_ptr<Problem> problem) {
     problem = started(call, call.base_x(), std::move(problem), Problem::History::retained);
     problem->put(call[f_base], call.base_g());
@@ -246,8 +251,9 @@ void continue_solve(const Call &call) {
         }
         if (problem) record_update(call, *problem);
     }
-    // If the caller has modified f or the task, its x, f and g are used, as in version 3.0. They are also used if the
-    // handle no longer exists, except at a trial point, where the solve continues at the base point.
+    // The caller's x, f and g are used if the caller has modified f or the task, as in version 3.0. They are also used
+    // if the handle no longer exists, except at a trial point of a line search. There the solve continues at the base
+    // point.
     const bool own_point = !problem || (at_start ? !problem->at_start() : at_iterate && *call.f != problem->f());
     if (!problem && !at_start && !at_iterate) call.restore_base();
     if (own_point && !accept_x(call)) return;

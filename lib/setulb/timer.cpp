@@ -1,4 +1,5 @@
-// The timer of L-BFGS-B 3.0. Its third example driver, and programs derived from it, use it to limit their run time.
+// The subroutine timer of L-BFGS-B 3.0. The third example driver of version 3.0, and programs derived from it, use it
+// to limit their run time.
 #include <ctime>
 
 #include "cuda_opt_setulb.h"
@@ -7,8 +8,9 @@
 
 namespace {
 
-// Initialising a device takes longer than such programs allow for a whole solve. They call the timer before they start,
-// so a small solve without output is run at this point: minimise sum (x_i - c_i)^4 in a box.
+// Initialises the CUDA device by a small solve without output: minimise sum (x_i - c_i)^4 in a box. Initialisation
+// takes longer than the programs that call timer() allow for a whole solve. They call it before they start, so the
+// initialisation is not included in the time that they measure.
 bool wake_device() {
     constexpr int n = 32, m = 3, silent = -1;
     constexpr double factr = 0, pgtol = 1e-3;

@@ -17,14 +17,14 @@ struct Header {
     uint32_t version, byte_order;
     int64_t bytes, n, memory, precision,
         state;       // bytes: size of the checkpoint from header to checksum; state: size of the state
-    uint64_t scales; // checksum of the scales of the variables; 0: there are none
+    uint64_t scales; // checksum of the scales of the variables; 0: there are no scales
 };
 constexpr char magic[8] = {'c', 'u', 'd', 'a', '_', 'o', 'p', 't'};
-// Times of a solve in seconds: since its start, and within calls.
+// Two times of a solve in seconds: the time since its start, and the time within calls of the library.
 struct Clocks {
     double seconds_passed, host_seconds;
 
-    // Larger values would overflow the integers of the clock. NaN is rejected.
+    // Rejects NaN, and values that would overflow the integers of the clock.
     bool are_consistent() const {
         constexpr double longest = 1e9; // 31 years
         return dense::is_within(0.0, seconds_passed, longest) && dense::is_within(0.0, host_seconds, longest);
@@ -69,7 +69,8 @@ int64_t Solver::bytes_of_vectors(const StateMachine &state) const {
 }
 
 int64_t Solver::save(unsigned char *to) {
-    if (to) scale_input(); // the caller may have done the last task
+    // The caller may have finished the last task, so that its g is in the units of x.
+    if (to) scale_input();
     // Between calls, the sums of a direction are not available until the next inner products. Therefore compute inner
     // products and discard them.
     if (to && state_->awaits_direction_sums()) {
@@ -203,7 +204,9 @@ int Solver::load(const unsigned char *from, int64_t bytes) {
     if (!block) return CUDA_OPT_IMPROPER_INPUT;
     StateMachine &saved = *static_cast<StateMachine *>(block.get());
     const Settings before = settings();
-    saved.settings.threads = before.threads; // the number of processors may differ on this machine
+    // The number of threads of this handle is kept, because the machine may have another number of processors than the
+    // one that saved the checkpoint.
+    saved.settings.threads = before.threads;
     saved.settings.timed = before.timed;
     if (saved.settings.metric == Metric::callers && !arrays.diagonal) {
         new_message().set("the solve that was saved has a diagonal, but cuda_opt_set_diagonal has given no array");
@@ -219,7 +222,8 @@ int Solver::load(const unsigned char *from, int64_t bytes) {
     const uint64_t scales = header_of(from).scales;
     from += static_cast<int64_t>(sizeof(Header) + sizeof(Clocks)) + state_bytes(memory());
     try {
-        allocate(pairs() > 0 ? before : saved.settings); // keep the pairs of a warm start until all is validated
+        // The pairs of a warm start are kept until the whole checkpoint has been validated.
+        allocate(pairs() > 0 ? before : saved.settings);
         if (const int code = prepare_scales(false)) return code;
         if (!fits_scales(scales) || !fits_bounds(saved, from)) return CUDA_OPT_IMPROPER_INPUT;
         allocate(saved.settings);
@@ -230,7 +234,7 @@ int Solver::load(const unsigned char *from, int64_t bytes) {
         if (scaled_ && saved.settings.metric == Metric::callers) scaled_->scale_diagonal();
         x_is_new_ = g_is_restored_ = true;
         unscale_output();
-    } catch (...) { // the pairs may be lost
+    } catch (...) { // the pairs may have been lost
         begin_anew(false);
         throw;
     }

@@ -11,8 +11,8 @@ constexpr const char *rule = "*************************************************"
 constexpr int per_line = 6;
 } // namespace
 
-// The callback may remove itself, make an invalid call or throw. The message about the solve stays pending in each
-// case.
+// Passes a line to the caller's log callback. The callback may remove itself, make an invalid call or throw. In each
+// case the message about the solve remains pending, so that it can still be formatted later.
 void Solver::write_line(const char *line) {
     if (!log_write_) return;
     struct Writing {

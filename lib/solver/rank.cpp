@@ -1,6 +1,6 @@
-// A solve on one of several ranks. It works like Solver::call(), but a reply that depends on the variables is first
-// exchanged with all ranks. A failure on a rank is reported with its next exchange. Until then the rank requests the
-// same tasks as the others, so that no rank waits for one that has ended.
+// A solve on one rank, which stores a part of the variables. It works like Solver::call(), but a reply that depends on
+// the variables of all ranks is first exchanged with them. A failure on a rank is reported with its next exchange.
+// Until then the rank requests the same tasks as the others, so that no rank waits for a rank that has ended.
 #include <utility>
 
 #include "boundary/translate_exceptions.hpp"
@@ -8,7 +8,7 @@
 
 namespace cudaopt {
 
-// Runs action() and records a failure. After a failure nothing more is executed on this rank.
+// Calls action() and records a failure of this rank. After a failure nothing more is executed on this rank.
 template <class Action> void Solver::attempt(const Action &action) {
     if (ranks_->failed()) return;
     const auto guarded = [&] {
@@ -25,7 +25,8 @@ template <class Action> void Solver::attempt(const Action &action) {
     });
 }
 
-// An exchange belongs to the call that requested it, so that the time between two calls contains only the evaluation.
+// Performs one call of the solver on a rank. An exchange is timed as a part of the call that requested it, so that the
+// time between two calls contains only the evaluation.
 int Solver::call_as_rank() {
     if (!exchanging()) {
         sweeps_->begin_call();
@@ -41,7 +42,8 @@ int Solver::call_as_rank() {
 
 int Solver::continue_as_rank() {
     Ranks &ranks = *ranks_;
-    if (ended() && !exchanging()) { // returns the code of the ended solve again
+    // The code of an ended solve is returned again.
+    if (ended() && !exchanging()) {
         origin_ = -1;
         return run(state_->advance(reply_));
     }
@@ -67,7 +69,8 @@ int Solver::continue_as_rank() {
     if (joined.of == Exchange::set_up) attempt([this] { allocate_as_rank(); });
     else if (state_->state() == StateMachine::State::start_checked && own_dimension() > 0)
         attempt([this] { move_into_box(); });
-    // The sums in single precision were not accurate enough. The decision uses the joined sums, as with a single rank.
+    // Single precision was not accurate enough for these sums. All ranks use the joined sums for this decision, so that
+    // they decide as a single rank would.
     if (joined.in_double) return run_as_rank(state_->request_in_double());
     return run_as_rank(state_->advance(reply_));
 }
@@ -89,13 +92,13 @@ int Solver::run_as_rank(Request request) {
                                   settings(), stop_requested, seconds_passed());
             return CUDA_OPT_EXCHANGE;
         }
-        // The sums of this rank alone are not the reply.
+        // The sums of this rank alone are not the result for all variables.
         if (request.verb == Verb::direction) reply_.direction = nullptr;
         request = state_->advance(reply_);
     }
 }
 
-// Performs a request on the variables of this rank, of which there may be none.
+// Performs a request on the variables of this rank. The rank may have no variables.
 void Solver::perform_own(const Request &request) {
     const Part &part = ranks_->part();
     if (request.verb == Verb::read_variable) {
@@ -110,19 +113,21 @@ void Solver::perform_own(const Request &request) {
     else sweeps_->fetch({HeldVector::f}, &own_f_);
 }
 
-// All ranks end with the same code. One more exchange reports whether the last steps failed on any rank.
+// Ends the solve with the same code on all ranks. One more exchange reports whether the last steps failed on any rank.
 int Solver::end_as_rank(int code) {
-    // Store the total f, not the contribution of this rank.
+    // Stores the total f in the caller's array, not the contribution of this rank.
     if (ranks_->measured()) attempt([this] { sweeps_->store({HeldVector::f}, &state_->results.f); });
     end_code_ = code;
     ranks_->request_end(code, settings(), seconds_passed());
     return CUDA_OPT_EXCHANGE;
 }
 
-// Restores the best iterate as far as that is possible without the other ranks.
+// Ends the solve because an exchange failed. Restores the best iterate as far as that is possible without the other
+// ranks.
 int Solver::break_off_as_rank(int code, const Message &sentence) {
     if (state_->started()) {
-        if (!ended()) { // runs even after a failure, so that the results describe the same iterate on all ranks
+        // This also runs after a failure, so that the results describe the same iterate on all ranks.
+        if (!ended()) {
             Request request = state_->stop();
             for (; request.verb != Verb::task; request = state_->advance(reply_))
                 if (own_dimension() > 0 && request.verb < Verb::log_start) attempt([&] { perform(request); });

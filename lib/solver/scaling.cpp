@@ -1,5 +1,6 @@
-// A solve in scaled variables: the caller's arrays before and after each call. The state machine and the sweeps see z
-// and s g alone (scaling/scaled_variables.hpp).
+// Converts the caller's arrays before and after each call of a solve in scaled variables z = x / s, where s_i > 0 is
+// the typical size of x_i. The state machine and the sweeps use only z and its gradient s g
+// (scaling/scaled_variables.hpp).
 #include <limits>
 
 #include "boundary/checksum.hpp"
@@ -16,7 +17,8 @@ void Solver::bind_arrays() {
         return sweeps_->bind(arrays);
     }
     if (scaled_n_ != own_dimension()) {
-        scaled_.reset(); // the former vectors are freed before the new ones are allocated
+        // The previous vectors are freed before new ones are allocated.
+        scaled_.reset();
         scaled_ = make_scaled_variables(backend_, own_dimension(), bits_, device_);
         scaled_n_ = own_dimension();
     }
@@ -24,8 +26,8 @@ void Solver::bind_arrays() {
     sweeps_->bind(scaled_->arrays());
 }
 
-// Before a solve: checks the scales, and divides the bounds by them and, with_x, the start. 0, or a code with its
-// message.
+// Checks the scales before a solve, and divides the bounds by them. with_x: whether the start is divided as well.
+// Returns 0, or a code and sets the message.
 int Solver::prepare_scales(bool with_x) {
     if (!scaled_) return 0;
     const ScaleReport report = scaled_->check(with_x);
@@ -54,14 +56,14 @@ int Solver::prepare_scales(bool with_x) {
     return CUDA_OPT_IMPROPER_INPUT;
 }
 
-// Converts what the caller has supplied for the last task to the units of z.
+// Converts the gradient or the diagonal that the caller has supplied for the last task to scaled variables.
 void Solver::scale_input() {
     if (!scaled_ || !state_->started() || resumed_) return;
     if (state_->task() == CUDA_OPT_EVALUATE_FG) scaled_->scale_gradient();
     if (state_->task() == CUDA_OPT_SUPPLY_DIAGONAL) scaled_->scale_diagonal();
 }
 
-// z and s g that the caller has not seen yet, in the caller's units.
+// Converts z and s g to the caller's x and g, if the sweeps have changed them since the last conversion.
 void Solver::unscale_output() {
     if (!scaled_) return;
     if (x_is_new_) scaled_->unscale_x();
@@ -69,7 +71,7 @@ void Solver::unscale_output() {
     x_is_new_ = g_is_restored_ = false;
 }
 
-// The sweep that is requested will write z, or s g.
+// Records which of z and s g the requested sweep will change.
 void Solver::note_changes(Verb verb) {
     const bool restores = verb == Verb::restore || verb == Verb::restore_best;
     g_is_restored_ = g_is_restored_ || restores;
@@ -82,7 +84,7 @@ std::vector<double> Solver::scales() {
     return values;
 }
 
-// Never 0 where there are scales.
+// Returns a checksum of the scales, or 0 if there are none. The checksum of existing scales is never 0.
 uint64_t Solver::scales_checksum() {
     if (!scaled_) return 0;
     const std::vector<double> values = scales();
@@ -91,7 +93,8 @@ uint64_t Solver::scales_checksum() {
     return sum == 0 ? 1 : sum;
 }
 
-// Returns whether the scales are those of a saved solve, whose vectors are in their units. Otherwise sets the message.
+// Returns whether the scales are equal to those of a saved solve, whose vectors are in scaled variables. Otherwise sets
+// the message.
 bool Solver::fits_scales(uint64_t saved) {
     const uint64_t own = scales_checksum();
     if (own == saved) return true;

@@ -7,7 +7,8 @@ namespace cudaopt {
 void describe(const Event &event, Message &message) {
     const auto i = static_cast<long long>(event.integers[0]), j = static_cast<long long>(event.integers[1]);
     const double a = event.numbers[0], b = event.numbers[1], c = event.numbers[2], d = event.numbers[3];
-    const char *const where = i == 0 ? "converged at the start" : "converged"; // i is the number of iterations
+    // The number of iterations is i.
+    const char *const where = i == 0 ? "converged at the start" : "converged";
     const auto refuse = [&](const char *what) {
         message.set("%s at index %lld (counted from 0) of %lld: l = %g, x = %g, u = %g", what, i, j, a, b, c);
     };
@@ -48,7 +49,7 @@ void describe(const Event &event, Message &message) {
     case EventKind::not_finite_at_start:
         return message.set("f and g cannot be evaluated at the start: f = %g, and %.0f of %lld components of g are NaN "
                            "or infinite",
-                           std::isnan(a) ? std::fabs(a) : a, b, i); // avoids "-nan"
+                           std::isnan(a) ? std::fabs(a) : a, b, i); // std::fabs() avoids the text "-nan"
     case EventKind::not_finite_after_cuts:
         return message.set("f, g or the slope g'd is still NaN or infinite after %lld reductions of the step in a row, "
                            "the last one to %g; the best iterate has f = %.16g",

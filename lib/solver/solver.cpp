@@ -57,7 +57,7 @@ int Solver::resume() {
     int task;
     try {
         task = ranks_ ? call_as_rank() : call();
-    } catch (...) { // translate_exceptions() reports it
+    } catch (...) { // translate_exceptions() reports the exception
         cancellation_.end_call();
         state_->break_off();
         throw;

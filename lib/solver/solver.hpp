@@ -1,4 +1,5 @@
-// Runs a solve on the host: it executes the state machine's requests by means of the sweeps until the caller must act.
+// Runs a solve on the host: it executes the state machine's requests by means of the sweeps until the caller must
+// evaluate f and g or perform another task.
 #pragma once
 
 #include <algorithm>
@@ -18,17 +19,17 @@ namespace cudaopt {
 
 class Solver {
   public:
-    // Creates the sweeps of a backend on the handle's device; history_bits is the precision of S and Y.
+    // A function that creates the sweeps of a backend on the handle's device. history_bits: the precision of S and Y.
     using MakeSweeps = std::unique_ptr<Sweeps> (*)(int backend, int64_t n, int history_bits, int device);
 
-    // bits: precision of the caller's vectors
+    // bits: the precision of the caller's vectors, 32 or 64
     Solver(int64_t n, int m, int bits, int backend, int device, MakeSweeps make_sweeps);
 
     Settings &settings() { return state_->settings; }
     const Settings &settings() const { return state_->settings; }
     const Results &results() const { return state_->results; }
     const StateMachine &state() const { return *state_; }
-    int64_t dimension() const { return state_->n; } // all variables
+    int64_t dimension() const { return state_->n; } // the number of variables on all ranks
     int64_t own_dimension() const { return ranks_ ? ranks_->part().n : dimension(); }
     int memory() const { return state_->matrix().capacity(); }
     int64_t pairs() const { return state_->matrix().pairs(); }
@@ -43,8 +44,8 @@ class Solver {
     void set_log(void (*write)(void *, const char *), void *user) { log_write_ = write, log_user_ = user; }
     bool writing_log() const { return writing_log_; } // whether the caller's log function is being called
 
-    // The current message. It describes either the last event of the solve, from which it is then formatted, or what a
-    // caller of new_message() has set.
+    // Returns the current message. It describes either the last event of the solve or an error whose text was set
+    // through new_message(). The former is formatted when this function is called.
     const Message &message() const;
     Message &new_message() {
         message_pending_ = false;
@@ -53,7 +54,7 @@ class Solver {
 
     // The caller's arrays, checked at the API boundary: each call of one solve passes the same arrays.
     UserArrays arrays{};
-    void *stream = nullptr; // CUDA
+    void *stream = nullptr; // the CUDA stream; not used on the host
 
     int resume();
 
@@ -67,11 +68,11 @@ class Solver {
     const Ranks *ranks() const { return ranks_.get(); }
     // Returns whether an exchange has been requested from the caller and is not complete.
     bool exchanging() const { return ranks_ && ranks_->packets().current_exchange() != Exchange::none; }
-    // Ends the solve because an exchange failed.
+    // Ends the solve because an exchange between ranks failed.
     int end_without_exchange(const char *why);
 
     void reset() { begin_anew(false); }
-    // Like reset(), but keeps the correction pairs.
+    // Begins a new solve like reset(), but keeps the correction pairs.
     void warm_start();
 
     // A checkpoint (checkpoint.cpp), which includes the caller's arrays. If `to` is NULL, save() only returns its size.
@@ -88,7 +89,8 @@ class Solver {
         else std::fill_n(to, own_dimension(), Real(1));
         std::transform(to, to + own_dimension(), to, [=](Real h) { return static_cast<Real>(scale * h); });
         if (!scaled_) return;
-        const std::vector<double> s = scales(); // x = s z, so that the element of x is s^2 times that of z
+        // x = s z, so that an element of the diagonal for x is s^2 times that for z.
+        const std::vector<double> s = scales();
         for (std::size_t i = 0; i < s.size(); i++) to[i] = static_cast<Real>(to[i] * s[i] * s[i]);
     }
     int64_t workspace_bytes() const { return sweeps_->workspace_bytes() + (scaled_ ? scaled_->workspace_bytes() : 0); }
@@ -100,7 +102,8 @@ class Solver {
         void operator()(void *memory) const { std::free(memory); }
     };
 
-    // Uses calloc, so that the gigabyte that a thousand pairs need is not touched before it is used.
+    // Allocates the state with calloc(), so that the memory pages are not touched before they are used: a thousand
+    // pairs need a gigabyte.
     static void *zero_bytes(int64_t count);
 
     void begin_anew(bool keep_pairs);
@@ -140,23 +143,23 @@ class Solver {
     void write_line(const char *line);
     void log_line(const char *pattern, ...) __attribute__((format(printf, 2, 3)));
 
-    const std::unique_ptr<void, Free> block_; // memory of the state
+    const std::unique_ptr<void, Free> block_; // the memory of the state machine
     StateMachine *const state_;
     const int backend_, device_;
     const MakeSweeps make_sweeps_;
-    const int bits_;               // of the caller's vectors
-    int64_t history_bits_, own_n_; // of the current sweeps
-    bool by_segments_ = false;     // whether the current sweeps form sums by segment
+    const int bits_;               // the precision of the caller's vectors
+    int64_t history_bits_, own_n_; // the properties of the current sweeps
+    bool by_segments_ = false;     // whether the current sweeps form one sum per segment (sweeps/segments.hpp)
     std::unique_ptr<Sweeps> sweeps_;
-    std::unique_ptr<ScaledVariables> scaled_;       // NULL: the solve is in the caller's units
-    int64_t scaled_n_ = 0;                          // of its vectors
-    bool x_is_new_ = false, g_is_restored_ = false; // z or s g, since x and g were written
-    std::unique_ptr<Ranks> ranks_;                  // NULL: this handle has all variables
+    std::unique_ptr<ScaledVariables> scaled_;       // NULL: the solve is not in scaled variables
+    int64_t scaled_n_ = 0;                          // the length of the vectors of scaled_
+    bool x_is_new_ = false, g_is_restored_ = false; // whether z or s g has changed since the last conversion to x or g
+    std::unique_ptr<Ranks> ranks_;                  // NULL: this handle stores all variables
     Reply reply_;                                   // the reply to the last request of the state machine
-    DirectionSums direction_sums_{};                // part of the reply
+    DirectionSums direction_sums_{};                // the part of the reply that is stored here
     mutable Message message_;
     mutable bool message_pending_ = false;
-    bool resumed_ = false;     // the last task has to be returned again
+    bool resumed_ = false;     // whether the last task has to be returned again
     double own_f_ = 0;         // on a rank: the caller's value of f
     bool stop_agreed_ = false; // all ranks have learned that one of them requests a stop
     int end_code_ = 0;         // on a rank: the code during the last exchange

@@ -9,10 +9,11 @@
 
 namespace cudaopt {
 
-// The memory that a pointer refers to, as far as the backend can determine it. device: the backend's own device.
+// The memory space that a pointer refers to, as far as the backend can determine it. Space::device is the memory of the
+// backend's own device.
 enum class Space { host, device, other_device, unknown };
 
-// The memory space of a backend, for the helper functions of the C ABI. Failures are thrown as BackendFailure.
+// The memory space of a backend, for the memory functions of the C ABI. Failures are thrown as BackendFailure.
 class MemorySpace {
   public:
     virtual ~MemorySpace() = default;
@@ -21,17 +22,19 @@ class MemorySpace {
     virtual void copy_in(void *to, const void *from_host, std::size_t bytes, void *stream) = 0;
     virtual void copy_out(void *to_host, const void *from, std::size_t bytes, void *stream) = 0;
     virtual void synchronize(void *stream) = 0;
-    // Returns whether x, f, g and the bounds may be stored there.
+    // Returns whether x, f, g and the bounds may be stored at this address. where: receives the memory space.
     virtual bool accepts(const void *pointer, Space &where) = 0;
-    // device() returns the device of the backend, and device_of() the device that a pointer refers to; -1: none.
+    // device() returns the number of the backend's device, and device_of() that of the device that a pointer refers to.
+    // The result is -1 if there is none.
     virtual int device() const { return -1; }
     virtual int device_of(const void *) const { return -1; }
 };
 
-// History is the type of S and Y: Real, or float or bfloat16 if they have fewer bits.
+// Creates the sweeps of the host. History is the type of S and Y: Real, or float or bfloat16 if they have fewer bits.
 template <class Real, class History> std::unique_ptr<Sweeps> make_host_sweeps(int64_t n);
 template <class Real, class History> std::unique_ptr<Sweeps> make_cuda_sweeps(int64_t n, int device);
-// backend: CUDA_OPT_BACKEND_HOST or _CUDA; history_bits: 64 (only for double), 32 or 16; device: MemorySpace::device().
+// Creates the sweeps of a backend. backend: CUDA_OPT_BACKEND_HOST or _CUDA; history_bits: 64 (only for double), 32 or
+// 16; device: MemorySpace::device().
 template <class Real> std::unique_ptr<Sweeps> make_sweeps(int backend, int64_t n, int history_bits, int device);
 std::unique_ptr<MemorySpace> make_host_memory();
 std::unique_ptr<MemorySpace> make_cuda_memory();

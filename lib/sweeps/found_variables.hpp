@@ -23,7 +23,8 @@ class FoundVariables {
     std::vector<CrossedVariable> &variables() { return found_; }
     int64_t count() const { return static_cast<int64_t>(found_.size()); }
 
-    // count: the number of such variables, including those for which there was no room.
+    // Returns the variables of a window, sorted. count: the number of variables in the window, including those for
+    // which there was no memory.
     CrossedWindow window(int64_t count) {
         if (count > crossed_capacity) return {nullptr, count};
         sort();
@@ -50,7 +51,8 @@ class FoundVariables {
         bucket_ends_.assign(from.size(), 0);
         for (const CrossedVariable &variable : from) bucket_ends_[bucket(variable)]++;
         int sum = 0;
-        for (int &end : bucket_ends_) sum += std::exchange(end, sum); // now the beginning of each bucket
+        // Each element of bucket_ends_ now is the beginning of a bucket.
+        for (int &end : bucket_ends_) sum += std::exchange(end, sum);
         for (const CrossedVariable &variable : from) sorted_[bucket_ends_[bucket(variable)]++] = variable;
         for (std::size_t k = 0, begin = 0; k < from.size(); begin = bucket_ends_[k++])
             std::sort(sorted_.begin() + begin, sorted_.begin() + bucket_ends_[k], before);

@@ -1,6 +1,7 @@
-// Stores the results of the inner products as one array, so that one loop can join two of them: the variable sums, the
-// products over the free variables, the products over all variables and, if requested, those of the older steps,
-// followed by two results that are not sums.
+// The layout of the results of the inner products (sweep 1) as one array of doubles, so that one loop can join two
+// results. The array contains the variable sums, the products over the free variables, the products over all variables
+// and, if requested, those of the older steps. They are followed by two results that are not sums: a maximum and a
+// minimum.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +24,7 @@ struct ProductsLayout {
           maximum(older_steps + (with_older ? panel::older_count(panel::pairs(columns)) : 0)), minimum(maximum + 1),
           size(minimum + 1) {}
 
-    // Writes the sums to such an array.
+    // Writes results to an array v of `size` doubles.
     void write(const PanelProducts &sums, double *v) const {
         for (int i = 0; i < variable_sum_count; i++) v[i] = sums.variable_sums[i];
         for (int i = free_gram; i < leading_products; i++) v[i] = sums.free_gram[i - free_gram];
@@ -32,7 +33,7 @@ struct ProductsLayout {
         v[maximum] = sums.projected_gradient_max;
         v[minimum] = sums.first_breakpoint;
     }
-    // Returns the results in such an array as pointers into it.
+    // Returns the results in an array v of `size` doubles. The returned object contains pointers into v.
     PanelProducts products(const double *v) const {
         PanelProducts sums{};
         for (int i = 0; i < variable_sum_count; i++) sums.variable_sums[i] = v[i];

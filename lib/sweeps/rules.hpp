@@ -1,7 +1,7 @@
-// The rules that the sweeps apply to each variable, for host and device, and the records of their results. Real is the
-// type of the caller's vectors and History that of the columns of S and Y. They are used for storage only: arithmetic
-// is in double precision. Vectors have n elements. l, u and h may be NULL: then the bound has one value for all
-// variables, and h = 1.
+// The operations of the sweeps on each variable ("rules"), for host and device, and the records of their results. Real
+// is the type of the caller's vectors and History that of the columns of S and Y. They are used for storage only:
+// arithmetic is in double precision. Vectors have n elements. l and u may be NULL: then the bound has one value for all
+// variables. h may be NULL: then h = 1.
 #pragma once
 
 #include <cmath>
@@ -24,7 +24,8 @@ struct FirstIndex {
     CUDA_OPT_HD void join(const FirstIndex &o) { v = o.v < v ? o.v : v; }
 };
 
-// The bounds. A side without an array has one value for all variables, which is exactly representable in Real.
+// The bounds. A side of the box without an array has one value for all variables, which is exactly representable in
+// Real.
 template <class Real> struct BoxArrays {
     const Real *l, *u;
     double lower_all = -infinity, upper_all = infinity;
@@ -48,7 +49,8 @@ template <class Real> CUDA_OPT_HD inline StartReport report_of(const StartRecord
             r.bounded.v,         std::numeric_limits<Real>::digits};
 }
 
-template <class Real, class Values = const Real *> struct CheckStart { // reads x, l, u
+// Checks the start and the bounds. It reads x, l, u.
+template <class Real, class Values = const Real *> struct CheckStart {
     Values x;
     BoxArrays<Real> box;
     CUDA_OPT_HD void operator()(int64_t i, StartRecord &record) const {
@@ -62,7 +64,8 @@ template <class Real, class Values = const Real *> struct CheckStart { // reads 
     }
 };
 
-template <class Real, class Values = Real *> struct MoveIntoBox { // reads x, l, u; writes x
+// Projects x on the box. It reads x, l, u and writes x.
+template <class Real, class Values = Real *> struct MoveIntoBox {
     Values x;
     BoxArrays<Real> box;
     CUDA_OPT_HD void operator()(int64_t i) const {
@@ -72,16 +75,18 @@ template <class Real, class Values = Real *> struct MoveIntoBox { // reads x, l,
 
 CUDA_OPT_HD_INLINE bool is_weight(double h) { return h > 0 && is_finite(h); }
 
-template <class Real> struct FindBadDiagonal { // reads h
+// Finds the first weight that is not positive and finite. It reads h.
+template <class Real> struct FindBadDiagonal {
     const Real *h;
     CUDA_OPT_HD void operator()(int64_t i, FirstIndex &first) const { first.add(i, !is_weight(h[i])); }
 };
 
-template <class Real, class History> struct LearnDiagonal { // reads h and each pair's d and y; writes h
+// Updates the learned diagonal with correction pairs. It reads h and each pair's d and y, and writes h.
+template <class Real, class History> struct LearnDiagonal {
     Real *h;
     DiagonalUpdate update;
     const History *d[DiagonalUpdate::most], *y[DiagonalUpdate::most];
-    // of: object whose s(slot) and y(slot) return the stored pairs
+    // of: an object whose functions s(slot) and y(slot) return the stored pairs
     template <class Vectors>
     CUDA_OPT_HD LearnDiagonal(Real *h_, const DiagonalUpdate &update_, const Vectors &of)
         : h(h_), update(update_), d{}, y{} {
@@ -96,7 +101,7 @@ template <class Real, class History> struct LearnDiagonal { // reads h and each 
 
 // ---- norms whose squares would overflow or underflow
 
-// The sum of squares is scale^2 squares, where scale is the largest magnitude.
+// A sum of squares that cannot overflow: it is scale^2 squares, where scale is the largest magnitude of the terms.
 struct ScaledSquares {
     double scale = 0, squares = 0;
     CUDA_OPT_HD void add(double v) { join({std::fabs(v), 1}); }
@@ -108,12 +113,14 @@ struct ScaledSquares {
     CUDA_OPT_HD double norm() const { return scale * std::sqrt(squares); }
 };
 
-template <class Real, class Values = const Real *> struct MeasureX { // reads x
+// Computes the norm of x. It reads x.
+template <class Real, class Values = const Real *> struct MeasureX {
     Values x;
     CUDA_OPT_HD void operator()(int64_t i, ScaledSquares &record) const { record.add(x[i]); }
 };
 
-template <class Real, class Values = const Real *> struct MeasureProjectedGradient { // reads x, g, l, u
+// Computes the norm of the projected gradient. It reads x, g, l, u.
+template <class Real, class Values = const Real *> struct MeasureProjectedGradient {
     Values x, g;
     BoxArrays<Real> box;
     bool times_x = false; // use the components x_i (P g)_i of the relative gradient
@@ -131,7 +138,8 @@ template <class Real> CUDA_OPT_HD_INLINE Real stepped_variable(double x, double 
     return static_cast<Real>(place_in_box<double>(to, x, l, u, largest_number<Real>));
 }
 
-template <class Real, class History> struct TakeStep { // reads x_base, d, l, u; writes x
+// Computes a trial point of the line search. It reads x_base, d, l, u and writes x.
+template <class Real, class History> struct TakeStep {
     Real *x;
     const Real *x_base;
     const History *d;
@@ -142,7 +150,8 @@ template <class Real, class History> struct TakeStep { // reads x_base, d, l, u;
     }
 };
 
-template <class Real, class History> struct FindLargestStep { // reads x_base, d, l, u
+// Finds the largest step within the box. It reads x_base, d, l, u.
+template <class Real, class History> struct FindLargestStep {
     const Real *x_base;
     const History *d;
     BoxArrays<Real> box;
@@ -152,7 +161,8 @@ template <class Real, class History> struct FindLargestStep { // reads x_base, d
 };
 
 template <class Real, class Values = Real *>
-struct Restore { // reads x_base, g_base; writes x, g and, unless it is NULL, f
+struct Restore { // reads x_base, g_base; writes x, g and, unless it is NULL, f: those of the base point of the line
+                 // search
     Values x, g, x_base, g_base;
     double *f, f_base;
     CUDA_OPT_HD void operator()(int64_t i) const {
@@ -162,7 +172,8 @@ struct Restore { // reads x_base, g_base; writes x, g and, unless it is NULL, f
     }
 };
 
-template <class Real, class Values = Real *> struct CopyIterate { // reads x and g; writes them elsewhere
+// Copies x and g to other vectors.
+template <class Real, class Values = Real *> struct CopyIterate {
     Values x, g, from_x, from_g;
     CUDA_OPT_HD void operator()(int64_t i) const {
         x[i] = from_x[i];
@@ -170,13 +181,13 @@ template <class Real, class Values = Real *> struct CopyIterate { // reads x and
     }
 };
 
-// Returns y_i, rounded to the storage type.
+// Returns y_i = g_i - g_base_i, rounded to the storage type.
 template <class History, class Real> CUDA_OPT_HD_INLINE History gradient_change(Real g, Real g_base) {
     if constexpr (std::is_same_v<Real, History>) return g - g_base;
     else return static_cast<History>(static_cast<double>(g) - static_cast<double>(g_base));
 }
 
-// Reads g and g_base; writes y, which may be the same memory as g_base.
+// Forms y = g - g_base. It reads g and g_base, and writes y, which may be in the memory of g_base.
 template <class Real, class History> struct FinishPair {
     History *y;
     const Real *g, *g_base;
@@ -195,7 +206,8 @@ struct DirectionRecord {
 template <class Real, class History> struct TrialArrays {
     Real *x, *g_base, *x_base;
     History *d;
-    History *y_fresh; // receives y; NULL: there is no fresh pair
+    // Receives y; NULL if there is no new pair.
+    History *y_fresh;
 };
 
 template <class Real, class History> struct TrialVariable {
@@ -203,8 +215,8 @@ template <class Real, class History> struct TrialVariable {
     Real x;
 };
 
-// Returns d = to - x, rounded to the storage type. If `to` is a bound and rounding would make P(x + d) miss it, d is
-// rounded away from zero.
+// Returns d = to - x, rounded to the storage type. If `to` is a bound and rounding would make P(x + d) miss that bound,
+// d is rounded away from zero.
 template <class Real, class History>
 CUDA_OPT_HD_INLINE History stored_direction(double x, double to, double l, double u) {
     const double d = to - x;
@@ -216,7 +228,7 @@ CUDA_OPT_HD_INLINE History stored_direction(double x, double to, double l, doubl
     return next_away_from_zero(rounded);
 }
 
-// Computes d = P(x + move) - x, rounded, and the trial point P(x + step d).
+// Computes the direction d = P(x + move) - x, rounded to the storage type, and the trial point P(x + step d).
 template <class Real, class History>
 CUDA_OPT_HD TrialVariable<Real, History> take_trial(const BoxedVariable &at, const DirectionRequest &request, double h,
                                                     double move, DirectionRecord &record) {

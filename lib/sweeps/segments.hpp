@@ -1,7 +1,7 @@
-// The division of sums over the variables. n variables form tiles, and consecutive tiles form at most 256 segments,
-// whose sums are joined in one binary tree. This division depends on n alone. A rank whose variables begin and end at
-// segments can therefore form the sums of whole subtrees, and joining those of all ranks gives bitwise the result of a
-// single process.
+// The division of sums over the variables. Blocks of 128 consecutive variables are called tiles, and consecutive tiles
+// form at most 256 segments. (The segments of the Cauchy path are something else.) The sums of the segments are joined
+// in one binary tree. This division depends on n alone. If a rank stores the variables of whole segments, it can form
+// the sums of whole subtrees. Joining those of all ranks gives bitwise the result of a single process.
 #pragma once
 
 #include <algorithm>
@@ -25,15 +25,16 @@ class Segments {
     }
 
     int64_t count() const { return count_; }
-    // Returns the first tile of segment k, 0 <= k <= count(), which is floor(tiles * k / count). The computation does
-    // not overflow, and uses 32-bit division on a GPU.
+    // Returns the number of the first tile of segment k, 0 <= k <= count(), which is floor(tiles * k / count). The
+    // computation does not overflow, and uses 32-bit division on a GPU.
     CUDA_OPT_HD int64_t tile(int64_t k) const {
         return count_ == 0 ? 0 : least_tiles_ * k + left_over_ * static_cast<int>(k) / count_;
     }
     int64_t variable(int64_t k) const { return k == count_ ? n_ : tile(k) * variables_of_tile; }
-    int64_t least_tiles() const { return least_tiles_; } // of a segment
+    int64_t least_tiles() const { return least_tiles_; } // the least number of tiles in a segment
     int64_t most_tiles() const { return least_tiles_ + (left_over_ != 0); }
-    // Returns the segment that begins at this variable, count() if the variable is n, or -1 if no segment begins there.
+    // Returns the number of the segment that begins at this variable. Returns count() if the variable is n, and -1 if
+    // no segment begins there.
     int64_t at(int64_t variable_wanted) const {
         int64_t low = 0, high = count_;
         while (low < high) {
@@ -49,14 +50,16 @@ class Segments {
     int count_, left_over_ = 0;
 };
 
-// Segments begin <= k < end whose sums are joined with each other before they are joined with others.
+// A subtree of the summation tree: the segments begin <= k < end, whose sums are joined with each other before they are
+// joined with those of other segments.
 struct Subtree {
     int64_t begin, end;
 };
-constexpr int most_subtrees = 16; // for at most 256 segments: two per power of 2
+// The largest number of subtrees that a rank can have: two per power of 2 for at most 256 segments.
+constexpr int most_subtrees = 16;
 
-// Divides the segments from first to last into the least number of subtrees of the tree over `count` segments. Returns
-// that number.
+// Divides the segments first <= k < last into as few subtrees as possible of the tree over `count` segments. Returns
+// the number of subtrees.
 inline int cut_into_subtrees(int64_t first, int64_t last, int64_t count, Subtree *subtrees) {
     int made = 0;
     for (int64_t at = first; at < last;) {
@@ -69,15 +72,16 @@ inline int cut_into_subtrees(int64_t first, int64_t last, int64_t count, Subtree
     return made;
 }
 
-// Joins the leaves from begin to end in the order of the tree. join(to, from) adds the value of leaf `from` to leaf
-// `to`.
+// Joins the leaves begin <= k < end in the order of the binary tree. join(to, from) adds the value of leaf `from` to
+// that of leaf `to`.
 template <class Join> void join_in_tree(int64_t begin, int64_t end, const Join &join) {
     for (int64_t stride = 1; stride < end - begin; stride *= 2)
         for (int64_t k = begin; k + stride < end; k += 2 * stride) join(k, k + stride);
 }
 
-// The segments of the variables [first, first + n) of `of`, with tiles and segments counted from the first of them.
-// Variables that do not begin and end at segments are divided as if there were no others.
+// The segments of a rank, which stores the variables first <= i < first + n of `of`. Tiles and segments are counted
+// from the first one of the rank. If the rank's variables do not consist of whole segments, they are divided as if
+// there were no others.
 class OwnSegments {
   public:
     OwnSegments(int64_t first, int64_t n, int64_t of)
@@ -88,11 +92,12 @@ class OwnSegments {
     }
 
     const Segments &whole() const { return whole_; }
-    int64_t first() const { return first_; } // index among all segments
+    // Returns the index of the rank's first segment among all segments.
+    int64_t first() const { return first_; }
     int64_t count() const { return last_ - first_; }
     int64_t tile(int64_t k) const { return whole_.tile(first_ + k) - whole_.tile(first_); }
     int64_t tiles() const { return tile(count()); }
-    int64_t most_tiles() const { return whole_.most_tiles(); } // per segment
+    int64_t most_tiles() const { return whole_.most_tiles(); } // the largest number of tiles in a segment
     int subtree_count() const { return subtree_count_; }
     const Subtree &subtree(int k) const { return subtrees_[k]; }
 

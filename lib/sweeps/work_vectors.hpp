@@ -9,12 +9,13 @@
 
 namespace cudaopt {
 
-// m + 1 slots of S and as many of Y, stored as History, and x_base and the gradient there, stored in the caller's
-// precision. Consecutive vectors are `pitch` elements apart. If History is the caller's precision, the gradient at
-// x_base is stored in the column that will become y = g - g_base.
+// The vectors of a backend: m + 1 slots of S and as many of Y, stored as History, and x_base and the gradient there,
+// stored in the caller's precision. Consecutive vectors are `pitch` elements apart. If History is the caller's
+// precision, the gradient at x_base is stored in the column that will become y = g - g_base.
 template <class Real, class History> struct WorkVectors {
-    static constexpr bool apart = !std::is_same_v<Real, History>; // g_base has a vector of its own
-    static constexpr int64_t whole = apart ? 2 : 1;               // number of vectors of type Real
+    // True if g_base has a vector of its own.
+    static constexpr bool apart = !std::is_same_v<Real, History>;
+    static constexpr int64_t whole = apart ? 2 : 1; // number of vectors of type Real
 
     Real *first; // the vectors of type Real, followed by the columns
     int64_t pitch;
@@ -37,10 +38,11 @@ template <class Real, class History> struct WorkVectors {
     }
 };
 
-// The saved iterate; NULL if it is not requested.
+// The vectors of the saved iterate, or NULL if it is not requested.
 template <class Real> struct AsideVectors { Real *x, *g; };
 
-// The address of a vector of a checkpoint, the caller's or the backend's, and its size in bytes.
+// The address of a vector that a checkpoint contains, and its size in bytes. It is one of the caller's or of the
+// backend's vectors.
 struct HeldPlace {
     void *at;
     int64_t bytes;

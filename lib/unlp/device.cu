@@ -1,4 +1,4 @@
-// Functions of the 2013 manual's interface that call CUDA.
+// The functions of the 2013 manual's interface that call CUDA.
 #include <algorithm>
 #include <cstring>
 
@@ -12,7 +12,7 @@ namespace {
 constexpr int threads = 256;
 constexpr int most_blocks = 256;
 
-// Returns the sum over the threads of the block in thread 0. The summation tree is fixed.
+// Sums one value per thread of the block. Thread 0 receives the sum. The order of the additions is fixed.
 __device__ double block_sum(double mine) {
     __shared__ double of_thread[threads];
     of_thread[threadIdx.x] = mine;
@@ -23,7 +23,7 @@ __device__ double block_sum(double mine) {
     return of_thread[0];
 }
 
-// Computes one sum per block, over all values whose index belongs to the block in a grid-stride loop.
+// Computes one sum per block. A block sums the values whose indices it processes in a grid-stride loop.
 __global__ void sum_stretches(int n, const double *values, double *sums) {
     double mine = 0;
     for (long long i = static_cast<long long>(blockIdx.x) * threads + threadIdx.x; i < n;
@@ -60,7 +60,7 @@ int without_reply(cudaError_t error) {
     return is_absence(error) ? on_host : unknown_device;
 }
 
-// Returns the status of the launch itself. A check after <<<>>> would also report errors of earlier calls.
+// Returns the status of this launch alone. cudaGetLastError() after <<<>>> would also report errors of earlier calls.
 int launch_sum(int blocks, int n, const double *values, double *sums) {
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(static_cast<unsigned>(blocks));
@@ -122,7 +122,8 @@ int device_memory(std::size_t *free, std::size_t *whole) {
 }
 
 int sum_on_device(int n, const double *values, double *sum) {
-    const int blocks = std::clamp(n / threads, 1, most_blocks); // depends on n alone, as does the order of the sum
+    // The number of blocks depends on n alone, so that the order of summation does not depend on the device.
+    const int blocks = std::clamp(n / threads, 1, most_blocks);
     double *sums = nullptr;
     if (const int lacking = code(cudaMallocAsync(&sums, blocks * sizeof *sums, nullptr))) return lacking;
     int failed = launch_sum(blocks, n, values, sums);

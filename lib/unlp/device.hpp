@@ -1,4 +1,5 @@
-// Functions of the 2013 manual's interface that call CUDA. In a build without CUDA every pointer refers to host memory.
+// The functions of the 2013 manual's interface that call CUDA. In a build without CUDA every pointer refers to host
+// memory.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +13,17 @@ constexpr int unknown_device = -2; // CUDA exists, but the query failed
 int device_of(const void *pointer);
 // Returns the calling thread's current device, on_host without CUDA, or unknown_device.
 int current_device();
-// Copies between any two memory spaces and returns after completion. Returns 0 or a negative code of cuda_opt.h.
+// Copies memory between host and device or within one of them, and waits for completion. Returns 0 or a negative code
+// of cuda_opt.h.
 int copy(void *to, const void *from, std::size_t bytes);
-// Returns 0 or a negative code of cuda_opt.h.
+// Makes the device with this number the current one. Returns 0 or a negative code of cuda_opt.h.
 int select_device(int id);
 // Returns the fastest device, or CUDA_OPT_BACKEND_UNAVAILABLE.
 int best_device();
-// Memory of the current device in bytes. Returns 0 or a negative code of cuda_opt.h.
+// Determines the free and the total memory of the current device in bytes. Returns 0 or a negative code of cuda_opt.h.
 int device_memory(std::size_t *free, std::size_t *whole);
-// Enqueues a sum over device memory on the legacy default stream. Returns 0 or a negative code of cuda_opt.h.
+// Sums n values in device memory on the legacy default stream, without waiting for the result. Returns 0 or a negative
+// code of cuda_opt.h.
 int sum_on_device(int n, const double *values, double *sum);
 
 } // namespace cudaopt::unlp

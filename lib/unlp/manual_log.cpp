@@ -69,7 +69,8 @@ void ManualLog::after_step(cuda_opt *s, int task) {
     step_ended_ = Clock::now();
     const double took = milliseconds(step_ended_ - step_began_);
     steps_.milliseconds += took;
-    if (last_task_ != 0) { // the first call of VA15 already has f and g
+    // In the reverse communication of VA15, the first call already has f and g.
+    if (last_task_ != 0) {
         steps_.count++;
         const bool before = searching_;
         const long long ended = searches_ended_;
@@ -80,7 +81,8 @@ void ManualLog::after_step(cuda_opt *s, int task) {
     if (task <= 0) summary();
 }
 
-// VA15 calls mcsrch once at the beginning of a line search and once more with each f and g.
+// Counts line searches and calls of the routine mcsrch. VA15 calls mcsrch once at the beginning of a line search and
+// once more with each f and g.
 void ManualLog::count_search(cuda_opt *s, int task) {
     const long long ended = result(s, CUDA_OPT_ITERATIONS) + result(s, CUDA_OPT_REFRESHES);
     if (searching_ && last_task_ == CUDA_OPT_EVALUATE_FG) searches_++;
@@ -99,8 +101,9 @@ void ManualLog::summary() const {
     print_count("Number of l-bfgs calls", steps_.count);
     print_time("Total time for the execution of l-bfgs", steps_.milliseconds);
     print_time("Average time for the executions of l-bfgs", steps_.milliseconds, steps_.count);
-    print_time("Total time for the execution of mcstep", 0); // a few scalar operations, which are not timed
-    // CUBLAS is not used; that work is included in the time of l-bfgs.
+    // The routine mcstep consists of a few scalar operations, which are not timed.
+    print_time("Total time for the execution of mcstep", 0);
+    // The library does not use CUBLAS. The corresponding operations are included in the time of L-BFGS.
     print_time("Total time for the execution of CUBLAS routines", 0);
     print_count("Number of calls to mcsrch", searches_);
     print_time("Average time for the execution of mcsrch", searching_milliseconds_, searches_);

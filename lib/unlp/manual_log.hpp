@@ -1,5 +1,5 @@
-// Writes the log in the format of the 2013 manual: the solver's lines below a different header, and a summary with
-// counts and times.
+// Writes the log of a solve in the format of the 2013 manual: the manual's header, the lines of the solver, and a
+// summary with counts and times.
 #pragma once
 
 #include <chrono>
@@ -12,10 +12,11 @@ class ManualLog {
   public:
     ManualLog(int n, int m, double xtol) : n_(n), m_(m), xtol_(xtol) {}
 
-    // For cuda_opt_set_log.
+    // The callback for cuda_opt_set_log(): writes one line of the solver's log. log: the ManualLog.
     static void write(void *log, const char *line) noexcept;
 
-    // Called before and after each call of the solver. The time between two calls is the caller's evaluation.
+    // These functions are called before and after each call of the solver. The time between two calls is attributed to
+    // the caller's evaluation.
     void before_step();
     void after_step(cuda_opt *s, int task);
 
@@ -32,12 +33,12 @@ class ManualLog {
 
     const int n_, m_;
     const double xtol_;
-    bool terminated_ = false; // a stopping test is satisfied, so the solver's own message is not printed
-    int last_task_ = 0;       // the task that the last step returned
-    bool searching_ = false;  // within a line search
+    bool terminated_ = false; // whether a stopping test is satisfied; the solver's own message is then not printed
+    int last_task_ = 0;       // the task that the last call of the solver returned
+    bool searching_ = false;  // whether a line search is in progress
     long long searches_ = 0, searches_ended_ = 0;
     Effort evaluations_, steps_;
-    double searching_milliseconds_ = 0; // of the steps during which a line search continued
+    double searching_milliseconds_ = 0; // time of the calls during which a line search continued
     Clock::time_point start_, step_began_, step_ended_;
 };
 

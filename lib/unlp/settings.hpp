@@ -1,4 +1,4 @@
-// Settings of the 2013 manual's interface, which are separate for each thread, and the message of the thread.
+// The settings of the 2013 manual's interface and the message of the last call. Each thread has its own.
 #pragma once
 
 #include <limits>
@@ -15,15 +15,17 @@ struct Settings {
     double stpmin = 1e-20;
     double stpmax = 1e20;
     double xtol = 1e-16;
-    double eps = -1; // negative: solve's argument
+    double eps = -1; // negative: use the argument eps of the solve
     int maxfev = 20;
     int icall = 2000;
     int frequency = -1;
     int type = 0;
     bool first_hessian = false;
-    bool chosen_xtol = false, chosen_iprint = false; // set by their setters
+    // True if the thread has set xtol and iprint.
+    bool chosen_xtol = false, chosen_iprint = false;
 
-    // Returns the settings for the manual's own form of the call: its defaults, unless the thread has set other values.
+    // Returns the settings for the order of arguments of the 2013 manual: the manual's defaults, except for the values
+    // that the thread has set.
     Settings as_manual() const {
         Settings same = *this;
         if (!chosen_xtol) same.xtol = std::numeric_limits<double>::epsilon();
@@ -36,17 +38,18 @@ struct Settings {
 
 Settings &settings();
 
-// The value of info, as numbered by MCSRCH, of the last line search that a solve of this thread has completed.
+// Returns the value of info, with the codes of MCSRCH, of the last line search that a solve of this thread has
+// completed.
 int &last_info();
 
 // Sets the message of this thread.
 void set_message(const char *format, ...);
-// Rejects the arguments of a call: sets the message and returns the code.
+// Rejects the arguments of a call: sets the message and returns the code for invalid arguments.
 template <class... Values> int refuse(const char *format, Values... values) {
     set_message(format, values...);
     return CUDA_OPT_IMPROPER_INPUT;
 }
-// Runs action(). An exception is translated into a message and a code.
+// Calls action(). An exception is translated into a message and a return code.
 template <class Action> int guarded(const Action &action) noexcept {
     return translate_exceptions(action, [](int code, const char *words) {
         set_message("%s", words);

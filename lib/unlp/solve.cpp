@@ -1,5 +1,6 @@
-// cuda_opt_unlp_solve and its form in the manual's own conventions, on top of the handle of cuda_opt.h. A call runs
-// either the whole solve with the caller's function, or one step of it.
+// Implements cuda_opt_unlp_solve by a handle of cuda_opt.h, in the order of arguments of this library and in that of
+// the 2013 manual. A call performs either the whole solve with the caller's function, or one step of it by reverse
+// communication.
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -13,7 +14,8 @@
 #include "unlp/manual_log.hpp"
 #include "unlp/settings.hpp"
 
-#undef cuda_opt_unlp_solve // both names are defined here
+// Both names are defined in this file.
+#undef cuda_opt_unlp_solve
 
 using namespace cudaopt::unlp;
 
@@ -29,19 +31,21 @@ struct Arguments {
     double *x, *f, *g, *diagonal;
     double eps;
     int *state;
-    bool manual; // the manual's own form, with its defaults and its log
+    bool manual; // whether the call uses the conventions, defaults and log of the 2013 manual
 
     Settings effective() const { return manual ? settings().as_manual() : settings(); }
 };
 
 struct Solve {
     int n, m;
-    std::unique_ptr<ManualLog> log; // log in the manual's own form; the handle has its address
+    // The log in the format of the 2013 manual. The handle stores its address.
+    std::unique_ptr<ManualLog> log;
     Handle handle;
-    int64_t searches_ended = 0; // line searches
+    int64_t searches_ended = 0; // number of completed line searches
 };
 
-// The solves by reverse communication that this thread has started. They are destroyed when the thread ends.
+// The solves by reverse communication that this thread has started, by the address of the caller's state. They are
+// destroyed when the thread ends.
 using Solves = std::map<const int *, Solve>;
 cudaopt::PerThread<Solves> of_thread;
 
@@ -85,7 +89,7 @@ int improper(const Arguments &a) {
     return 0;
 }
 
-// VA15's check of GTOL. No solve is rejected because of it.
+// Checks GTOL as VA15 does, and replaces an invalid value by the default. No solve is rejected because of it.
 void restore_gtol(bool logs) {
     Settings &mine = settings();
     if (mine.gtol > 1e-4 && mine.gtol < 1) return;
@@ -99,7 +103,7 @@ int apply_settings(Solve &solve, const Arguments &a) {
     restore_gtol(a.effective().logs());
     cuda_opt *const s = solve.handle.get();
     const Settings mine = a.effective();
-    // Values that the manual fixes are set explicitly, because the library's defaults may differ.
+    // Values that the manual prescribes are set explicitly, because the library's defaults may differ.
     const struct {
         int32_t key;
         double value;
@@ -111,7 +115,8 @@ int apply_settings(Solve &solve, const Arguments &a) {
                  {CUDA_OPT_FTOL, 1e-4},
                  {CUDA_OPT_GTOL, mine.gtol},
                  {CUDA_OPT_XTOL, mine.xtol},
-                 {CUDA_OPT_STPMIN, 0}, // 0 is valid with any stpmax
+                 // 0 is a valid minimum for every stpmax.
+                 {CUDA_OPT_STPMIN, 0},
                  {CUDA_OPT_STPMAX, mine.stpmax},
                  {CUDA_OPT_STPMIN, mine.stpmin}};
     const struct {
@@ -173,14 +178,15 @@ int step(Solve &solve, const Arguments &a) {
     return task;
 }
 
-// Waits for enqueued work, so that measured times include it.
+// Waits for work that the caller has enqueued on the device, so that measured times include it.
 void wait_for(const double *f) {
     double there;
-    copy(&there, f, sizeof there); // if this fails, the next step reports the error as well
+    // If this copy fails, the next step reports the error.
+    copy(&there, f, sizeof there);
 }
 
-// Not inside translate_exceptions(): an exception thrown by eval_fg propagates to the caller, and nothing else here
-// throws.
+// Performs a whole solve with the caller's function. It is not called inside translate_exceptions(), so that an
+// exception thrown by eval_fg propagates to the caller. Nothing else in this function throws.
 template <class Evaluate> int solve_with(const Evaluate &evaluate, const Arguments &a) {
     Solve solve{a.n, a.m, nullptr, nullptr};
     if (const int code = guarded([&] { return start(solve, a); })) return code;
@@ -190,7 +196,8 @@ template <class Evaluate> int solve_with(const Evaluate &evaluate, const Argumen
         if (task != CUDA_OPT_EVALUATE_FG) continue;
         evaluate();
         if (solve.log) wait_for(a.f);
-    } while (task > 0); // after CUDA_OPT_SUPPLY_DIAGONAL nothing is needed, since dev_hess contains the diagonal
+        // The task CUDA_OPT_SUPPLY_DIAGONAL requires no action, because dev_hess contains the diagonal.
+    } while (task > 0);
     return task;
 }
 
@@ -232,7 +239,7 @@ int release(const int *state) {
     return 0;
 }
 
-// Writes the state of the solve and returns the return code.
+// Writes the state of the solve to the caller's variable and returns the return code.
 int with_state(const Arguments &a, int state) {
     if (a.state && copy(a.state, &state, sizeof state) != 0 && state >= 0) {
         set_message("dev_istate cannot be written: CUDA failed");

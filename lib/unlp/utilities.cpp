@@ -28,7 +28,7 @@ void print_lines(int count, const double *values) {
     }
 }
 
-// Pairwise summation, whose rounding error grows like log n.
+// Returns the sum of n values by pairwise summation, whose rounding error grows like log n.
 double sum_on_host(int n, const double *values) {
     constexpr int leaf = 64;
     if (n > leaf) return sum_on_host(n / 2, values) + sum_on_host(n - n / 2, values + n / 2);

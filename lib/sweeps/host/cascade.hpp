@@ -1,4 +1,4 @@
-// Sums the results of the inner products over tiles in a binary tree.
+// Sums the results of the inner products over tiles (blocks of 128 variables) in a binary tree.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,13 @@
 
 namespace cudaopt {
 
-// The binary tree over the tiles of a segment, with one partial sum per level. Adding a tile propagates like the carry
-// of a binary counter.
+// Sums over the tiles of a segment (a range of tiles) in a binary tree, with one partial sum per level of the tree.
+// Adding a tile propagates through the levels like the carry of a binary counter.
 class Cascade {
   public:
     Cascade(double *levels, const ProductsLayout &layout) : levels_(levels), layout_(layout) {}
-    double *next() { return level(depth_); } // where the results of the next tile are stored
+    // Returns the address at which the results of the next tile are to be stored.
+    double *next() { return level(depth_); }
     void push() {
         depth_++;
         for (uint64_t carry = count_++; carry & 1; carry >>= 1) {

@@ -1,4 +1,5 @@
-// Contributions of a tile of the panel to the inner products with a diagonal initial Hessian, on the host.
+// Contributions of a tile (128 variables) of the panel to the inner products with a diagonal initial Hessian, on the
+// host.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +11,8 @@
 
 namespace cudaopt {
 
-// Adds to `sums`, by VariableSum, the sums over the tile's variables that a diagonal needs, before the columns are
-// scaled.
+// Computes the sums over the tile's variables that a diagonal requires, and adds them to `sums`, which is indexed by
+// VariableSum. It is called before the columns are scaled.
 template <class Real>
 void add_weighted_sums(const Real *diagonal, int variables, bool weighted, const double *tile, double *sums) {
     const double *const y = tile + panel::y_new * tile_height, *const d = tile + panel::s_new * tile_height;
@@ -23,9 +24,9 @@ void add_weighted_sums(const Real *diagonal, int variables, bool weighted, const
     }
 }
 
-// Scales the panel's columns to the variables h_i^(-1/2) x_i.
+// Scales the columns of the panel, so that they belong to the scaled variables h_i^(-1/2) x_i.
 inline void scale_tile(const double *h, int variables, int columns, double *tile) {
-    double factors[2][tile_height]; // for even columns, for odd columns
+    double factors[2][tile_height]; // factors of even columns (y, g) and of odd columns (s, z)
     for (int r = 0; r < variables; r++) {
         const panel::Scaling by = panel::scaling_of(h[r]);
         factors[0][r] = by.root, factors[1][r] = by.inverse_root;
@@ -36,7 +37,7 @@ inline void scale_tile(const double *h, int variables, int columns, double *tile
     }
 }
 
-// scratch: has the size of the tile
+// Adds the inner products of the s columns of the older pairs to `packed`. scratch: memory of the size of the tile
 inline void add_older_products(const double *tile, int pairs, double *scratch, double *packed) {
     const int older = panel::older(pairs);
     for (int age = 1; age <= older; age++) {

@@ -1,5 +1,5 @@
-// Applies rules to all variables on the host's threads, for classes that are written once for host and CUDA. Its
-// counterpart with the same members is sweeps/cuda/executor.cuh.
+// Applies functors (rules) to all variables on the threads of the host. Classes that are written once for host and CUDA
+// use it. sweeps/cuda/executor.cuh has the same members for CUDA.
 #pragma once
 
 #include <cstring>

@@ -58,10 +58,10 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
             threads_ = threads;
             return;
         }
-        // If an allocation fails, the existing memory must not change, so everything is allocated before it is
-        // assigned.
+        // Everything is allocated before it is assigned, so that the existing memory does not change if an allocation
+        // fails.
         Buffer<double> scratch = allocate_buffer<double>(scratch_size * threads.most);
-        if (!vectors_) { // the following depend on n and m alone
+        if (!vectors_) { // the following arrays depend on n and m alone
             Buffer<double> sums = segments_.room_for_products(layout);
             Buffer<double> crossed_entries = allocate_buffer<double>(int64_t{crossed_capacity} * columns);
             found_.allocate();
@@ -109,7 +109,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         return sums_;
     }
 
-    // This sweep works on whole tiles, so that each column is read once and in order.
+    // Performs sweep 2 on whole tiles, so that each column is read once and in the order of memory.
     void direction(const DirectionRequest &request) override {
         const auto of_tile = [&](int64_t tile, DirectionRecord &record) {
             direction_tile(request, tile * tile_height, record);
@@ -222,7 +222,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     const History *column_y(const PanelRequest &request, int age) const {
         return work_.y(work_.slot_of(request.newest_slot, age));
     }
-    // Returns y_i as it will be stored.
+    // Returns y_i = g_i - g_base_i in the precision in which it will be stored.
     double fresh_y(const PanelRequest &request, int64_t i) const {
         return gradient_change<History>(g_[i], work_.g_base(request.newest_slot)[i]);
     }
@@ -246,8 +246,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         load_column(vector + begin, variables, to);
     }
 
-    // Loads x, g, the bounds and the weights of a tile as doubles. Variables past the end have x = g = 0 and are
-    // excluded by the functions that use them.
+    // Loads x, g, the bounds and the weights of a tile as doubles. Elements past the last variable get x = g = 0; the
+    // functions that use the tile exclude them.
     void load_variables(const PanelRequest &request, int64_t begin, int variables, TileVariables &tile) const {
         load_and_prefetch(x_, begin, variables, tile.x);
         load_and_prefetch(g_, begin, variables, tile.g);
@@ -259,7 +259,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         else std::fill(tile.h, tile.h + tile_height, 1.0);
     }
 
-    // Adds one tile of the panel: columns, variable sums and products.
+    // Processes one tile: loads the columns of the panel, and adds the tile's sums and inner products.
     void add_tile(const ProductsRequest &request, const ProductsLayout &layout, int64_t begin, double *tile,
                   double *free_tile, double *out) const {
         const int variables = variables_from(begin), columns = layout.columns;
@@ -317,7 +317,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
             for (int r = 0; r < variables; r++) to[r] += factor * column[r];
     }
 
-    // Computes a g + w'q for the variables of a tile: the displacement from x to the subspace minimiser without bounds.
+    // Computes, for the variables of a tile, the step from x to the subspace minimiser without bounds: a g + w'q for
+    // the row w of the panel.
     void subspace_move(const DirectionRequest &request, int64_t begin, int variables, double *move) const {
         const PanelRequest &p = request.panel;
         alignas(64) double from_s[tile_height] = {};
@@ -354,7 +355,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
             for (int r = 0; r < variables; r++) take_variable(to, begin + r, request, move[r], record);
     }
 
-    // The usual case, without crossed breakpoints and without truncation, four variables at a time.
+    // Forms the direction and the trial point of a tile in the usual case, without crossed breakpoints and without
+    // truncation. It processes four variables at a time.
     void take_tile(const Trials &to, int64_t begin, int variables, const DirectionRequest &request, const double *move,
                    DirectionRecord &record) const {
         TileVariables own;

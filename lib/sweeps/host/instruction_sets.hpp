@@ -1,7 +1,7 @@
-// Compiles a function once for each useful instruction set. The loader selects one by the features of the processor,
-// whatever its manufacturer. Functions that it calls must be inlined, since they would otherwise be compiled for the
-// baseline. Not used with ThreadSanitizer, which would instrument the selecting functions, although they run before it
-// is initialised.
+// Compiles a function once for each useful instruction set. When the program is loaded, one of them is selected by the
+// features of the processor, whatever its manufacturer. Functions that it calls must be inlined, since they would
+// otherwise be compiled for the baseline. This is not used with ThreadSanitizer: it would instrument the functions that
+// make the selection, although they run before it is initialised.
 #pragma once
 
 #if defined(__SANITIZE_THREAD__)

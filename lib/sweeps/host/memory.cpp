@@ -1,4 +1,4 @@
-// The host's memory as a memory space, for the helper functions of the C interface.
+// The memory space of the host backend, for the memory functions of the C interface.
 #include <cstring>
 
 #include "sweeps/backend.hpp"

@@ -7,8 +7,9 @@ namespace cudaopt {
 
 namespace {
 
-// Computes 4 x 2 products at once. Their 8 independent chains of multiply-adds hide the latency and need only 6 loads.
-// Always inlined, so that it is compiled for each caller's instruction set.
+// Computes the inner products of 4 columns with 2 columns at once. Their 8 independent chains of multiply-adds hide the
+// latency and need only 6 loads. The function is always inlined, so that it is compiled for the instruction set of each
+// caller.
 __attribute__((always_inline)) inline void block_products(const double *a, const double *b, double *out) {
     Lanes sums[8] = {};
     for (int r = 0; r < tile_height; r += lanes) {

@@ -1,19 +1,20 @@
-// Inner products of a tile of panel columns on the host.
+// Inner products of the columns of a tile on the host. A tile contains the elements of all columns of the panel (the
+// stored vectors y and s, the gradient g and the displacement z) for 128 variables.
 #pragma once
 
 namespace cudaopt {
 
-constexpr int tile_height = 128; // variables; a tile of a few dozen columns fits into the first-level cache
+constexpr int tile_height = 128; // variables of a tile; a tile of a few dozen columns fits into the first-level cache
 
-// The columns of a tile are tile_height elements apart. The tile is padded with columns of zeros to a multiple of 4,
-// and elements past the last variable are 0.
+// Returns the number of columns of a padded tile. The columns of a tile are tile_height elements apart. Columns of
+// zeros are added up to a multiple of 4, and elements past the last variable are 0.
 constexpr int padded_columns(int columns) { return (columns + 3) / 4 * 4; }
 
-// Writes the columns with each variable multiplied by its weight.
+// Multiplies the elements of each variable by its weight, and writes the resulting columns to another tile.
 void weigh_variables(const double *tile, int columns, const double *weights, double *to);
-// Adds the products of columns i <= j to `packed` (panel::gram_index).
+// Adds the inner products of columns i <= j to `packed`, in the order of panel::gram_index.
 void add_symmetric_products(const double *tile, int columns, double *packed);
-// Adds the products of the first 4 columns with all columns to `full` (4 x columns).
+// Adds the inner products of the first 4 columns with all columns to the matrix `full` (4 x columns).
 void add_special_products(const double *tile, int columns, double *full);
 
 } // namespace cudaopt

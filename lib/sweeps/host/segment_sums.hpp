@@ -1,5 +1,6 @@
-// The results of the host's sweeps by segment, joined to the roots of this rank's subtrees. With all variables there is
-// one subtree, the whole tree.
+// The results of the host's sweeps for each segment (a range of variables, sweeps/segments.hpp). They are joined along
+// the binary tree over all segments, up to the roots of the subtrees that belong to this rank. With all variables there
+// is one subtree, the whole tree.
 #pragma once
 
 #include <algorithm>
@@ -17,18 +18,20 @@ class SegmentSums final : public SubtreeSums {
   public:
     explicit SegmentSums(int64_t n) : n_(n), segments_(0, n, n) {}
 
-    // The segments are also the threads' units of work.
+    // The segments of this rank. They are also the units of work that are distributed to the threads.
     const OwnSegments &segments() const { return segments_; }
     int64_t count() const { return segments_.count(); }
     int64_t tiles() const { return segments_.tiles(); }
-    // Levels of the binary tree over a segment's tiles, and one more for the tile that is being added.
+    // Returns the number of partial sums that a Cascade needs: one per level of the binary tree over a segment's tiles,
+    // and one more for the tile that is being added.
     int cascade_levels() const {
         int levels = 2;
         for (int64_t tiles = segments_.most_tiles(); tiles > 0; tiles /= 2) levels++;
         return levels;
     }
 
-    // Memory for the inner products of each segment, where a segment's products are stored, and their join.
+    // The next functions allocate memory for the inner products of each segment, return the address of one segment's
+    // products, and join the products of all segments.
     Buffer<double> room_for_products(const ProductsLayout &largest) const {
         return allocate_buffer<double>(count() * largest.size);
     }
@@ -43,7 +46,7 @@ class SegmentSums final : public SubtreeSums {
             [&](int64_t to, int64_t from) { join(layout, products_of(to, layout), products_of(from, layout)); });
     }
 
-    // Both call rule(tile, record) for all tiles.
+    // The next functions call rule(tile, record) for all tiles and join the records.
     template <class Rule> void reduce_direction(const Rule &rule, HostThreads threads) {
         reduce(direction_, rule, threads);
     }
@@ -88,7 +91,8 @@ class SegmentSums final : public SubtreeSums {
     const int64_t n_;
     OwnSegments segments_;
     Buffer<double> products_;
-    const double *f_ = nullptr; // the caller's values of f
+    // The caller's values of f, one per segment.
+    const double *f_ = nullptr;
     int columns_ = panel::leading;
     bool with_older_ = false;
     DirectionRecord direction_[most_segments];

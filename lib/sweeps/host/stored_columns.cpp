@@ -30,8 +30,8 @@ inline __attribute__((always_inline)) void add(double factor, const Stored *colu
     for (int r = 0; r < variables; r++) to[r] += factor * static_cast<double>(column[r]);
 }
 
-// Variables whose trial point is a bound are rare, unless they were already there. They are not treated individually in
-// this loop; instead it returns false if rounding makes any of them miss its bound.
+// A variable whose trial point is a bound is rare, unless it was at the bound before. This loop therefore does not
+// treat such variables individually. It returns false if rounding makes any of them miss its bound.
 template <class Stored>
 inline __attribute__((always_inline)) bool round_difference(const TileVariables &tile, const double *trial,
                                                             int variables, Stored *column, double *d) {
@@ -49,7 +49,8 @@ inline __attribute__((always_inline)) bool round_difference(const TileVariables 
     return !(missed[0] | missed[1] | missed[2] | missed[3]);
 }
 
-// The projected value is rounded afterwards. Since the bounds are exactly representable, this equals rounding first.
+// Computes a trial point in single precision. The projected value is rounded afterwards. Since the bounds are exactly
+// representable, this equals rounding first.
 template <class Real>
 inline __attribute__((always_inline)) void step_variables(const TileVariables &tile, const double *d, double step,
                                                           int variables, Real *x) {

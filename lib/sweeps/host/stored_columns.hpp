@@ -1,5 +1,5 @@
-// Converts a tile's elements of stored vectors to doubles, and doubles to columns of S and Y with fewer bits than x, on
-// the host.
+// Conversions for a tile (128 variables) on the host: from stored vectors to doubles, and from doubles to columns of S
+// and Y that have fewer bits than x.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace cudaopt {
 
-// to[r] = column[r], and 0 for elements past the end.
+// Sets to[r] = column[r], and to[r] = 0 for elements past the last variable.
 inline void load_column(const double *column, int variables, double *to) {
     std::copy(column, column + variables, to);
     std::fill(to + variables, to + tile_height, 0.0);
@@ -17,13 +17,13 @@ inline void load_column(const double *column, int variables, double *to) {
 void load_column(const float *column, int variables, double *to);
 void load_column(const bfloat16 *column, int variables, double *to);
 
-// to[r] += factor column[r]
+// Adds factor * column[r] to to[r].
 void add_column(double factor, const float *column, int variables, double *to);
 void add_column(double factor, const bfloat16 *column, int variables, double *to);
 
-// Computes column[r] = trial[r] - x[r], rounded, and d[r] as the same value in double precision, 0 past the end.
-// Returns false if rounding makes a variable miss the bound that its trial point is at; such variables need
-// stored_direction().
+// Computes column[r] = trial[r] - x[r], rounded, and d[r] as the same value in double precision, or 0 past the last
+// variable. Returns false if rounding makes some variable miss the bound that its trial point is at. Such variables
+// require stored_direction().
 bool round_direction(const TileVariables &tile, const double *trial, int variables, float *column, double *d);
 bool round_direction(const TileVariables &tile, const double *trial, int variables, bfloat16 *column, double *d);
 
