@@ -33,7 +33,7 @@ inline double number(const std::string &name, const std::string &text) {
     return value;
 }
 
-// Also accepts forms such as 1e6.
+// Reads a whole number. It also accepts forms such as 1e6.
 template <class Whole> Whole whole_number(const std::string &name, const std::string &text) {
     long double value;
     char rest;
@@ -63,7 +63,8 @@ inline std::string in_words(double value) {
     return text;
 }
 
-// The FACTR of --until-still: the solve ends when f no longer decreases, or by at most 1e-64 if |f| is at most 1.
+// The value of FACTR for the option --until-still. The solve ends when f no longer decreases, or decreases by at most
+// 1e-64 if |f| is at most 1.
 constexpr double still_factr = 1e-64 / std::numeric_limits<double>::epsilon();
 constexpr const char *still_help =
     "end when f no longer falls by more than 1e-64 * max(|f|, 1), and by no other test: the test of the paper of 2014";
@@ -87,7 +88,7 @@ CLI::Option *add_option(CLI::App &app, const std::string &name, const char *type
         ->type_name(type);
 }
 
-// Adds an option that also has a former name, which works as before and is not listed.
+// Adds an option that also has a former name. The former name works as before, but the help does not list it.
 template <class Read>
 CLI::Option *add_option(CLI::App &app, const std::string &name, const std::string &former, const char *type,
                         const std::string &help, Read read) {
@@ -95,8 +96,8 @@ CLI::Option *add_option(CLI::App &app, const std::string &name, const std::strin
     return add_option(app, name, type, help, read);
 }
 
-// Rejects two options that name the same file, which would contain only what was written last. Options without a file
-// and special files such as /dev/null are ignored.
+// Rejects two options that name the same file, because it would contain only what was written last. Options without a
+// file and special files such as /dev/null are ignored.
 inline void require_different_files(const std::vector<std::pair<std::string, std::string>> &files) {
     namespace fs = std::filesystem;
     std::error_code none;
@@ -140,7 +141,7 @@ template <class Check> bool parsed(CLI::App &app, int argc, char **argv, const C
         if (end.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success))
             throw Failure(exit_usage, text.substr(0, text.find('\n')) + " (see --help)");
         app.exit(end);
-        if (std::fflush(stdout) != 0 || std::ferror(stdout)) // incomplete help is a failure
+        if (std::fflush(stdout) != 0 || std::ferror(stdout)) // the help that is printed must be complete
             throw Failure(exit_failed, std::string("cannot write to standard output: ") + std::strerror(errno));
         return false;
     }

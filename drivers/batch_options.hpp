@@ -13,12 +13,12 @@ namespace driver {
 struct BatchProgramOptions {
     int64_t count = 0, n = 0;
     int32_t m = 5;
-    bool m_given = false; // as an argument or by its name
+    bool m_given = false; // whether m was given
     std::string function = "rosenbrock";
-    std::optional<double> lower, upper; // of every variable, instead of the function's own
+    std::optional<double> lower, upper; // bounds of every variable, instead of the function's own bounds
     uint64_t seed = 0;
     int backend = 0;
-    bool single = false; // precision
+    bool single = false; // whether to use single precision
     int threads = 0;
     int64_t log_frequency = 0; // number of rounds between two lines; 0: the first and the last; negative: none
     std::string csv;           // file to write, empty: none

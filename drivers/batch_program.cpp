@@ -32,7 +32,7 @@ template <class... Values> std::string text(const char *format, Values... values
     return written;
 }
 
-// A number in [0, 1) from SplitMix64 (Steele, Lea, Flood 2014).
+// Returns random number `index` in [0, 1) for a seed, by SplitMix64 (Steele, Lea, Flood 2014).
 double uniform(uint64_t seed, uint64_t index) {
     uint64_t z = seed * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u * (index + 1);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -41,13 +41,13 @@ double uniform(uint64_t seed, uint64_t index) {
     return static_cast<double>(z >> 11) / 9007199254740992.0;
 }
 
-// The results of each problem.
+// The results of each problem of the batch.
 struct Ends {
     std::vector<int64_t> codes, iterations, evaluations;
     std::vector<double> f, pg_norm_inf;
 };
 
-// A batch with its arrays in the memory space of its backend.
+// A batch with its arrays x, f and g in the memory space of its backend.
 template <class Real> class Run {
   public:
     explicit Run(const BatchProgramOptions &options)
@@ -65,7 +65,8 @@ template <class Real> class Run {
 
     const cudaopt::Batch<Real> &batch() const { return batch_; }
 
-    // The box, and random starts in it; if a side is infinite, they lie in the function's own range.
+    // Sets the box, and draws random starts in it. If one of the bounds is infinite, the starts are drawn between the
+    // default bounds of the test function, limited to the box.
     void start(const functions::Facts &facts) {
         const double lower = options_.lower.value_or(facts.lower), upper = options_.upper.value_or(facts.upper);
         batch_.set_uniform_bounds(static_cast<Real>(lower), static_cast<Real>(upper));
@@ -78,8 +79,8 @@ template <class Real> class Run {
     }
 
     int solve() { return batch_.solve(*x_, *f_, *g_); }
-    // On the host, stop() is called between groups of problems. Once it returns true, f is undefined for the remaining
-    // problems, which therefore keep their iterates.
+    // Evaluates f and its gradient for all active problems. On the host, stop() is called between groups of problems.
+    // Once it has returned true, f is undefined for the remaining problems, which therefore keep their iterates.
     template <class Stop> void evaluate(const functions::Function &function, const Stop &stop) {
         functions::Rows<Real> rows{static_cast<int>(options_.n),
                                    batch_.active(),
@@ -104,7 +105,8 @@ template <class Real> class Run {
     }
 
   private:
-    static constexpr int64_t values_between_stops = 1 << 20; // a few hundredths of a second at most
+    // The number of variables that are evaluated between two calls of stop(): a few hundredths of a second at most.
+    static constexpr int64_t values_between_stops = 1 << 20;
 
     const BatchProgramOptions &options_;
     cudaopt::Batch<Real> batch_;
@@ -149,7 +151,8 @@ void write_rows(OutputFile &file, const Ends &ends) {
     file.write(rows);
 }
 
-// A batch of one problem shows how much workspace a problem needs, and which backend is used.
+// Checks that the machine has enough memory. A batch of one problem shows how much workspace a problem needs, and which
+// backend is used.
 template <class Real> void check_memory_for(const BatchProgramOptions &options) {
     const cudaopt::Batch<Real> unused(1, 1, 1, options.backend);
     if (unused.on_cuda()) return; // the device has its own memory

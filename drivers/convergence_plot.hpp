@@ -1,4 +1,8 @@
-// A plot of a run: f and ||Pg|| against iterations.
+// Plots f and
+//
+// Pg
+//
+// , the norm of the projected gradient, of a run against iterations.
 #pragma once
 
 #include "history.hpp"
@@ -7,9 +11,9 @@
 
 namespace driver {
 
+// Returns SVG text. If some values of f are not positive, f minus its lowest value is drawn.
 // title: the problem and the method
-// subtitle: the termination
-// Returns SVG text. If f is not positive throughout, f minus its lowest value is drawn.
+// subtitle: how the solve has ended
 std::string convergence_plot(const History &history, const std::string &title, const std::string &subtitle);
 
 } // namespace driver

@@ -1,4 +1,4 @@
-// Iterates as comma separated values, with all their digits.
+// Writes iterates as comma separated values, with all digits.
 #pragma once
 
 #include "history.hpp"

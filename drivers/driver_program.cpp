@@ -41,7 +41,8 @@ class Clock {
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// Writes an array of n values by fill(first, count, values) in chunks, so that host memory for one chunk suffices.
+// Fills an array of n values by calling fill(first, count, values) for chunks, so that host memory for one chunk
+// suffices.
 template <class Real, class Fill> void load(Array<Real> &to, int64_t n, const Fill &fill) {
     constexpr int64_t most = 1 << 20;
     std::vector<Real> values(static_cast<std::size_t>(std::min(n, most)));
@@ -52,8 +53,8 @@ template <class Real, class Fill> void load(Array<Real> &to, int64_t n, const Fi
     }
 }
 
-// Sets each side of the bounds to the value given for all variables, otherwise to the problem's own array, otherwise to
-// none.
+// Sets the lower and the upper bounds. Each of them is the value given for all variables, or the problem's own array if
+// no value was given; otherwise there is no bound.
 template <class Real> class Bounds {
   public:
     Bounds(Minimiser<Real> &s, const Problem &problem, const Options &options) {
@@ -85,7 +86,7 @@ void apply_settings(cudaopt::Handle &s, const std::vector<GivenSetting> &setting
         });
 }
 
-// Continues from a checkpoint, with its settings except for those given on the command line.
+// Continues from a checkpoint. Its settings are used, except for those given on the command line.
 template <class Real>
 void resume(Minimiser<Real> &s, const Options &options, Array<Real> &x, Array<double> &f, Array<Real> &g) {
     named("--resume: '" + options.resume + "'",
@@ -112,7 +113,8 @@ std::string title(const cudaopt::Handle &s, const Problem &problem, const Option
            (s.on_cuda() ? ", CUDA" : ", host") + (options.single ? ", single precision" : "");
 }
 
-// The sentence of the check on standard output; exit_failed where it has found a fault.
+// Checks the gradient and prints the resulting sentence on standard output. Returns exit_failed if the gradient is
+// wrong.
 template <class Real>
 int check_gradient(Minimiser<Real> &s, Problem &problem, const Place &place, Array<Real> &x, Array<double> &f,
                    Array<Real> &g) {
@@ -164,8 +166,9 @@ template <class Real> int minimise(const Options &options, Problem &problem) {
             checkpoints.observe(s, task, interrupt, clock.seconds());
         effort.searches.observe(s, task, call.seconds());
         if (effort.solver_calls++ == 0 && (task > 0 || resumed)) {
-            log.head(s, problem); // after the library has accepted the arguments
-            evaluations_before = s.get_int(CUDA_OPT_EVALUATIONS) - (task > 0); // the last evaluation is not yet done
+            log.head(s, problem); // the library has accepted the arguments
+            // The last evaluation that the library counts is not done yet if the task is positive.
+            evaluations_before = s.get_int(CUDA_OPT_EVALUATIONS) - (task > 0);
         }
         log.check_written();
         recorder.observe(s, evaluations_before + effort.evaluations, clock.seconds());

@@ -1,6 +1,6 @@
-// mpirun -n R driver_program_mpi n m: driver_program on R ranks, each with its part of the variables, on the host or,
-// with --backend cuda, on one GPU per rank. Rank 0 prints the log. It is an example of a program with MPI:
-// docs/ranks.md.
+// mpirun -n R driver_program_mpi n m: minimises a test problem on R ranks, as driver_program does on one. Each rank
+// stores a part of the variables, on the host or, with --backend cuda, on one GPU per rank. Rank 0 prints the log. It
+// is an example of a program with MPI: docs/ranks.md.
 #include "cuda_opt/mpi.h"
 #include "failure.hpp"
 #include "interrupt.hpp"
@@ -25,7 +25,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// The rank's number among those of this machine.
+// Returns the number of this rank among the ranks of the same machine.
 int rank_on_machine() {
     MPI_Comm machine;
     int rank = 0;
@@ -45,7 +45,7 @@ void refuse_unserved(const Options &options) {
     if (!options.resume.empty()) refuse("--resume");
 }
 
-// The solve on one rank. Every step that can fail on one rank only, before the first exchange, is in the constructor.
+// A solve on one rank. The constructor performs every step that can fail on one rank only, before the first exchange.
 template <class Real> class RankSolve {
   public:
     RankSolve(const Options &options, std::unique_ptr<cudaopt::testfuncs::Problem> problem, const RankCut &cut)
@@ -127,7 +127,8 @@ template <class Real> class RankSolve {
     cudaopt::Array<double> f_;
 };
 
-// Returns the function to call once all ranks are ready. It is empty if an option such as --help has been handled.
+// Returns the function to call once all ranks are ready. The function is empty if an option such as --help has been
+// handled and nothing remains to be done.
 std::function<int()> prepare(int argc, char **argv, int rank, int ranks, int on_machine) {
     std::optional<Options> options = parse_options(argc, argv);
     if (!options) return {};
@@ -148,24 +149,24 @@ std::function<int()> prepare(int argc, char **argv, int rank, int ranks, int on_
     return options->single ? ready(float{}) : ready(double{});
 }
 
-// The result of action(): its exit status, or the exit status and the message of the exception that it threw.
+// The result of an action: its exit status, or the exit status and the message of the exception that it threw.
 struct Outcome {
     int status = 0;
-    std::string sentence; // empty: nothing was thrown
+    std::string sentence; // the message of the exception; empty if none was thrown
 };
 template <class Action> Outcome attempt(const Action &action) {
     try {
         return {action(), ""};
     } catch (const Failure &failure) {
         return {failure.status, failure.what()};
-    } catch (const cudaopt::Error &failure) { // only the command line can cause improper input
+    } catch (const cudaopt::Error &failure) { // improper input can only stem from the command line
         return {failure.code() == CUDA_OPT_IMPROPER_INPUT ? exit_usage : exit_failed, failure.what()};
     } catch (const std::exception &failure) {
         return {exit_failed, failure.what()};
     }
 }
 
-// The lowest rank that has failed prints its message, and all ranks return its status, or 0 if none has failed. This
+// Prints the message of the lowest rank that has failed. Returns its status on all ranks, or 0 if none has failed. This
 // is a collective call.
 int status_of_all(const Outcome &own, int rank, int ranks) {
     const int mine = own.sentence.empty() ? ranks : rank;
@@ -177,9 +178,9 @@ int status_of_all(const Outcome &own, int rank, int ranks) {
     return status;
 }
 
-// Returns the exit status. Before the solve the ranks agree that all of them are ready, so that no rank waits for the
-// packets of a rank that has failed. During the solve the library reports a failure to all ranks. An exception on a
-// single rank during the solve aborts the program.
+// Runs the program on one rank and returns the exit status. Before the solve the ranks agree that all of them are
+// ready, so that no rank waits for the packets of a rank that has failed. During the solve the library reports a
+// failure to all ranks. An exception on a single rank during the solve aborts the program.
 int run(int argc, char **argv, int rank, int ranks) {
     const int on_machine = rank_on_machine();
     std::function<int()> solve;

@@ -22,7 +22,7 @@ struct Failure : std::runtime_error {
     int status;
 };
 
-// Adds the name of an option or of a file to a failure of action().
+// Calls action(). If it fails, the name of an option or of a file is added to the message.
 template <class Action> void named(const std::string &name, const Action &action) {
     try {
         action();
@@ -39,7 +39,7 @@ inline void open_standard_descriptors() {
             static_cast<void>(open("/dev/null", descriptor == STDIN_FILENO ? O_RDONLY : O_WRONLY));
 }
 
-// The exit status of a program: the value of run(), or that of the failure that ended it.
+// Returns the exit status of a program: the value of run(), or that of the failure that ended it.
 template <class Run> int guarded(const char *program, const Run &run) {
     open_standard_descriptors();
     const auto failed = [program](int status, const char *line) {

@@ -1,4 +1,4 @@
-// The accepted iterates, as reported by the library.
+// The accepted iterates of a solve, as the library reports them.
 #pragma once
 
 #include "cuda_opt.hpp"
@@ -15,7 +15,7 @@ struct Iterate {
     double seconds; // wall time since the start
 };
 
-// The last accepted iterate and its cost so far; iteration 0 is the start.
+// Returns the last accepted iterate with the cost so far. The start is iteration 0.
 inline Iterate current_iterate(const cudaopt::Handle &s, int64_t evaluations, double seconds) {
     return {s.get_int(CUDA_OPT_ITERATIONS),   evaluations,
             s.get_real(CUDA_OPT_F),           s.get_real(CUDA_OPT_PG_NORM2),

@@ -12,25 +12,26 @@
 namespace driver {
 namespace {
 
-// A signal handler has no arguments, so this is the only place where the program has global variables.
+// The solver to be stopped. A signal handler has no arguments, so this is the only place where the program has global
+// variables.
 std::atomic<cuda_opt *> interrupted{nullptr};
 std::atomic<bool> asked{false};
 std::atomic<const char *> line_to_write{nullptr};
 
-// write() is the only output function that a signal handler may call.
+// Writes a line to the terminal. write() is the only output function that a signal handler may call.
 void write_line(const char *line) {
-    constexpr char erase[] = "\r\033[K"; // the line of progress
+    constexpr char erase[] = "\r\033[K"; // erases the line that shows the progress
     if (isatty(STDERR_FILENO)) static_cast<void>(!write(STDERR_FILENO, erase, sizeof erase - 1));
     static_cast<void>(!write(STDERR_FILENO, line, std::strlen(line)));
 }
 
-// Sets the time until SIGALRM; 0: none.
+// Requests SIGALRM after this time; 0: cancels the request.
 void set_alarm(int milliseconds) {
     const itimerval timer = {{0, 0}, {0, milliseconds * 1000}};
     setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
-// Only for a user at the terminal; not for a file.
+// Writes the reminder when SIGALRM arrives. It is written only to a terminal, not to a file.
 void write_reminder(int) {
     const char *const line = line_to_write.load();
     if (line && isatty(STDERR_FILENO)) write_line(line);

@@ -30,7 +30,7 @@ std::string name_in_manual(const cudaopt::testfuncs::Problem &problem) {
 } // namespace
 
 ManualLog::ManualLog(const Options &options, Progress &progress) : options_(options), progress_(progress) {
-    std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ); // a reader of the log sees each line at once
+    std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ); // so that a reader of the log sees each line at once
 }
 
 void ManualLog::write_line(const std::string &line) {
@@ -89,8 +89,8 @@ void ManualLog::translate(const std::string &line) {
 }
 
 void ManualLog::summary(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem &problem, const Effort &effort) {
-    // An evaluation on CUDA is only enqueued, so its time cannot be measured here; it is the total time minus the
-    // solver's.
+    // An evaluation on CUDA is only enqueued, so that its time cannot be measured here. It is computed as the total
+    // time minus the solver's time.
     counts_and_times(effort,
                      s.on_cuda() ? std::max(0., effort.seconds - effort.solver_seconds) : effort.evaluation_seconds);
     results_beyond_the_manual(s, problem, effort);
@@ -101,7 +101,8 @@ void ManualLog::counts_and_times(const Effort &effort, double evaluation_seconds
     const auto time = [this](const char *label, double seconds, int64_t parts = 1) {
         write_line(format("%s: %f ms", label, 1000 * seconds / static_cast<double>(std::max<int64_t>(1, parts))));
     };
-    const int64_t calls = effort.solver_calls - 1; // the first call of VA15 already has f and g
+    // In the reverse communication of VA15, the first call already has f and g.
+    const int64_t calls = effort.solver_calls - 1;
     count("Number of function and gradient evaluations for L-BFGS", effort.evaluations);
     time("Total time for the function and gradient evaluations", evaluation_seconds);
     time("Average time for the function and gradient evaluations", evaluation_seconds, effort.evaluations);
@@ -109,7 +110,7 @@ void ManualLog::counts_and_times(const Effort &effort, double evaluation_seconds
     time("Total time for the execution of l-bfgs", effort.solver_seconds);
     time("Average time for the executions of l-bfgs", effort.solver_seconds, calls);
     time("Total time for the execution of mcstep", 0);          // a few operations on scalars, which are not timed
-    time("Total time for the execution of CUBLAS routines", 0); // not used: that work is in the time of l-bfgs
+    time("Total time for the execution of CUBLAS routines", 0); // CUBLAS is not used
     count("Number of calls to mcsrch", effort.searches.count());
     time("Average time for the execution of mcsrch", effort.searches.seconds(), effort.searches.count());
     time("Total time for the execution of mcsrch", effort.searches.seconds());

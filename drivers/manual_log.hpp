@@ -1,6 +1,6 @@
-// Writes the log to stdout in the manual's format. The library writes the iterates; this class adds what only the
-// driver knows: the problem before them, and counts and times after them. Results that the manual's log lacks follow
-// its lines.
+// Writes the log to stdout in the format of the 2013 manual. The library writes the iterates. This class adds what only
+// the driver knows: the description of the problem before the iterates, and counts and times after them. Results that
+// the manual's log does not contain follow its lines.
 #pragma once
 
 #include "cuda_opt.hpp"
@@ -12,23 +12,25 @@
 
 namespace driver {
 
-// Counts calls of mcsrch as VA15 makes them: one to begin a line search, and one with each f and g of its trial points.
+// Counts calls of the routine mcsrch of VA15, which performs the line search. VA15 calls it once to begin a line
+// search, and once with f and g of each trial point.
 class SearchCalls {
   public:
-    // Must be called after each call of the solver, with its duration in seconds.
+    // Must be called after each call of the solver. seconds: the duration of that call.
     void observe(const cudaopt::Handle &s, int task, double seconds);
     int64_t count() const { return count_; }
-    // The time of those calls in which a line search continued. A call that ends a line search also computes the next
-    // direction.
+    // Returns the time of those calls of the solver in which a line search continued. A call that ends a line search
+    // also computes the next direction and is not included.
     double seconds() const { return seconds_; }
 
   private:
     bool evaluated_ = false, searching_ = false;
-    int64_t ended_ = 0, count_ = 0; // ended_: line searches that have ended
+    // The number of line searches that have ended, and the number of calls of mcsrch.
+    int64_t ended_ = 0, count_ = 0;
     double seconds_ = 0;
 };
 
-// The cost of this run of the program, without earlier runs that wrote a checkpoint.
+// The cost of this run of the program. It does not include earlier runs that have written a checkpoint.
 struct Effort {
     bool bounded = false;
     int64_t solver_calls = 0, evaluations = 0, iterations = 0;
@@ -42,16 +44,16 @@ class ManualLog {
   public:
     ManualLog(const Options &options, Progress &progress);
 
-    // Makes the library write its lines here.
+    // Registers this object as the receiver of the log lines of the solver s.
     void attach(cudaopt::Handle &s);
     void head(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem &problem);
     void summary(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem &problem, const Effort &effort);
-    // Throws Failure if an earlier line could not be written. It is not called within the library's callback.
+    // Throws Failure if an earlier line could not be written. It must not be called within the library's log callback.
     void check_written() const;
 
   private:
     void write_line(const std::string &line);
-    // Writes a line of the library in the manual's format.
+    // Writes a line that the library has produced in the manual's format.
     void translate(const std::string &line);
     void head_of_table();
     void counts_and_times(const Effort &effort, double evaluation_seconds);
@@ -60,7 +62,7 @@ class ManualLog {
 
     const Options &options_;
     Progress &progress_;
-    bool terminated_ = false; // the library has reported that a stopping test is satisfied
+    bool terminated_ = false; // whether the library has reported that a stopping test is satisfied
     int error_ = 0;           // the errno of the first line that could not be written
 };
 

@@ -32,7 +32,7 @@ void check_memory(const char *program, double bytes) {
     const double whole = meminfo("MemTotal") + meminfo("SwapTotal");
     // In a container the kernel may report the available memory of the whole machine.
     const double available = std::min(meminfo("MemAvailable"), whole);
-    if (available == 0) return; // unknown
+    if (available == 0) return; // the amounts are unknown
     if (bytes > whole)
         throw Failure(exit_failed, "out of memory: this run needs " + gigabytes(bytes) + ", and the machine has " +
                                        gigabytes(whole));

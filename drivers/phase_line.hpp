@@ -9,8 +9,8 @@
 
 namespace driver {
 
-// A thread of its own writes the line, because a single call may take minutes: sampling a density, one evaluation.
-// Without a terminal on stderr nothing is written.
+// Shows the current phase of a program. A separate thread writes the line, because a single call may take minutes, for
+// example the sampling of a density or one evaluation. If stderr is not a terminal, nothing is written.
 class PhaseLine {
   public:
     PhaseLine();
@@ -18,7 +18,8 @@ class PhaseLine {
     PhaseLine(const PhaseLine &) = delete;
     PhaseLine &operator=(const PhaseLine &) = delete;
 
-    // Sets the name of the phase that begins. The line appears after half a second without clear(), and is renewed.
+    // Sets the name of the phase that begins. The line appears after half a second, unless clear() is called before,
+    // and is updated regularly.
     void show(const std::string &phase);
     // Erases the line before something else is written. It does not appear again until show().
     void clear();
@@ -32,7 +33,8 @@ class PhaseLine {
     std::string phase_;
     Clock::time_point begin_ = Clock::now(), due_ = begin_;
     bool written_ = false, end_ = false;
-    std::thread thread_; // the last member: it uses the others
+    // The last member, because the thread uses the other members.
+    std::thread thread_;
 };
 
 } // namespace driver

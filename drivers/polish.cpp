@@ -13,7 +13,7 @@ Polished polish(const cudaopt::testfuncs::search::Function &function, const std:
     s.set_int(CUDA_OPT_THREADS, 1)
         .set_int(CUDA_OPT_MAX_ITERATIONS, 0)
         .set_int(CUDA_OPT_MAX_EVALUATIONS, max_evaluations);
-    s.set_real(CUDA_OPT_PGTOL, 0).set_real(CUDA_OPT_FACTR, 1); // as low as rounding allows
+    s.set_real(CUDA_OPT_PGTOL, 0).set_real(CUDA_OPT_FACTR, 1); // as accurate as rounding allows
 
     Polished result{x, 0, 0, ""};
     std::vector<double> moving = x, g(x.size());
@@ -27,7 +27,7 @@ Polished polish(const cudaopt::testfuncs::search::Function &function, const std:
             result.x = moving;
         }
     }
-    if (result.evaluations == 0) s.check(task); // rejected
+    if (result.evaluations == 0) s.check(task); // the input was rejected
     result.f = lowest;
     result.end = s.message();
     return result;

@@ -11,9 +11,9 @@ namespace driver {
 
 struct Polished {
     std::vector<double> x;
-    double f;            // at x
-    int64_t evaluations; // of f with its gradient
-    std::string end;     // the library's message
+    double f;            // the value of f at x
+    int64_t evaluations; // number of evaluations of f with its gradient
+    std::string end;     // the message of the library
 };
 
 // Minimises from x in the box until f no longer decreases or max_evaluations have been used (0: no limit). Returns the

@@ -1,4 +1,4 @@
-// Writes lines of a log, and throws Failure if that is impossible.
+// Functions that write lines of a log, and throw Failure if a line cannot be written.
 #pragma once
 
 #include "failure.hpp"

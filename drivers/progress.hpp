@@ -7,15 +7,16 @@ namespace driver {
 
 class Progress {
   public:
-    // wanted: whether nothing else shows the progress. Without a terminal on stderr nothing is shown.
+    // wanted: whether to show the progress, because no other output shows it. If stderr is not a terminal, nothing is
+    // shown.
     explicit Progress(bool wanted);
     ~Progress() { clear(); }
     Progress(const Progress &) = delete;
     Progress &operator=(const Progress &) = delete;
 
-    // Writes at most a few times per second, and not in the first second.
+    // Updates the line at most a few times per second, and not in the first second.
     void show(const cudaopt::Handle &s, double seconds);
-    // Erases the line before something else is written.
+    // Erases the line. It must be called before other output is written.
     void clear();
 
   private:

@@ -1,5 +1,6 @@
-// The points of a rank's part of a grid, on the host or on CUDA: their values, with those of the row before the part
-// and of the row after it, and their energy.
+// The grid points whose variables a rank stores, on the host or on CUDA. A rank is one of several processes that solve
+// a problem together. This file provides the values at these points, those of the grid row before the first of them and
+// of the row after the last, and the energy.
 #pragma once
 
 #include "testfuncs/bearing.hpp"
@@ -15,13 +16,13 @@ namespace driver {
 using cudaopt::testfuncs::Grid;
 using GridFunction = std::variant<cudaopt::testfuncs::Torsion, cudaopt::testfuncs::Bearing>;
 
-// Computes a point's contribution to f, and its gradient, from its neighbours; v = 0 outside the grid.
+// Computes a point's contribution to f, and its gradient, from the values v of its neighbours. v = 0 outside the grid.
 template <class Real, class Column> struct PointEnergy {
     Grid grid;
     const Column *columns;
-    const Real *values; // begins with point first - nx
+    const Real *values; // the values from point first - nx on
     int64_t first, begin;
-    Real *g; // begins with point `begin`
+    Real *g; // the gradient from point `begin` on
 
     CUDA_OPT_HD double value(int64_t i, int64_t j) const {
         const bool inside = 0 <= i && i < grid.nx && 0 <= j && j < grid.ny;
@@ -37,7 +38,7 @@ template <class Real, class Column> struct PointEnergy {
     }
 };
 
-// Data that depends on the column only.
+// Returns data of the function that depends on the column of a point only.
 template <class Function> auto columns_of(const Function &function) {
     const auto energy = function.energy();
     std::vector<std::decay_t<decltype(energy.column(0))>> columns;
@@ -45,28 +46,28 @@ template <class Function> auto columns_of(const Function &function) {
     return columns;
 }
 
-// x, g and f are in the same memory space as the values. On CUDA all functions except finish() enqueue their work on
-// the default stream.
+// The points of one rank. x, g and f are in the same memory space as the values. On CUDA all functions except finish()
+// enqueue their work on the default stream.
 template <class Real> class RankPoints {
   public:
     virtual ~RankPoints() = default;
     virtual Real *values() = 0;
-    virtual void take(const Real *x) = 0; // the rank's own values
+    virtual void take(const Real *x) = 0; // copies the values of the rank's own points
     virtual void evaluate(double *f, Real *g) = 0;
-    // Host memory for the given number of values, and copies from and to the values that begin at index `at`; only on
-    // CUDA.
+    // The next functions are only used on CUDA. They return host memory for the given number of values, and copy from
+    // and to the values that begin at index `at`.
     virtual Real *staging(int64_t) { return nullptr; }
     virtual void copy_out(Real *, int64_t, int64_t) {}
     virtual void copy_in(int64_t, const Real *, int64_t) {}
     virtual void finish() {}
 };
 
-// The part begins at point `first`. The numbers are the beginnings of its segments relative to that, and the end of the
-// last.
+// Creates the points of a rank, which begin at point `first`. The list of numbers contains the first point of each of
+// the rank's segments (ranges of variables with their own f), relative to `first`, and the end of the last segment.
 template <class Real>
 std::unique_ptr<RankPoints<Real>> make_cuda_points(const GridFunction &function, int64_t first,
                                                    const std::vector<int64_t> &segments);
-// The GPU of the process: the device with this number, modulo the number of devices of the machine.
+// Selects the GPU of this process: the device with this number, modulo the number of devices of the machine.
 void choose_device(int number);
 
 } // namespace driver

@@ -22,7 +22,8 @@ namespace {
 using cudaopt::testfuncs::HostExecutor;
 using cudaopt::testfuncs::Place;
 
-// The beginnings of the rank's segments, relative to its first variable, and the end of the last.
+// Returns the first variable of each of the rank's segments, relative to the rank's first variable, and the end of the
+// last segment. A segment is a range of variables for which f is computed separately.
 std::vector<int64_t> own_segments(int64_t n, const RankCut &cut) {
     std::vector<int64_t> begins;
     for (int64_t k = 0; k <= cuda_opt_segments(n); k++) {
@@ -32,7 +33,8 @@ std::vector<int64_t> own_segments(int64_t n, const RankCut &cut) {
     return begins;
 }
 
-// A sum over blocks of 2 or 4 variables, which segment boundaries do not divide: each segment is a separate problem.
+// A function that is a sum over blocks of 2 or 4 variables. Segments consist of whole blocks, so that each segment is
+// evaluated as a separate problem.
 template <class Real> class Blocks final : public RankProblem<Real> {
   public:
     Blocks(const Options &options, int64_t n, bool on_cuda, const RankCut &cut)
@@ -94,9 +96,9 @@ bool knows_device_memory() {
 #endif
 }
 
-// An energy on a grid. The contributions of points to f and the gradient need a row of points before the rank's part
-// and one after it, which belong to other ranks. On CUDA they are copied between device memories if MPI supports that,
-// otherwise via pinned host memory.
+// An energy on a grid, of which a rank evaluates some points. Their contributions to f and the gradient depend on the
+// grid row before these points and on the row after them, which belong to other ranks. On CUDA the rows are copied
+// between device memories if MPI supports that, otherwise via pinned host memory.
 template <class Real> class GridPart final : public RankProblem<Real> {
   public:
     GridPart(std::unique_ptr<RankPoints<Real>> points, int64_t nx, bool on_cuda, const RankCut &cut,
@@ -129,11 +131,13 @@ template <class Real> class GridPart final : public RankProblem<Real> {
     };
     struct Message {
         int other, side;
-        bool wanted;               // otherwise it is sent
-        int64_t at, count, staged; // index of its first value; index among those on the host
+        bool wanted; // whether the values are received; otherwise they are sent
+        // The index of the first value, the number of values, and the index of the first value in the host memory.
+        int64_t at, count, staged;
     };
     Range own(int rank) const { return {cut_.begins[rank], cut_.begins[rank + 1]}; }
-    // The row that a rank needs from others: the one before its part (side 0), or the one after it.
+    // Returns the row of points that a rank needs from others: the row before its points (side 0), or the row after
+    // them.
     Range halo(int rank, int side) const {
         const Range part = own(rank);
         if (part.count() == 0) return {0, 0};

@@ -1,4 +1,5 @@
-// A test problem of which each MPI rank evaluates a part: its part of g, and f for each of its segments.
+// A test problem that several MPI ranks evaluate together. Each rank computes its part of g, and f for each of its
+// segments (ranges of variables).
 #pragma once
 
 #include <mpi.h>
@@ -11,7 +12,7 @@
 
 namespace driver {
 
-// The distribution of the variables: rank r has those from begins[r] to begins[r + 1].
+// The distribution of the variables: rank r stores the variables begins[r] <= i < begins[r + 1].
 struct RankCut {
     int rank;
     std::vector<int64_t> begins;
@@ -22,18 +23,18 @@ struct RankCut {
     int64_t n() const { return end() - first(); }
 };
 
-// As even as segments allow.
+// Distributes the variables over the ranks as evenly as possible, where each rank has whole segments.
 RankCut cut_at_segments(int64_t n, int rank, int ranks);
 
 template <class Real> class RankProblem {
   public:
     virtual ~RankProblem() = default;
-    // x, g: of the rank's variables; f: one value for each of its segments; all in the handle's memory space. A
-    // collective call of all ranks.
+    // Evaluates f and g on all ranks, which have to call it together. x and g contain the rank's variables. f has one
+    // value for each of its segments. All arrays are in the handle's memory space.
     virtual void evaluate(const Real *x, double *f, Real *g) = 0;
 };
 
-// Throws Failure for a problem that is not available on ranks.
+// Creates the problem. Throws Failure if it is not available on ranks.
 template <class Real>
 std::unique_ptr<RankProblem<Real>> make_rank_problem(const Options &options, int64_t n, bool on_cuda,
                                                      const RankCut &cut, MPI_Comm communicator);

@@ -1,4 +1,4 @@
-// The history of a pattern search, as comma separated values and as a plot.
+// The history of a pattern search: writes it as comma separated values and as a plot.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace driver {
 
 struct SearchMoment {
     int64_t iteration, evaluations, active;
-    double f;       // the best so far; Inf: none is finite
+    double f;       // the best value so far; Inf: no value has been finite
     double seconds; // wall time since the start
 };
 

@@ -12,12 +12,12 @@ namespace driver {
 struct SearchProgramOptions {
     int64_t n = 0;
     std::string function = "ackley";
-    std::optional<double> lower, upper; // of every variable, instead of the function's own
-    std::optional<double> step;         // the first step of every variable
+    std::optional<double> lower, upper; // bounds of every variable, instead of the function's own bounds
+    std::optional<double> step;         // the first step size of every variable
     int backend = 0;
-    bool single = false; // precision
+    bool single = false; // whether to use single precision
     cudaopt::SearchOptions search;
-    int64_t polish = 0;           // number of best walks to polish
+    int64_t polish = 0;           // number of best walks from whose points L-BFGS-B is started
     int64_t log_frequency = 1;    // iterations between two lines; 0: the first and the last; negative: none
     std::string csv, plot, point; // files to write, empty: none
 };

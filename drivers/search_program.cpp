@@ -1,5 +1,5 @@
-// search_program n walks: minimises a test function by many pattern searches from random starts, and by L-BFGS-B from
-// the best points found. Like a user's program, it uses only the headers in include/.
+// search_program n walks: minimises a test function by many independent pattern searches ("walks") from random starts,
+// and then by L-BFGS-B from the best points found. Like a user's program, it uses only the headers in include/.
 #include "cuda_opt.hpp"
 #include "failure.hpp"
 #include "interrupt.hpp"
@@ -36,7 +36,7 @@ void check(const PatternSearch &search) {
     if (search.code() != 0) throw cudaopt::Error(search.code(), search.message());
 }
 
-// Records a pattern search: the lines of the log, the rows of the file, and the points of the plot.
+// Records a pattern search: it writes the lines of the log and the rows of the file, and stores the points of the plot.
 class Follower {
   public:
     explicit Follower(const SearchProgramOptions &options) : options_(options) {
@@ -81,12 +81,12 @@ struct Ended {
     bool interrupted;
 };
 
-// Runs the iterations of all walks one at a time, so that each can be recorded.
+// Performs the iterations of all walks one at a time, so that each iteration can be recorded.
 Ended follow(PatternSearch &search, const cudaopt::SearchOptions &options, Follower &follower) {
     const Interrupt interrupt(nullptr);
     const auto begin = std::chrono::steady_clock::now();
     for (int64_t iteration = 0;; iteration++) {
-        search.advance(iteration == 0 ? 0 : 1); // the first call only draws the starts
+        search.advance(iteration == 0 ? 0 : 1); // the first call only evaluates the starts
         const SearchSummary found = search.summary();
         check(search);
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -109,7 +109,7 @@ struct Best {
     std::vector<double> x;
 };
 
-// Runs L-BFGS-B from the points of the best walks.
+// Starts L-BFGS-B from the points of the best walks, and returns the best result.
 Best polish_best(PatternSearch &search, const functions::Function &function, const std::vector<double> &lower,
                  const std::vector<double> &upper, int64_t walks, bool logs) {
     Best best{INFINITY, {}};
@@ -119,7 +119,7 @@ Best polish_best(PatternSearch &search, const functions::Function &function, con
     for (const int64_t walk : search.best_walks(walks)) {
         const std::vector<double> x = search.walk_point(walk);
         const double before = functions::evaluate(function, x.data(), static_cast<int>(x.size()));
-        if (!std::isfinite(before)) break; // all further walks have no finite value either
+        if (!std::isfinite(before)) break; // the remaining walks have no finite value either
         Polished polished = polish(function, x, lower, upper, 0);
         if (logs)
             print("%13lld  %13.6e  %13.6e %12lld\n", static_cast<long long>(walk), before, polished.f,

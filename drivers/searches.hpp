@@ -1,4 +1,4 @@
-// Pattern searches for the twelve functions, on the host or on CUDA.
+// Creates pattern searches for the twelve test functions, on the host or on CUDA.
 #pragma once
 
 #include "cuda_opt/search.cuh"
@@ -18,8 +18,8 @@ std::unique_ptr<cudaopt::PatternSearch> make_search(const cudaopt::testfuncs::se
                                                     const std::vector<double> &lower, const std::vector<double> &upper,
                                                     const cudaopt::SearchOptions &options, bool single = false);
 
-// The two parts of make_search(): in searches_host.cpp, and in searches_cuda.cu or searches_cuda_absent.cpp, which
-// throws.
+// The two implementations of make_search(). make_host_search() is in searches_host.cpp. make_cuda_search() is in
+// searches_cuda.cu or, without CUDA, in searches_cuda_absent.cpp, where it throws.
 std::unique_ptr<cudaopt::PatternSearch> make_host_search(const cudaopt::testfuncs::search::Function &function,
                                                          const std::vector<double> &lower,
                                                          const std::vector<double> &upper,
@@ -29,7 +29,7 @@ std::unique_ptr<cudaopt::PatternSearch> make_cuda_search(const cudaopt::testfunc
                                                          const std::vector<double> &upper,
                                                          const cudaopt::SearchOptions &options, bool single);
 
-// The same for a class template of a pattern search, such as HostSearch.
+// Creates a search by a class template such as HostSearch.
 template <template <class, int, class> class Search, class Real>
 std::unique_ptr<cudaopt::PatternSearch>
 make_search_of_kind(const cudaopt::testfuncs::search::Function &function, const std::vector<double> &lower,

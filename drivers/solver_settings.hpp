@@ -1,4 +1,4 @@
-// Settings of the solver on a command line, and settings that the programs share.
+// Options of the command line that set settings of the solver, and settings that all programs share.
 #pragma once
 
 #include "arguments.hpp"
@@ -23,7 +23,8 @@ inline int64_t metric_of(const std::string &name) {
     refuse("--metric", "must be one or learned, not '" + name + "'");
 }
 
-// Number: double or int64_t. group: the group in the help text; NULL: that of all options.
+// Describes settings of type Number, which is double or int64_t, as options. group: the group in the help text; NULL:
+// the group of all options.
 template <class Number, class List>
 void add_settings(CLI::App &app, const List &list, std::vector<GivenSetting> &given, const char *group = nullptr) {
     constexpr bool whole = std::is_integral_v<Number>;

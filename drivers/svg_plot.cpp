@@ -13,7 +13,8 @@ using namespace svg_text;
 namespace {
 
 constexpr double width = 880, height = 540;
-constexpr double left = 84, right = 852, bottom = 482; // the area of the data, below the legend
+// The edges of the plot area, which lies below the legend, in units of the picture.
+constexpr double left = 84, right = 852, bottom = 482;
 constexpr double legend_row = 20;
 
 bool drawn(double y) { return std::isfinite(y) && y > 0; }
@@ -31,7 +32,8 @@ struct Tick {
     }
 };
 
-// Ticks from just below low to just above high: every or every k-th decade; within few decades also 2 and 5.
+// Returns grid lines from just below `low` to just above `high`: at every or every k-th power of ten, and within few
+// powers of ten also at 2 and 5 times these.
 std::vector<Tick> logarithmic_ticks(double low, double high) {
     const int first = static_cast<int>(std::floor(std::log10(low)));
     const int last = static_cast<int>(std::ceil(std::log10(high)));
@@ -51,7 +53,7 @@ std::vector<Tick> logarithmic_ticks(double low, double high) {
     return ticks;
 }
 
-// The step for about ten ticks on [0, last]: 1, 2 or 5 times a power of ten.
+// Returns the step between about ten grid lines on [0, last]: 1, 2 or 5 times a power of ten.
 long long linear_step(long long last) {
     for (long long power = 1;; power *= 10)
         for (const int mantissa : {1, 2, 5})
@@ -138,13 +140,13 @@ class Chart {
             pen_down = true;
         }
         text_ += path(points, "fill=\"none\" " + stroke(series.colour, 1.8) + " stroke-linejoin=\"round\"");
-        constexpr std::size_t most_dots = 80; // more would overlap
+        constexpr std::size_t most_dots = 80; // more of them would overlap
         if (series.y.size() <= most_dots) text_ += element("g", fill(series.colour), dots);
     }
 
     static double legend_width(const Series &series) { return 44 + 7.5 * static_cast<double>(series.label.size()); }
 
-    // The legend is set in rows from the right edge, as many as necessary; the plot begins below.
+    // Writes the legend in as many rows as necessary, each beginning at the right edge. The plot begins below it.
     void legend(const Plot &plot) {
         double y = 76;
         for (std::size_t first = 0, end = 0; first < plot.series.size(); first = end, y += legend_row) {
@@ -161,7 +163,8 @@ class Chart {
 
     double top_ = 92;
     double last_ = 0;
-    std::vector<Tick> ticks_, decades_; // of the ordinate; of a logarithmic abscissa
+    // The grid lines of the ordinate, and those of a logarithmic abscissa.
+    std::vector<Tick> ticks_, decades_;
     std::string text_;
 };
 
@@ -175,7 +178,8 @@ Series falling(const std::string &name, const std::string &colour, const std::ve
             lowest = std::min(lowest, value);
             highest = std::max(highest, value);
         }
-    constexpr double flat = 1e-3; // the end of a curve over fewer decades looks like a flat line
+    // If the end of a curve spans fewer powers of ten than this, it looks like a flat line.
+    constexpr double flat = 1e-3;
     if (highest > lowest && (lowest < 0 || lowest > flat * highest)) {
         series.label += " \u2212 lowest f";
         for (double &value : series.y) value -= lowest;

@@ -21,7 +21,7 @@ inline std::string escaped(const std::string &text) {
     return result;
 }
 
-// name="value"
+// Returns an attribute in the form name="value".
 inline std::string attribute(const std::string &name, const std::string &value) { return name + "=\"" + value + "\""; }
 inline std::string attribute(const std::string &name, double value, int digits = 1) {
     return attribute(name, number(value, digits));
@@ -34,10 +34,11 @@ inline std::string element(const std::string &name, const std::string &style, co
     return "<" + name + " " + style + ">" + content + "</" + name + ">\n";
 }
 
-// An upper bound of the width of a text, from the widths of common letters, because text is not measured here.
+// Returns an upper bound of the width of a text, from the widths of common letters. The actual width is not known here.
 inline double reach(const std::string &text, int font_size, bool bold = false) {
     double letters = 0;
-    for (const char c : text) letters += (static_cast<unsigned char>(c) & 0xC0) != 0x80; // of UTF-8
+    for (const char c : text)
+        letters += (static_cast<unsigned char>(c) & 0xC0) != 0x80; // counts the characters of UTF-8
     return letters * font_size * (bold ? 0.6 : 0.61);
 }
 
@@ -71,7 +72,7 @@ inline std::string circle(double x, double y, const std::string &style) {
     return "<circle " + attribute("cx", x) + " " + attribute("cy", y) + " " + style + "/>";
 }
 
-// A point of a path: `command` is M to move there, L to draw a line to it.
+// Returns a point of a path. command: M to move to the point, L to draw a line to it.
 inline std::string point(const char *command, double x, double y, int digits = 1) {
     return command + number(x, digits) + " " + number(y, digits);
 }
@@ -89,18 +90,18 @@ inline std::string power_of_ten(int exponent) {
            std::to_string(std::abs(exponent)) + "</tspan>";
 }
 
-// The width that a plot needs to show its title and subtitle completely.
+// Returns the width that a plot needs to show its title and subtitle completely.
 inline double reach_of_heading(double left, const std::string &title, const std::string &subtitle) {
     return left + 8 + std::max(reach(title, 18, true), reach(subtitle, 13));
 }
 
-// A title above its subtitle.
+// Returns a title with its subtitle below it.
 inline std::string heading(double left, const std::string &title, const std::string &subtitle) {
     return words(left, 34, "font-size=\"18\" font-weight=\"bold\" fill=\"#111\"", escaped(title)) +
            words(left, 58, "fill=\"#666\"", escaped(subtitle));
 }
 
-// The whole file: the content on a white background. It scales to the space available.
+// Returns the whole file: the content on a white background. The picture scales to the space available.
 inline std::string file(double width, double height, int font_size, const std::string &content) {
     const std::string view = attribute("viewBox", "0 0 " + number(width, 0) + " " + number(height, 0));
     return "<svg xmlns=\"http://www.w3.org/2000/svg\" " + size(width, height, 0) + " " + view +

@@ -1,4 +1,4 @@
-// Sine and cosine of one angle with a single reduction of its argument.
+// Computes sine and cosine of one angle with a single reduction of its argument.
 #pragma once
 
 #include "exec/annotations.hpp"

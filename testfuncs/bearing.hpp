@@ -1,15 +1,17 @@
-// Pressure distribution in a journal bearing: the pressure v of a film of lubricant between two circular cylinders,
+// Pressure distribution in a journal bearing: the pressure v of a film of lubricant between two circular cylinders
+// minimises
 //
 //     f(v) = integral over D of w(x) |grad v|^2 / 2 - epsilon sin(x) v,   w(x) = (1 + epsilon cos x)^3,   v >= 0,
 //
-// D = (0, 2 pi) x (0, 2 b), v = 0 at the boundary, by piecewise linear elements on nx x ny interior points; w and the
-// load are integrated by the vertices. Collected by edges, the weights are those of the mean of w over an edge's two
-// triangles, with w_i = w(i hx):
+// where D = (0, 2 pi) x (0, 2 b), and v = 0 at the boundary. v is discretised by piecewise linear elements on nx x ny
+// interior points, and the integrals of w and of the load epsilon sin(x) v are approximated by the vertex rule. Each
+// edge of the mesh has as its weight the mean of w over the two triangles at that edge. With w_i = w(i hx) the weights
+// are
 //
 //     between columns i and i + 1: (w_i + w_{i+1}) / 2 hy / hx
 //     within column i:             (w_{i-1} + 4 w_i + w_{i+1}) / 6 hx / hy
 //
-// An evaluation transfers 2 w bytes per variable, with w bytes per number.
+// An evaluation loads and stores one value per variable.
 //
 // Parameters: 0 < epsilon < 1, the eccentricity, 0.1; b > 0, 10. Start: max(sin x, 0).
 // Source: Averick, Carter, More, Xue, The MINPACK-2 Test Problem Collection, MCS-P153-0692 (1992); Cimatti, Applied
@@ -48,7 +50,7 @@ struct Bearing : Defaults {
         double hx, hy, epsilon;
         Angle step; // hx
 
-        // Returns w at an angle.
+        // Returns the weight w at an angle, given the cosine of the angle.
         CUDA_OPT_HD double film(double cosine) const {
             const double thickness = 1 + epsilon * cosine;
             return thickness * thickness * thickness;

@@ -1,10 +1,10 @@
-// Steady-state combustion (Bratu): the temperature v of a solid fuel of which heat is led off at the boundary,
+// Steady-state combustion (Bratu): the temperature v of a solid fuel, which is cooled at the boundary, minimises
 //
-//     f(v) = integral over D of |grad v|^2 / 2 - lambda e^v,   v = 0 at the boundary,   D = (0, 1) x (0, 1),
+//     f(v) = integral over D of |grad v|^2 / 2 - lambda e^v,   v = 0 at the boundary,   D = (0, 1) x (0, 1).
 //
-// by piecewise linear elements on nx x ny interior points; e^v is integrated by the vertices, those of the boundary
-// giving the constant -lambda (1 - nx ny hx hy). f has no lower bound: its minimum near the start is a local one.
-// An evaluation transfers 2 w bytes per variable, with w bytes per number.
+// v is discretised by piecewise linear elements on nx x ny interior points. The integral of e^v is approximated by the
+// vertex rule, where the vertices on the boundary give the constant -lambda (1 - nx ny hx hy). f has no lower bound:
+// its minimum near the start is a local one. An evaluation loads and stores one value per variable.
 //
 // Parameter: 0 < lambda < 6.808, the Frank-Kamenetski parameter; 5. Beyond there is no steady state.
 // Start: lambda / (lambda + 1) sqrt(dist(x, boundary)).

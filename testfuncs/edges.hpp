@@ -1,18 +1,19 @@
-// Energies whose elements depend on |grad v|^2 only through a multiple of it. The terms of the triangles can then be
-// collected by edges and nodes,
+// Energies on a triangulation whose elements depend on |grad v|^2 only through a multiple of it. The terms of the
+// triangles can then be collected by edges and points,
 //
 //     f(v) = sum over edges (a, b) of weight / 2 (v_b - v_a)^2 + sum over points of energy(v_p),   v = 0 outside,
 //
-// and the gradient is a five-point stencil. f is computed as a sum of squares over edges rather than as v' A v, which
-// near the minimum is a small sum of large terms. The contribution of a point consists of its edges to the right and
-// upwards, its edges to the boundary, and its own energy.
+// and the gradient is a five-point stencil. f is computed as a sum of squares over edges rather than as v' A v, because
+// near the minimum the latter is a small sum of large terms. The contribution of a point consists of its edges to the
+// right and upwards, its edges to the boundary, and its own energy.
 #pragma once
 
 #include "testfuncs/strips.hpp"
 
 namespace cudaopt::testfuncs {
 
-// The points of a column: the weights of their edges, and their own energy, v -> {value, slope}.
+// The data of the points of a column: the weights of their edges, and a function that maps v to the value and the slope
+// of a point's own energy.
 template <class Node> struct EdgeColumn {
     double left, right, vertical;
     Node node;

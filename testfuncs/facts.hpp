@@ -15,7 +15,7 @@ struct Facts {
     std::string formula;     // one line of plain text, i from 1
     std::string start;       // the standard start in words
     std::string minimum;     // the least known value of f, and where it is attained
-    std::string requirement; // on n, in words
+    std::string requirement; // the condition on n, in words
     std::string source;
     std::vector<Parameter> parameters;
 };

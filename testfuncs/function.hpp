@@ -32,7 +32,8 @@ struct Defaults {
     std::string shape() const { return ""; }
 };
 
-// The dimension of a sum over blocks with the given number of variables.
+// Returns the dimension n of a function that is a sum over blocks of `block` variables each. If n is not a multiple of
+// `block`, returns 0 and a message.
 inline Dimension whole_blocks(int64_t block, int64_t n) {
     if (n < 1) return {0, "n must be at least " + std::to_string(block) + ", not " + std::to_string(n)};
     if (n % block == 0) return {n, ""};
@@ -41,7 +42,7 @@ inline Dimension whole_blocks(int64_t block, int64_t n) {
                    (below > 0 ? std::to_string(below) + " or " : "") + std::to_string(above)};
 }
 
-// Ends an evaluation: f is the sum of all terms plus a constant.
+// Stores the result of an evaluation: f is the sum of all terms plus a constant.
 struct StoreSum {
     double *f;
     double constant = 0;

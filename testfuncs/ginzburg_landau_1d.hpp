@@ -1,10 +1,11 @@
 // Inhomogeneous superconductors: the order parameter v of alternating layers of lead and tin at temperature T, without
-// a magnetic field, by the Ginzburg-Landau equations,
+// a magnetic field, minimises the Ginzburg-Landau energy
 //
 //     f(v) = integral over (-d, d) of alpha v^2 + beta v^4 / 2 + gamma (dv/dx)^2,   v(-d) = v(d),
 //
-// lead within |x| < 1, tin beyond up to d = 3.2 (thousands of Angstroms), by piecewise linear elements: n/4 in either
-// layer of tin, the others in the lead. v_1 is v(-d), and v_{n+1} is v_1 again. The element of v_i and v_{i+1} has
+// with lead in |x| < 1 and tin in 1 < |x| < d = 3.2 (thousands of Angstroms). v is discretised by n piecewise linear
+// elements: n/4 in each of the two layers of tin, and the others in the lead. v_1 is v(-d), and v_{n+1} is v_1 again.
+// The element between the nodes with values a = v_i and b = v_{i+1} contributes
 //
 //     h (alpha / 3 (a^2 + a b + b^2) + beta / 10 (a^4 + a^3 b + a^2 b^2 + a b^3 + b^4)) + gamma / h (a - b)^2
 //
@@ -12,9 +13,9 @@
 //
 //     alpha = -2 k H_c^2 D^2 (1 - t^2) / (1 + t^2),   beta = 16 pi k^2 H_c^2 D^4 / (1 + t^2)^2,   gamma = hbar^2 / 4 m
 //
-// critical field H_c, penetration depth D. gamma is about a hundred times as large as alpha, v at the solution about
-// ten thousand times as large as at the start, and the condition number grows like n^2: a hard problem. An evaluation
-// transfers 2 w bytes per variable, with w bytes per number.
+// where H_c is the critical field and D the penetration depth. The problem is hard: gamma is about a hundred times as
+// large as alpha, v at the solution is about ten thousand times as large as at the start, and the condition number
+// grows like n^2. An evaluation loads and stores one value per variable.
 //
 // Parameter: 3.73 < t < 7.32, the temperature in Kelvin, between the critical ones of tin and of lead; 5.
 // Start: sqrt((beta_lead + beta_tin) / (2 (|alpha_lead| + |alpha_tin|))) everywhere.
@@ -63,7 +64,7 @@ struct GinzburgLandau1d : Defaults {
         return std::sqrt((lead.beta + tin.beta) / (2 * (std::fabs(lead.alpha) + std::fabs(tin.alpha))));
     }
 
-    // The elements of one layer.
+    // The constants of the elements in one layer.
     struct Layer {
         double second, fourth, slope; // h alpha / 3, h beta / 10, gamma / h
 
@@ -73,7 +74,7 @@ struct GinzburgLandau1d : Defaults {
             const double aa = a * a, ab = a * b, bb = b * b;
             return second * (aa + ab + bb) + fourth * (aa * (aa + ab + bb) + bb * (ab + bb)) + slope * square(a - b);
         }
-        // The derivative of the element's energy with respect to a.
+        // Returns the derivative of the element's energy with respect to a.
         CUDA_OPT_HD double derivative(double a, double b) const {
             return second * (2 * a + b) + fourth * (((4 * a + 3 * b) * a + 2 * b * b) * a + b * b * b) +
                    2 * slope * (a - b);
@@ -86,7 +87,7 @@ struct GinzburgLandau1d : Defaults {
         int64_t n;
         Layer lead, tin;
 
-        // The element between nodes i and i + 1.
+        // Returns the layer that contains the element between nodes i and i + 1.
         CUDA_OPT_HD const Layer &layer(int64_t i) const { return i < n / 4 || i >= n - n / 4 ? tin : lead; }
         CUDA_OPT_HD void operator()(int64_t i, Sum &f) const {
             const int64_t before = i > 0 ? i - 1 : n - 1, after = i < n - 1 ? i + 1 : 0;

@@ -4,13 +4,14 @@
 //
 //     f = 1/|D| integral over D of -|psi|^2 + |psi|^4 / 2 + |(grad - i (A, B)) psi|^2 + kappa^2 |curl (A, B)|^2
 //
-// on the grid, the sum over its points divided by nx ny of
+// On the grid, f is the sum over its points, divided by nx ny, of
 //
 //     -|psi|^2 + |psi|^4 / 2 + |psi_right - e^{i hx A} psi|^2 / hx^2 + |psi_above - e^{i hy B} psi|^2 / hy^2
 //                            + kappa^2 ((B_right - B) / hx - (A_above - A) / hy)^2
 //
-// The cell repeats itself upwards as it is; to the right, psi with its phase advanced by 2 pi N y / height and B larger
-// by 2 pi N / height, so that N quanta of flux pass through it. To the left it is the other way round.
+// The continuation beyond the cell is as follows. Upwards and downwards all variables are periodic. One cell to the
+// right, the phase of psi is larger by 2 pi N y / height and B is larger by 2 pi N / height, so that N quanta of flux
+// pass through the cell. One cell to the left, both are smaller by the same amounts.
 // The variables are Re psi, Im psi, A, B, each a grid row by row, so n = 4 nx ny. An evaluation transfers 2 w bytes per
 // variable, with w bytes per number, and needs four sines and cosines per point, half of which are also computed for
 // its neighbours.
@@ -117,8 +118,8 @@ struct GinzburgLandau2d : Defaults {
             f.add(share * (density * (density / 2 - 1) + to_right.squared_modulus() * square(per_hx) +
                            upwards.squared_modulus() * square(per_hy) + kappa_squared * square(field)));
 
-            // Derivatives of a link |z - psi|^2 with z = e^{-i h A} psi_right: -2 (z - psi) for psi, -2 h Im(conj(psi)
-            // z) for A.
+            // Derivatives of the term |z - psi|^2 of a link, where z = e^{-i h A} psi_right: -2 (z - psi) with respect
+            // to psi, and -2 h Im(conj(psi) z) with respect to A.
             const double across = square(per_hx), along = square(per_hy), condensation = density - 1;
             const double current_x = here.re * from_right.im - here.im * from_right.re;
             const double current_y = here.re * from_above.im - here.im * from_above.re;

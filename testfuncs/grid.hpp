@@ -19,17 +19,17 @@ struct Grid {
 
     // For a grid of interior points of the unit square: the distance of point (i, j) to the boundary.
     double distance_to_boundary(int64_t point) const;
-    // "200 x 200"
+    // Returns a text such as "200 x 200".
     std::string text() const;
 };
 
-// The parameters nx and ny of every grid problem, and the problem's own parameters.
+// Returns the parameters of a grid problem: nx and ny, and the problem's own parameters.
 std::vector<Parameter> with_sides(std::vector<Parameter> own);
 
-// The dimension of a grid with the given number of variables per point. Sides that are not given are chosen such that
-// the grid is as square, and its number of variables as close to n, as possible.
+// Returns the dimension of a grid with the given number of variables per point. Sides that are not given are chosen
+// such that the grid is as square, and its number of variables as close to n, as possible.
 Dimension fit_grid(int64_t n, const Parameters &parameters, int variables_per_point = 1);
-// The grid of that dimension.
+// Returns the grid with that dimension.
 Grid grid_of(int64_t n, const Parameters &parameters, int variables_per_point = 1);
 
 } // namespace cudaopt::testfuncs

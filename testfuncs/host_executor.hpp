@@ -17,7 +17,7 @@ class HostExecutor {
         finish(map_reduce_host<Record>(n, rule, threads_));
     }
 
-    // Storage for one record that one sweep computes and the next one reads.
+    // Returns storage for one record that one sweep over the variables computes and the next sweep reads.
     template <class Record> Record *between_passes() {
         static_assert(sizeof(Record) <= sizeof(storage_));
         return reinterpret_cast<Record *>(storage_);

@@ -2,9 +2,9 @@
 //
 //     f(p) = sum over pairs of atoms of r^-12 - 2 r^-6,   r = ||p_a - p_b||
 //
-// The variables are the atoms' coordinates, atom by atom. The gradient of an atom is a sum over all others: N (N - 1)
-// pairs, so that the cost is arithmetic rather than memory traffic. f = Inf if atoms coincide. There are very many
-// local minima.
+// The variables are the atoms' coordinates, atom by atom. The gradient with respect to an atom is a sum over all other
+// atoms. The terms are N (N - 1), so that the cost is arithmetic rather than memory traffic. f = Inf if atoms coincide.
+// There are very many local minima.
 //
 // Start: a lattice of spacing 1, with k = floor(N^(1/dimensions)) atoms per side, except for the last side, which
 // contains all remaining atoms. Its centre is the origin, whereas the report places its first atom there (f is
@@ -83,7 +83,7 @@ template <int dimensions> struct LennardJones : Defaults {
                 const double force = u * u3 * (u3 - 1);
                 for (int axis = 0; axis < dimensions; axis++) slope[axis] += force * from_b[axis];
             }
-            f.add(energy / 2); // every pair is visited twice
+            f.add(energy / 2); // every pair contributes twice
             for (int axis = 0; axis < dimensions; axis++)
                 g[dimensions * a + axis] = static_cast<Real>(-12 * slope[axis]);
         }

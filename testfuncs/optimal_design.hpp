@@ -1,5 +1,5 @@
-// Optimal design with composites: where to place two elastic materials in a bar of square cross-section D, so that its
-// torsional rigidity is greatest,
+// Optimal design with composites: two elastic materials are placed in a bar of square cross-section D such that its
+// torsional rigidity is greatest. The stress potential v minimises
 //
 //     f(v) = integral over D of psi(|grad v|) + v,   v = 0 at the boundary,   D = (0, 1) x (0, 1),
 //
@@ -7,9 +7,10 @@
 //              mu2 t1 (t - t1 / 2)                 for t1 <= t <= t2,     t2 = sqrt(2 lambda mu2 / mu1)
 //              mu1 t^2 / 2 + lambda (mu2 - mu1)    for t2 <= t,
 //
-// reciprocal shear moduli mu1 = 1, mu2 = 2, by piecewise linear elements on nx x ny interior points; v is integrated
-// by the vertices. psi is continuously differentiable; 2 dpsi/d(t^2) is mu2 t1 / t, kept between mu1 and mu2.
-// An evaluation transfers 2 w bytes per variable, with w bytes per number.
+// where mu1 = 1 and mu2 = 2 are the reciprocal shear moduli of the materials. v is discretised by piecewise linear
+// elements on nx x ny interior points, and the integral of v is approximated by the vertex rule. psi is continuously
+// differentiable; 2 dpsi/d(t^2) is mu2 t1 / t, limited to the range from mu1 to mu2. An evaluation loads and stores
+// one value per variable.
 //
 // Parameter: 0 < lambda < 1, a Lagrange multiplier; 0.008. Start: -dist(x, boundary)^2.
 // Source: Averick, Carter, More, Xue, The MINPACK-2 Test Problem Collection, MCS-P153-0692 (1992); Goodman, Kohn,

@@ -7,7 +7,7 @@
 
 namespace cudaopt::testfuncs {
 
-// Values by name.
+// The values of parameters by name.
 using Parameters = std::map<std::string, double>;
 
 // A parameter, for example the angle of twist of a torsion problem. It may be any value strictly between `above` and

@@ -19,8 +19,10 @@ namespace cudaopt::testfuncs {
 struct Place {
     enum class Space { host, cuda };
     Space space = Space::host;
-    int threads = 0;        // host threads; 0: all processors. The result is bitwise independent of this number
-    void *stream = nullptr; // the cudaStream_t on which the evaluation is enqueued; null: the legacy default stream
+    // Number of host threads; 0: all processors. The result is bitwise independent of this number.
+    int threads = 0;
+    // The cudaStream_t on which the evaluation is enqueued; NULL: the legacy default stream.
+    void *stream = nullptr;
 };
 
 class Problem {

@@ -16,7 +16,7 @@ namespace cudaopt::testfuncs {
 
 constexpr int strip_rows = 4;
 
-// The values at a point and at the neighbours with which it shares an element.
+// The values of v at a point and at the neighbours with which it shares an element.
 struct Neighbourhood {
     double here, left, right, below, above, below_right, above_left;
 };
@@ -41,7 +41,8 @@ template <class Real, class Energy> struct Strip {
     Energy energy;
 
     CUDA_OPT_HD double value(int64_t i, int64_t j) const {
-        if (j > grid.ny) return 0; // above the domain; loaded for points that the uppermost strip does not have
+        // The row above the domain is loaded for points that the uppermost strip does not have.
+        if (j > grid.ny) return 0;
         const bool interior = 0 <= i && i < grid.nx && 0 <= j && j < grid.ny;
         return interior ? static_cast<double>(v[j * grid.nx + i]) : energy.boundary(i, j);
     }

@@ -1,10 +1,11 @@
-// Elastic-plastic torsion: the stress potential v of an infinitely long bar of square cross-section D under torsion,
+// Elastic-plastic torsion: the stress potential v of an infinitely long bar of square cross-section D under torsion
+// minimises
 //
 //     f(v) = integral over D of |grad v|^2 / 2 - c v,   v = 0 at the boundary,   |v(x)| <= dist(x, boundary of D),
 //
-// D = (0, 1) x (0, 1), by piecewise linear elements on nx x ny interior points; the load is integrated by the vertices.
-// The bar is plastic where the bound is active. An evaluation transfers 2 w bytes per variable, with w bytes per
-// number.
+// where D = (0, 1) x (0, 1). v is discretised by piecewise linear elements on nx x ny interior points, and the integral
+// of the load c v is approximated by the vertex rule. The bar is plastic where the bound is active. An evaluation
+// loads and stores one value per variable.
 //
 // Parameter: c > 0, the angle of twist per unit of length; 5. Start: the upper bound, dist(x, boundary).
 // Source: Averick, Carter, More, Xue, The MINPACK-2 Test Problem Collection, MCS-P153-0692 (1992); Glowinski,

@@ -1,4 +1,4 @@
-// Energies of the gradient alone, by elements:
+// Energies that depend on the gradient of v, as a sum over the triangles of a mesh, and a linear term:
 //
 //     f(v) = sum over triangles of area (phi(|grad v|^2)) + load * sum over points of v_p
 //
@@ -7,24 +7,25 @@
 // the point itself and, at the sides of the domain, those with their right angle on the boundary. The two triangles at
 // the lower left and upper right corner of the domain contain no interior point and add a constant.
 //
-// Along a strip, two triangles of a point are also triangles of the next point, so that four are computed per point.
+// Two triangles of a point are also triangles of the next point in the column, so that only four are computed per
+// point.
 #pragma once
 
 #include "testfuncs/strips.hpp"
 
 namespace cudaopt::testfuncs {
 
-// phi and its derivative at one triangle.
+// The function phi of the energy and its derivative at one triangle.
 struct ElementEnergy {
     double value, slope;
 };
 
-// Phi: q = |grad v|^2 -> ElementEnergy.
+// Phi: a function that maps q = |grad v|^2 to an ElementEnergy.
 template <class Phi> struct Triangles {
     double per_hx, per_hy, area; // 1 / hx, 1 / hy, hx hy / 2
-    double load;                 // per point
+    double load;                 // load of each point
     Phi phi;
-    // For the next point: the two triangles below its edge to the left.
+    // Values for the next point: the two triangles below the edge from that point to the left.
     ElementEnergy below_lower = {0, 0}, upper = {0, 0};
 
     CUDA_OPT_HD void enter(const Neighbourhood &v) {

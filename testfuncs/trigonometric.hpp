@@ -36,7 +36,7 @@ struct Trigonometric : Defaults {
     double start(int64_t) const { return 0.2; }
     std::optional<double> minimum() const { return 0; }
 
-    // sin x, and 1 - cos x to full relative accuracy.
+    // Stores sin x, and 1 - cos x to full relative accuracy.
     struct Angle {
         double sin, versine;
         CUDA_OPT_HD explicit Angle(double x) {
@@ -44,11 +44,11 @@ struct Trigonometric : Defaults {
             sin = 2 * half * std::cos(x / 2);
             versine = 2 * half * half;
         }
-        // p_i, with i from 0.
+        // Returns p_i, with i counted from 0.
         CUDA_OPT_HD double own_part(int64_t i) const { return static_cast<double>(i + 1) * versine - sin; }
     };
 
-    // Sums over all variables that the second sweep needs.
+    // The sums over all variables that the second sweep needs.
     struct Totals {
         Sum versine, own_part;
         CUDA_OPT_HD void join(const Totals &other) {

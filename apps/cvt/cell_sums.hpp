@@ -1,18 +1,22 @@
 // Masses, centroids and energies of the Voronoi cells on a grid, computed with integer sums, whose results do not
 // depend on the order of summation.
 //
-// Let q_p be the density at pixel p as an integer number of levels, and u_p the integer vector from the pixel that
-// contains site i to p. The sums of cell i are
+// The density at pixel p is q_p level, where q_p is an integer and the number `level` is the same for all pixels. Let
+// u_p be the vector, in pixels, from the pixel that contains site i to pixel p; its components are integers. The sums
+// over the pixels p of cell i are
 //
 //     M = sum q_p,   U = sum q_p u_p,   W = sum q_p |u_p|^2.
 //
-// Let o_i be the vector from the centre of that pixel to the site, in pixels, and h = 1 / resolution. Then
+// Let o_i be the vector from the centre of the pixel that contains the site to the site, in pixels, let o_i'U be the
+// inner product, and let h = 1 / resolution. Then the energy and the gradient of the cell, its mass m_i and its
+// centroid c_i are
 //
-//     sum rho |p - x_i|^2 h^2 = level h^4 (W - 2 o_i U + |o_i|^2 M),   gradient = 2 level h^3 (o_i M - U),
+//     sum rho |p - x_i|^2 h^2 = level h^4 (W - 2 o_i'U + |o_i|^2 M),   gradient = 2 level h^3 (o_i M - U),
 //     m_i = level h^2 M,   c_i = centre + h U / M.
 //
-// Only the last two lines involve rounding. No sum overflows: W is largest if a single site in a corner has all pixels.
-// It is then at most 2/3 levels resolution^4, which most_levels() keeps below 2^64; |U| and M are smaller.
+// Only the last two lines involve rounding. No sum overflows: W is largest if a single site lies in a corner of the
+// square and its cell contains all pixels. W is then at most 2/3 q resolution^4, where q is the largest q_p.
+// most_levels() limits q so that this is below 2^64. |U| and M are smaller.
 #pragma once
 
 #include "apps/cvt/packing.hpp"
@@ -21,7 +25,7 @@ namespace cudaopt::cvt {
 
 constexpr int32_t most_resolution = 16384;
 
-// The number of levels above zero that a density can have: at least 255, and at most the range of 16 bits.
+// Returns the largest integer q_p that a density may have at a pixel: at least 255, and at most the range of 16 bits.
 inline int32_t most_levels(int32_t resolution) {
     const int bits = 64 - 4 * Packing::bits_of(resolution - 1);
     return (1 << (bits < 16 ? bits : 16)) - 1;
@@ -40,7 +44,8 @@ struct CellSums {
     }
 };
 
-// Computes the energy and the gradient from the sums. The coordinates of the sites are x_0, y_0, x_1, y_1, ...
+// Computes the energy and the gradient from the sums of the cells. The coordinates of the sites are x_0, y_0, x_1, y_1,
+// ...
 struct CellRule {
     Packing packing;
     double gradient_scale; // 2 level h^3
@@ -48,7 +53,7 @@ struct CellRule {
     const double *x;
     double *g;
 
-    // One component of o.
+    // Returns one component of the vector o from the centre of the site's pixel to the site, in pixels.
     CUDA_OPT_HD double offset(double coordinate) const {
         return coordinate * packing.resolution - (packing.pixel(packing.fixed(coordinate)) + 0.5);
     }
@@ -63,8 +68,9 @@ struct CellRule {
     }
 };
 
-// The number of lanes in the sum of the cells' energies. Groups of 256 cells are each summed as a binary tree; the sums
-// of the groups are added in 256 lanes, which are then summed as a binary tree. The host uses the same order as CUDA.
+// The energies of the cells are added in a fixed order, which host and CUDA share. Groups of 256 consecutive cells are
+// each summed by a binary tree. The sums of the groups are distributed cyclically over 256 partial sums ("lanes"),
+// which are then summed by a binary tree.
 constexpr int lanes = 256;
 
 } // namespace cudaopt::cvt

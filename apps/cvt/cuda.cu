@@ -59,7 +59,8 @@ __global__ void plant_all(Packing packing, int64_t sites, const double *x, doubl
 
 constexpr int run_length = 8; // pixels per thread
 
-// The sites stored in three pixels of a row, with their distances from the column of the middle one.
+// The sites that are stored in three pixels of one row, each with its horizontal distance from the column of the middle
+// pixel.
 struct Row {
     Candidate left, middle, right;
 
@@ -70,9 +71,9 @@ struct Row {
     }
 };
 
-// One iteration of jump flooding. Each thread traverses part of a column with a stride of one step length. It reads
-// three pixels of a row once and offers their sites to the pixel above, to the middle one and to the one below.
-// Adjacent threads have adjacent columns.
+// Performs one iteration of jump flooding. Each thread traverses part of a column with a stride of one step length. It
+// reads three pixels of a row once and offers their sites to the pixel above, to the middle one and to the one below.
+// Adjacent threads process adjacent columns.
 __global__ void flood(Packing packing, const Word *__restrict__ from, Word *__restrict__ to, int step_bits) {
     const int32_t resolution = packing.resolution, step = 1 << step_bits;
     const int32_t x = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -116,7 +117,8 @@ __device__ void join(CellSums *sums, const CellSums &run) {
     add(&sums->square, run.square);
 }
 
-// Each thread sums over 16 rows of a column, and adds its sums to those of the cell whenever the cell changes.
+// Computes the sums of the cells. Each thread traverses 16 rows of a column, and adds its partial sums to those of the
+// cell whenever the cell changes.
 template <bool weighted>
 __global__ void sum_cells(Packing packing, const Word *__restrict__ words, const uint16_t *__restrict__ weights,
                           CellSums *__restrict__ sums) {
@@ -140,7 +142,7 @@ __global__ void sum_cells(Packing packing, const Word *__restrict__ words, const
     join(sums + packing.number(word), run);
 }
 
-// Sums over the threads of the block as a binary tree. Only the first thread returns the sum.
+// Sums one value per thread of the block by a binary tree. Only the first thread returns the sum.
 __device__ double tree(double value) {
     __shared__ double shared[lanes];
     const int k = static_cast<int>(threadIdx.x);
@@ -208,11 +210,12 @@ class CudaEvaluator : public Evaluator {
 
   private:
     Setup setup_;
-    DeviceArray<Word> words_[2]; // used alternately by the iterations of jump flooding
+    // Two arrays of site words, which the iterations of jump flooding read and write alternately.
+    DeviceArray<Word> words_[2];
     DeviceArray<uint16_t> weights_;
     DeviceArray<CellSums> sums_;
     DeviceArray<double> round_energy_, sites_;
-    int last_ = 0; // index of the one that was written last
+    int last_ = 0; // index of the array that was written last
     cudaStream_t stream_ = nullptr;
 };
 

@@ -40,7 +40,7 @@ using cudaopt::testfuncs::Place;
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-// The sites at the start or at the end, with the results of the grid and of the exact diagram.
+// The sites at the start or at the end, with their energy on the grid and the results of the exact diagram.
 struct Snapshot {
     std::vector<double> x;
     double f;
@@ -74,7 +74,7 @@ class Run {
         check_files();
     }
 
-    // early: the handling of signals until there is a result.
+    // early: the handling of Ctrl-C until there is a result to report.
     int minimise(std::optional<EarlyInterrupt> &early) {
         phase_.clear();
         head();
@@ -103,8 +103,8 @@ class Run {
     uint64_t seed() const { return static_cast<uint64_t>(options_.seed); }
     bool exact() const { return cvt::ExactDiagram::available(); }
 
-    // The derivative with respect to a site of mean mass whose distance from its centroid is the mean distance between
-    // sites.
+    // Returns a unit for gradients: the derivative with respect to a site of mean mass whose distance from its centroid
+    // is the mean distance between sites.
     double gradient_unit() const { return 2 * grid_.mean_mass() / std::sqrt(static_cast<double>(options_.sites)); }
 
     // Checks before the work begins that the pictures can be written.
@@ -182,8 +182,8 @@ class Run {
         flush();
     }
 
-    // The report after Ctrl-C, if another evaluation and the exact diagram would take too long. The sites are written
-    // nevertheless.
+    // Prints the short report after Ctrl-C, if another evaluation and the exact diagram would take too long. The sites
+    // are written nevertheless.
     int brief_report(const std::string &message) {
         phase_.clear();
         if (points_) points_->write(lines_of(x_.to_host()));

@@ -62,7 +62,7 @@ class GreyMap {
         throw std::invalid_argument("density: '" + path_ + "' " + why);
     }
 
-    // The next number of the header or of a plain image. A comment extends from # to the end of its line.
+    // Reads the next number of the header or of a plain image. A comment extends from # to the end of its line.
     long number(std::istream &file, long least, long most, const std::string &what) const {
         while (file >> std::ws && file.peek() == '#') file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
         long value;

@@ -22,9 +22,9 @@ std::vector<NamedDensity> list_densities();
 // name is unknown, or if the file cannot be read or is not such an image.
 Density make_density(const std::string &name_or_file);
 
-// A density at the centres of the pixels, as integer numbers of levels; row by row from y = 0.
+// A density at the centres of the pixels, in integer multiples of one level, stored row by row from y = 0.
 struct Levels {
-    std::vector<uint16_t> at; // empty: 1 everywhere
+    std::vector<uint16_t> at; // multiples of the level; empty: the density is `level` everywhere
     double level = 1;         // the density of one level
 };
 

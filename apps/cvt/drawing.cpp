@@ -16,9 +16,9 @@ using namespace svg_text;
 constexpr double side = 720, margin = 24, top = 96;
 constexpr std::size_t most_with_triangles = 4000;
 
-constexpr int units = 10; // per pixel; integers take fewer characters than fractions
+constexpr int units = 10; // integer coordinates per pixel; integers take fewer characters than fractions
 
-// A path through points in integer units. Each point is written relative to the one before, which takes fewer
+// Writes a path through points in integer units. Each point is written relative to the previous one, which takes fewer
 // characters than its position. Errors do not accumulate, because the differences are between rounded points.
 class Trace {
   public:
@@ -33,7 +33,8 @@ class Trace {
         text_ += "l" + std::to_string(x_ - x) + (down[0] == '-' ? "" : " ") + down;
     }
     void close() { text_ += "Z"; }
-    void dot() { text_ += "h0"; } // a line of length 0, of which only the round caps are visible
+    // Draws a line of length 0, of which only the round caps are visible.
+    void dot() { text_ += "h0"; }
     const std::string &text() const { return text_; }
 
   private:

@@ -31,13 +31,15 @@ struct Setup {
 class Evaluator {
   public:
     virtual ~Evaluator() = default;
-    // stop: called between rows of pixels on the host. Once it returns true, the evaluation ends soon, and f is NaN.
+    // stop: called between rows of pixels on the host. After it has returned true, the evaluation ends soon, and f is
+    // NaN.
     virtual void evaluate(const double *x, double *f, double *g, const Place &place, const Stop &stop) = 0;
 
-    // The results of the last evaluation: the site word of each pixel, and the sums of each cell.
+    // The next functions return results of the last evaluation: for each pixel the word that contains its site
+    // (packing.hpp), and the sums of each cell.
     virtual std::vector<Word> words() const = 0;
     virtual std::vector<CellSums> sums() const = 0;
-    // The sites of the last evaluation, unchanged.
+    // Returns the sites of the last evaluation, unchanged.
     virtual std::vector<double> sites() const = 0;
 };
 

@@ -14,7 +14,7 @@ using RoundedSite = boost::polygon::point_data<int32_t>;
 
 int32_t rounded(double coordinate) { return static_cast<int32_t>(std::lround(coordinate * unit)); }
 
-// The part of the polygon that is no farther from the origin than from the site at d.
+// Returns the part of the polygon that is no farther from the origin than from the site at d.
 Polygon cut(const Polygon &polygon, const Point &d) {
     const double half = (d.x * d.x + d.y * d.y) / 2;
     const auto beyond = [&](const Point &p) { return p.x * d.x + p.y * d.y - half; };
@@ -56,7 +56,9 @@ ExactDiagram::ExactDiagram(const std::vector<double> &x)
     }
     for (const Diagram::vertex_type &vertex : diagram.vertices()) {
         const bool restricted = vertex.x() >= 0 && vertex.x() <= unit && vertex.y() >= 0 && vertex.y() <= unit;
-        std::vector<int32_t> around; // if more than three sites lie on one circle, their polygon is divided into a fan
+        // The sites on the circle around a vertex. If they are more than three, their polygon is divided into
+        // triangles.
+        std::vector<int32_t> around;
         const Diagram::edge_type *const first = vertex.incident_edge(), *edge = first;
         do {
             around.push_back(static_cast<int32_t>(edge->cell()->source_index()));

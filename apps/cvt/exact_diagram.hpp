@@ -1,7 +1,7 @@
-// The exact Voronoi diagram, clipped to the unit square, and the Delaunay triangles. They are the reference for the
-// grid if the density is constant, and they are what the pictures show. Boost.Polygon computes the diagram with exact
-// predicates from the sites rounded to multiples of 2^-30; the cells are then clipped by the bisectors of the unrounded
-// sites.
+// The exact Voronoi diagram, clipped to the unit square, and the Delaunay triangles. If the density is constant, they
+// are the reference for the results on the grid, and the pictures show them. Boost.Polygon computes the diagram with
+// exact predicates from the sites rounded to multiples of 2^-30. The cells are then clipped by the bisectors of the
+// unrounded sites.
 #pragma once
 
 #include <array>
@@ -30,10 +30,10 @@ class ExactDiagram {
     // Returns whether the program was built with Boost.Polygon.
     static bool available();
 
-    // The cells, which are convex, with their vertices in anticlockwise order. If sites coincide, only one of them has
-    // a cell.
+    // Returns the cells, which are convex polygons, with their vertices in anticlockwise order. If sites coincide, only
+    // one of them has a cell.
     const std::vector<Polygon> &cells() const { return cells_; }
-    // The number of sides of each cell that are not on the boundary of the square.
+    // Returns for each cell the number of its sides that are not on the boundary of the square.
     const std::vector<int32_t> &neighbours() const { return neighbours_; }
     const std::vector<Triangle> &triangles() const { return triangles_; }
     // The number of sites that have no cell because they coincide with others up to 2^-30.
@@ -41,7 +41,7 @@ class ExactDiagram {
 
     // The energy F: the sum of the integrals of |p - x_i|^2 over the cells.
     double energy() const { return energy_; }
-    // Its gradient, 2 m_i (x_i - c_i).
+    // Returns the gradient of the energy, 2 m_i (x_i - c_i) for each site.
     const std::vector<double> &gradient() const { return gradient_; }
 
   private:

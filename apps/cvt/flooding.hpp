@@ -28,8 +28,8 @@ inline std::vector<int32_t> steps_of(Flooding flooding, int32_t resolution) {
     return steps;
 }
 
-// The k-th choice of a pixel for a site, k < planting_places: first the pixel that contains it, then the neighbouring
-// pixels, beginning with those on the sides to which the site is closer.
+// Returns the k-th choice of a pixel for a site, 0 <= k < planting_places. The first choice is the pixel that contains
+// the site. The others are the neighbouring pixels, beginning with those on the sides to which the site is closer.
 constexpr int planting_places = 9;
 struct Pixel {
     int32_t x, y;
@@ -41,7 +41,8 @@ CUDA_OPT_HD inline Pixel planting_place(const Packing &packing, Word site, int k
     const uint32_t from_x = right ? (x & mask) - half : half - (x & mask);
     const uint32_t from_y = up ? (y & mask) - half : half - (y & mask);
     const int across = right ? 1 : -1, along = up ? 1 : -1;
-    // Displacements in the direction of the larger offset, and in the other one.
+    // Displacements by 0 or +-1 pixel: `major` in the direction in which the site is farther from the centre of its
+    // pixel, and the other one in the other direction.
     const int major = k == 1 || k == 3 || k == 6 ? 1 : k == 4 || k == 7 || k == 8 ? -1 : 0;
     const int minor = k == 2 || k == 3 || k == 7 ? 1 : k == 5 || k == 6 || k == 8 ? -1 : 0;
     const bool x_first = from_x >= from_y;
@@ -70,7 +71,7 @@ template <class KeepLeast> CUDA_OPT_HD void plant(const Packing &packing, Word s
     }
 }
 
-// A site, with its squared horizontal distance from one column of pixels.
+// A site that is offered to pixels, with its squared horizontal distance from one column of pixels.
 struct Candidate {
     Word site;
     float dx2, y;
@@ -83,8 +84,8 @@ struct Candidate {
     }
 };
 
-// The nearest of the sites offered so far. Among equally near ones it is that with the lowest number, so that the
-// result does not depend on their order.
+// The nearest of the sites offered so far. If several are equally near, it is the one with the lowest number, so that
+// the result does not depend on their order.
 struct Nearest {
     Word site = no_site;
     float distance = std::numeric_limits<float>::infinity(); // squared, in fixed point

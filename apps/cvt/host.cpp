@@ -11,14 +11,14 @@
 namespace cudaopt::cvt {
 namespace {
 
-// Sums the lanes as a binary tree.
+// Returns the sum of 256 partial sums ("lanes"), formed by a binary tree in the same order as on CUDA.
 double tree(std::array<double, lanes> value) {
     for (int stride = lanes / 2; stride > 0; stride /= 2)
         for (int k = 0; k < stride; k++) value[k] += value[k + stride];
     return value[0];
 }
 
-// Adds a term; several threads may add to the same sum.
+// Adds a term to an integer sum. Several threads may add to the same sum.
 template <class Integer> void add(Integer &sum, Integer term) { __atomic_fetch_add(&sum, term, __ATOMIC_RELAXED); }
 
 class HostEvaluator : public Evaluator {

@@ -13,8 +13,8 @@ struct CvtOptions {
     int64_t iterations = 300; // limit; 0: none
     double seconds = 0;       // limit; 0: none
     int64_t seed = 1;
-    bool until_still = false; // stop when the energy no longer falls, instead of at the tolerance
-    double tolerance = 1e-3;  // distance of a site from its centroid / mean distance between sites
+    bool until_still = false; // whether to stop when the energy no longer decreases, instead of at the tolerance
+    double tolerance = 1e-3; // largest distance of a site from its centroid, divided by the mean distance between sites
     bool tolerance_given = false;
     int backend = 0;
     int threads = 0;

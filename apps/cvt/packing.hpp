@@ -1,10 +1,10 @@
-// A site packed into one 64-bit word: its number, and its position on the grid in fixed point. Jump flooding then reads
-// the numbers and the positions from one array.
-//
+// A site packed into one 64-bit word, which contains its number and its position on the grid in fixed point. Jump
+// flooding then reads numbers and positions from one array. The word consists of
 //
 //     | number | x | y |     x and y have coordinate_bits each, of which fraction_bits are below a pixel
 //
 // The number has the remaining bits. A coordinate has at most 24 bits, so that differences of coordinates are exact in
+// single precision. The word with all bits set means that there is no site.
 // single precision. The word with all bits set means that there is no site.
 #pragma once
 
@@ -23,7 +23,7 @@ struct Packing {
     int coordinate_bits, fraction_bits;
 
     Packing(int64_t sites, int32_t resolution) : resolution(resolution) {
-        // The bits of `sites` instead of sites - 1, so that no number has all bits set.
+        // The number has the bits of `sites` rather than those of sites - 1, so that no number has all bits set.
         const int number_bits = bits_of(sites);
         coordinate_bits = number_bits > 16 ? (64 - number_bits) / 2 : 24;
         fraction_bits = coordinate_bits - bits_of(resolution - 1);

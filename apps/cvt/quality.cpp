@@ -11,7 +11,7 @@ double cross(const Point &a, const Point &b, const Point &c) {
     return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
 }
 
-// The lengths of the edges in increasing order.
+// Returns the lengths of the edges of a triangle in increasing order.
 std::array<double, 3> edges(const Point &a, const Point &b, const Point &c) {
     std::array<double, 3> length = {std::hypot(b.x - a.x, b.y - a.y), std::hypot(c.x - b.x, c.y - b.y),
                                     std::hypot(a.x - c.x, a.y - c.y)};

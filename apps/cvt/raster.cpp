@@ -11,7 +11,7 @@ using Colour = std::array<uint8_t, 3>;
 
 constexpr int32_t most_side = 1200, gap = 16;
 
-// A light colour that differs from those of most neighbouring cells.
+// Returns a light colour that differs from those of most neighbouring cells.
 Colour colour_of(uint32_t site) {
     uint32_t hash = site * 2654435761u;
     Colour colour;

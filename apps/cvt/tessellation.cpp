@@ -23,7 +23,7 @@ int32_t checked_resolution(int64_t sites, int64_t resolution) {
     return static_cast<int32_t>(resolution);
 }
 
-// The count-th random number in (0, 1) for a seed: a counter that is mixed as in splitmix64 (Steele, Lea, Flood, OOPSLA
+// Returns random number `count` in (0, 1) for a seed: the counter, mixed as in splitmix64 (Steele, Lea, Flood, OOPSLA
 // 2014).
 double uniform(uint64_t seed, uint64_t count) {
     uint64_t z = seed * 0xd1342543de82ef95 + (count + 1) * 0x9e3779b97f4a7c15;

@@ -52,7 +52,7 @@ class Tessellation {
     // The mass of the square divided by the number of sites.
     double mean_mass() const;
 
-    // Random sites, each drawn from the density by rejection sampling. The same seed gives the same sites.
+    // Returns random sites, each drawn from the density by rejection sampling. The same seed gives the same sites.
     std::vector<double> random_sites(uint64_t seed) const;
 
     // Writes F and its gradient to the memory space of x. On CUDA the work is queued on the stream, and the function
@@ -64,14 +64,14 @@ class Tessellation {
     // The sites and cells of the last evaluation.
     Cells cells() const;
 
-    // The number of iterations of jump flooding per evaluation.
+    // Returns the number of iterations of jump flooding per evaluation.
     int passes() const;
-    // The bytes that an evaluation has to move if each array is read or written once where it is used. They comprise
-    // the density and one word of 8 bytes per pixel, which is written once to clear it, read and written in each
-    // iteration of jump flooding, and read once for the sums.
+    // Returns the number of bytes that an evaluation transfers if each array is read or written once where it is used.
+    // The array of site words, 8 bytes per pixel, is written once to clear it, read and written in each iteration of
+    // jump flooding, and read once for the sums. The array of the density is read once.
     double bytes() const;
-    // The bytes of host memory that are needed: the words of an evaluation, twice; the words and the cells of two
-    // reports; and the density. Throws like the constructor.
+    // Returns the number of bytes of host memory that a run needs. It includes two arrays of site words for
+    // evaluations, the words and cells of two reports, and the density. Throws like the constructor.
     static double host_memory(int64_t sites, int64_t resolution, bool constant_density);
 
   private:

@@ -39,7 +39,8 @@ struct Ackley : OfSums<Ackley, 2> {
             sum[1] += t[1];
         }
         const double r = std::sqrt(sum[0] / n);
-        const double along = r > 0 ? 4 * std::exp(-0.2 * r) / (n * r) : 0; // at the apex of the cone: the mean slope
+        // At the apex of the cone, the mean slope 0 is used.
+        const double along = r > 0 ? 4 * std::exp(-0.2 * r) / (n * r) : 0;
         const double across = 2 * pi / n * e * std::exp(-2 * sum[1] / n);
         for (int j = 0; j < n; j++) g[j] = along * x[j] + across * sin_turns(x[j]);
     }

@@ -23,8 +23,8 @@ struct Facts {
     std::string name;    // the name on the command line
     std::string title;   // the title in a log
     std::string formula; // one line of plain text, i from 1
-    double lower, upper; // of every coordinate
-    double minimiser;    // every coordinate of a minimiser, where f = 0
+    double lower, upper; // bounds of every coordinate
+    double minimiser;    // the value of every coordinate of a minimiser, where f = 0
 };
 
 using testfuncs::square;
@@ -33,16 +33,16 @@ CUDA_OPT_HD constexpr float square(float a) { return a * a; }
 // The type of the coordinates of a point.
 template <class Point> using RealOf = std::decay_t<decltype(std::declval<const Point &>()[0])>;
 
-// True if F has a gradient.
+// True if F has a member function gradient().
 template <class F, class = void> constexpr bool gradient_of = false;
 template <class F>
 constexpr bool gradient_of<
     F, std::void_t<decltype(std::declval<F>().gradient(std::declval<const double *>(), 0, std::declval<double *>()))>> =
     true;
 
-// F has
-//     void terms(j, x_j, n, t)    what coordinate j adds to each of the S sums
-//     Real combine(sum, n)
+// The base class of a function F that depends only on S sums over the coordinates. F defines
+//     void terms(j, x_j, n, t)    the terms that coordinate j adds to each of the S sums
+//     Real combine(sum, n)        f, given the sums
 template <class F, int S> struct OfSums {
     static constexpr int sums = S;
 
@@ -57,8 +57,8 @@ template <class F, int S> struct OfSums {
     }
 };
 
-// F has
-//     Real term(x, j, n)
+// The base class of a function F that is a sum of terms of neighbouring coordinates. F defines
+//     Real term(x, j, n)          term j, which depends on x_{j-R}, ..., x_{j+R} alone
 template <class F, int R> struct OfNeighbours {
     static constexpr int reach = R;
 

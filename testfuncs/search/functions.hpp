@@ -24,10 +24,10 @@ namespace cudaopt::testfuncs::search {
 using Function = std::variant<Ackley, Griewank, Penalised1, Penalised2, Quartic, Rastrigin, Rosenbrock, Schwefel12,
                               Schwefel222, Schwefel221, Sphere, Step>;
 
-// In the order of the names above.
+// Returns all functions, in the order of the names above.
 const std::vector<Function> &all_functions();
 
-// Throws std::invalid_argument with a message that lists the names.
+// Returns the function with this name. Throws std::invalid_argument with a message that lists the names.
 Function function_by_name(const std::string &name);
 
 Facts facts_of(const Function &function);

@@ -1,4 +1,4 @@
-// f and its gradient at a batch of points, one point per row, for one function of the pattern search.
+// Evaluates one function of the pattern search and its gradient at a batch of points, one point per row.
 #pragma once
 
 #include "testfuncs/search/functions.hpp"
@@ -7,7 +7,8 @@
 
 namespace cudaopt::testfuncs::search {
 
-// The rows in a list, in the memory space in which they are evaluated. Real is the storage type.
+// The points of a batch, which are rows of n values, and their results, in the memory space in which they are
+// evaluated. Only the rows in a list are evaluated. Real is the storage type.
 template <class Real> struct Rows {
     int n;
     int64_t count;       // length of the list
@@ -28,13 +29,13 @@ void evaluate_on_host(const Function &function, const Rows<float> &rows, int thr
 void evaluate_on_cuda(const Function &function, const Rows<double> &rows, void *stream);
 void evaluate_on_cuda(const Function &function, const Rows<float> &rows, void *stream);
 
-// A row as values in double precision.
+// Gives access to a row as values in double precision.
 template <class Real> struct Widened {
     const Real *x;
     CUDA_OPT_HD double operator[](int j) const { return x[j]; }
 };
 
-// Row k of the list.
+// Evaluates the function at the point in row k of the list.
 template <class F, class Real> CUDA_OPT_HD void evaluate_row(const F &function, const Rows<Real> &rows, int64_t k) {
     const int64_t row = rows.list[k], first = row * rows.n;
     const Widened<Real> x{rows.x + first};

@@ -19,7 +19,7 @@ struct Schwefel221 {
         return largest;
     }
 
-    // The gradient of the first coordinate with the largest magnitude.
+    // Computes the gradient. It is nonzero in the first coordinate with the largest magnitude.
     template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
         int first = 0;
         for (int j = 0; j < n; j++) {

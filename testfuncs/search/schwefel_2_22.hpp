@@ -22,7 +22,7 @@ struct Schwefel222 {
         return sum + product;
     }
 
-    // A coordinate that is zero counts as positive.
+    // Computes the gradient. A coordinate that is zero counts as positive.
     template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
         double before = 1, after = 1;
         for (int j = 0; j < n; j++) {

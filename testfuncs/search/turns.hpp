@@ -1,5 +1,5 @@
-// Sines of an angle in units of full circles. The host subtracts the nearest integer first, so that integers are exact
-// zeros, as with CUDA's sinpi, and no argument is large.
+// Computes sines of an angle in units of full circles. The host subtracts the nearest integer first. Integers therefore
+// give exact zeros, as with CUDA's sinpi, and no argument is large.
 #pragma once
 
 #include "testfuncs/search/form.hpp"
@@ -8,7 +8,7 @@
 
 namespace cudaopt::testfuncs::search {
 
-// sin(2 pi x)
+// Returns sin(2 pi x).
 CUDA_OPT_HD inline double sin_turns(double x) {
 #ifdef __CUDA_ARCH__
     return sinpi(2 * x);
@@ -17,7 +17,7 @@ CUDA_OPT_HD inline double sin_turns(double x) {
 #endif
 }
 
-// sin^2(pi x) = (1 - cos(2 pi x)) / 2, without the cancellation of the difference.
+// Returns sin^2(pi x) = (1 - cos(2 pi x)) / 2, without the cancellation of the difference.
 CUDA_OPT_HD inline double sin2_half_turns(double x) {
 #ifdef __CUDA_ARCH__
     return square(sinpi(x));
