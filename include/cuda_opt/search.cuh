@@ -1,6 +1,7 @@
-/* Multi-walk pattern search with the objective as a functor: the whole search in one CUDA kernel with one thread per
- * walk, or on the threads of the host. docs/search.md describes the method. cuda_opt_search_solve() of cuda_opt.h
- * computes the same walks for a function that is evaluated outside the library.
+/* Pattern search with the objective as a functor. A walk is one of many independent searches from random starts. The
+ * whole search runs in one CUDA kernel with one thread per walk, or on the threads of the host. docs/search.md
+ * describes the method. cuda_opt_search_solve() of cuda_opt.h computes the same walks for a function that is evaluated
+ * outside the library.
  *
  * @code{.cpp}
  * #include <cuda_opt/search.cuh>
@@ -109,14 +110,14 @@ struct SearchOptions {
                                        Curry 2009, their searches with a time limit) */
 };
 
-/** The part of a search that does not depend on the objective, on the host and on CUDA. */
+/** The base class of all searches, which does not depend on the objective. */
 class PatternSearch {
   public:
     virtual ~PatternSearch() = default;
     PatternSearch(const PatternSearch &) = delete;
     PatternSearch &operator=(const PatternSearch &) = delete;
 
-    /** Search until the limit of iterations or of seconds is reached, or all walks have ended.
+    /** Searches until the limit of iterations or of seconds is reached, or all walks have ended.
      *  @return CUDA_OPT_ITERATION_LIMIT, CUDA_OPT_TIME_LIMIT, CUDA_OPT_CONVERGED if all walks have ended,
      *          CUDA_OPT_NOT_FINITE if every value was NaN or Inf, or the code of a failure */
     int run() {
@@ -136,7 +137,7 @@ class PatternSearch {
         do {
             if (const int code = advance(piece)) return code;
             left -= piece;
-            if (options_.max_seconds > 0) { // groups that take an eighth of the time left
+            if (options_.max_seconds > 0) { // a group takes about an eighth of the time that is left
                 const double passed = seconds();
                 const double each = passed / double(std::max<int64_t>(iterations_ - before, 1));
                 in_time = passed < options_.max_seconds;
@@ -155,8 +156,8 @@ class PatternSearch {
         return say(CUDA_OPT_ITERATION_LIMIT, "the limit of %lld iterations was reached", options_.iterations);
     }
 
-    /** Advance every walk by this many iterations, regardless of the limits of the options; 0: only evaluate the
-     * starts.
+    /** Advances every walk by this many iterations, regardless of the limits of the options. 0: the starts are
+     * evaluated, and no iteration follows.
      *  @return 0 or the code of a failure */
     int advance(int64_t iterations) {
         if (code_ == 0 && options_.history && iterations > options_.iterations - iterations_)
@@ -165,15 +166,16 @@ class PatternSearch {
         return code_;
     }
 
-    /** The best value so far, and counts. */
+    /** Returns the best value so far, and counts. */
     virtual SearchSummary summary() = 0;
-    /** The n coordinates of the best point of a walk; walk_point(summary().walk) is the best point of all. Empty for a
-     * walk that does not exist, and after a failure. */
+    /** Returns the n coordinates of the best point of a walk. walk_point(summary().walk) is the best point of all
+     * walks. The result is empty for a walk that does not exist, and after a failure. */
     virtual std::vector<double> walk_point(int64_t walk) = 0;
-    /** The best value of each walk. */
+    /** Returns the best value of each walk. */
     virtual std::vector<double> walk_values() = 0;
 
-    /** The indices of the `count` best walks, the best first; of equal ones the lower index first. */
+    /** Returns the indices of the `count` best walks, the best one first. If values are equal, the lower index is
+     * first. */
     std::vector<int64_t> best_walks(int64_t count) {
         const std::vector<double> value = walk_values();
         std::vector<int64_t> order(value.size());
@@ -186,7 +188,7 @@ class PatternSearch {
         return order;
     }
 
-    /** The best value after the starts and after each iteration, if SearchOptions::history is set. */
+    /** Returns the best value after the starts and after each iteration. It requires SearchOptions::history. */
     std::vector<double> history() {
         std::vector<double> best;
         if (!options_.history || code_ != 0) return best;
@@ -194,21 +196,21 @@ class PatternSearch {
         std::vector<uint64_t> keys(std::size_t(iterations_) + 1, pattern::no_key);
         read_history(keys);
         for (const uint64_t key : keys) {
-            least = std::min(least, pattern::value_of(key)); // walks that have ended record no value
+            least = std::min(least, pattern::value_of(key)); // walks that have ended do not record values
             best.push_back(least);
         }
         return best;
     }
 
-    /** The number of iterations so far. */
+    /** Returns the number of iterations so far. */
     int64_t iterations() const { return iterations_; }
-    /** 0, or the code of a failure, after which the search cannot be used. */
+    /** Returns 0, or the code of a failure, after which the search cannot be used. */
     int code() const { return code_; }
-    /** One sentence about the last run() or about a failure. */
+    /** Returns one sentence about the last run() or about a failure. */
     const char *message() const { return message_; }
 
   protected:
-    /** Check the arguments. The bounds and the steps are rounded to Real, the precision of the search. */
+    /** Checks the arguments. The bounds and the steps are rounded to Real, the precision of the search. */
     template <class Real>
     PatternSearch(Real, int compiled_n, const std::vector<double> &lower, const std::vector<double> &upper,
                   const SearchOptions &options)
@@ -257,53 +259,53 @@ class PatternSearch {
         }
     }
 
-    /** Advance all walks by this many iterations; returns whether it succeeded. */
+    /** Advances all walks by this many iterations. Returns whether it succeeded. */
     virtual bool take(int64_t iterations) = 0;
-    /** Read the first keys.size() keys of the history. */
+    /** Copies the first keys.size() keys of the history to the vector. */
     virtual void read_history(std::vector<uint64_t> &keys) = 0;
 
-    /** The lower bounds, the upper bounds and Delta_0, n values each. */
+    /** Returns the lower bounds, the upper bounds and the first steps Delta_0, n values each. */
     template <class Real> std::vector<Real> box() const {
         std::vector<Real> values;
         for (const double value : box_) values.push_back(Real(value));
         return values;
     }
-    /** The rules of the search; box points to the 3 n values of box(). */
+    /** Returns the data that all walks have in common. box: the address of the 3 n values of box(). */
     template <class Real> pattern::RulesOf<Real> rules(const Real *box) const {
         const Real *upper = box + n_, *step = upper + n_;
         return {options_.walks, n_,   options_.halvings,        options_.at_smallest, options_.seed, box,
                 upper,          step, options_.round_iterations};
     }
-    /** Whether walks start again from new points, so that the best points of earlier starts have to be stored. */
+    /** Returns whether walks start again from new points. The best points of earlier starts then have to be stored. */
     bool has_lives() const { return rules(box_.data()).has_lives(); }
-    /** Whether this walk exists and can be read. */
+    /** Returns whether this walk exists and can be read. */
     bool has(int64_t walk) const { return code_ == 0 && walk >= 0 && walk < options_.walks; }
-    /** The number of coordinates of all walks together. */
+    /** Returns the number of coordinates of all walks together. */
     std::size_t coordinates() const { return std::size_t(n_) * std::size_t(options_.walks); }
-    /** The number of keys of the history; 0 without one. */
+    /** Returns the number of values in the history; 0 if no history is kept. */
     std::size_t history_size() const { return options_.history ? std::size_t(options_.iterations) + 1 : 0; }
 
-    /** Store a sentence; returns the code. */
+    /** Stores a sentence as the message, and returns the code. */
     template <class... Values> int say(int code, const char *format, Values... values) {
-        // Write numbers with a decimal point in every locale.
+        // Numbers have a decimal point in every locale.
         const locale_t before = uselocale(newlocale(LC_ALL_MASK, "C", locale_t{}));
         if constexpr (sizeof...(values) > 0) std::snprintf(message_, sizeof message_, format, shown(values)...);
         else std::snprintf(message_, sizeof message_, "%s", format);
         uselocale(before);
         return code;
     }
-    /** Store a sentence and the code of a failure, after which the search cannot continue. */
+    /** Stores the message and the code of a failure, after which the search cannot continue. */
     template <class... Values> void fail(int code, const char *format, Values... values) {
         code_ = say(code, format, values...);
     }
-    /** Report that the walks or the history do not fit into memory. */
+    /** Stores the failure that the walks or the history do not fit into memory. */
     void fail_memory() {
         fail(CUDA_OPT_OUT_OF_MEMORY,
              "out of memory: the points of %lld walks of %d variables take %lld bytes, the history %lld",
              options_.walks, n_, coordinates() * sizeof(double), history_size() * sizeof(uint64_t));
     }
 
-    /** The value in the type that the format of printf expects. */
+    /** Returns the value in the type that the format of printf expects. */
     template <class Value> static auto shown(Value value) {
         if constexpr (std::is_integral_v<Value> && sizeof(Value) == sizeof(long long))
             return static_cast<long long>(value);
@@ -375,7 +377,7 @@ template <class Objective, int N = 0, class Real = double> class HostSearch fina
 #endif
         const std::size_t size = history_size();
         std::vector<uint64_t> least(size * std::size_t(threads),
-                                    pattern::no_key); // allocated here, because no thread may throw
+                                    pattern::no_key); // allocated here, because no thread may throw an exception
 #ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
 #endif

@@ -1,4 +1,6 @@
-/* The multi-walk pattern search as a CUDA kernel, a part of cuda_opt/search.cuh. */
+/* The CUDA kernels of the pattern search, a part of cuda_opt/search.cuh. A walk is one of many independent searches. A
+ * trial is a change of one coordinate of a walk's point; polling a coordinate means to evaluate the objective at the
+ * trials above and below, and to accept the better one if it is not worse than the point. */
 #ifndef CUDA_OPT_SEARCH_KERNEL_CUH
 #define CUDA_OPT_SEARCH_KERNEL_CUH
 
@@ -10,11 +12,11 @@ namespace cudaopt {
 namespace pattern {
 
 constexpr int search_threads = 128;  /**< threads per block, if there are enough walks */
-constexpr int search_blocks = 6;     /**< blocks per multiprocessor: 80 registers per thread */
+constexpr int search_blocks = 6;     /**< blocks per multiprocessor, which leaves 80 registers per thread */
 constexpr int summary_threads = 256; /**< threads per block of the kernel that forms the summary */
-constexpr int summary_blocks = 264;  /**< its blocks: two per multiprocessor of a Hopper GPU */
+constexpr int summary_blocks = 264;  /**< blocks of that kernel: two per multiprocessor of a Hopper GPU */
 
-/** Advance the walks with one thread per walk. */
+/** Advances all walks, each by one thread. */
 template <int N, class Objective, class Real>
 __global__ void __launch_bounds__(search_threads, search_blocks)
     advance_kernel(Objective f, RulesOf<Real> rules, WalksOf<Real> walks, int64_t iterations, Note note) {
@@ -22,16 +24,17 @@ __global__ void __launch_bounds__(search_threads, search_blocks)
     if (w < rules.walks) advance<N>(f, rules, walks, w, iterations, note);
 }
 
-/** One iteration of a walk by a warp, for full evaluations. The lanes evaluate the trials of the next 16 coordinates at
- *  the same time, as if none of them were accepted. When a trial is accepted, the results for later coordinates are
- *  discarded, and polling continues after the accepted one. The moves are therefore those of sequential polling. */
+/** One iteration of a walk by a warp, for full evaluations. The 32 threads evaluate the two trials of each of the next
+ * 16 coordinates at the same time, as if none of them were accepted. When a trial is accepted, the results for later
+ * coordinates are discarded, and polling continues after the accepted one. The moves are therefore those of sequential
+ * polling. */
 struct PollByWarp {
-    int lane; /**< the lane of this thread */
+    int lane; /**< the number of this thread in the warp */
 
-    /** Synchronise the lanes, so that none overwrites a value that another has still to read. */
+    /** Synchronises the warp, so that no thread overwrites a value that another one still has to read. */
     __device__ void together() const { __syncwarp(); }
 
-    /** @return whether f fell, the same in all lanes */
+    /** Performs the iteration. @return whether f has decreased, the same in all threads of the warp */
     template <class Objective, class Point, class Real>
     __device__ bool operator()(Tally<Objective, Real> &tally, const Objective &f, const RulesOf<Real> &rules,
                                Real scale, int n, Point &x, Real &value) const {
@@ -60,7 +63,7 @@ struct PollByWarp {
             const Real at = __shfl_sync(all, best.at, source), f_at = __shfl_sync(all, best.value, source);
             improved = improved || f_at < value;
             value = f_at;
-            x.set(moved, at); // all lanes write the same value
+            x.set(moved, at); // all threads write the same value
             together();
             first = moved + 1;
         }
@@ -68,7 +71,7 @@ struct PollByWarp {
     }
 };
 
-/** Advance the walks with one warp per walk. The lanes differ only in the trials that they evaluate. */
+/** Advances all walks, each by one warp. The threads of a warp differ only in the trials that they evaluate. */
 template <class Objective, class Real>
 __global__ void __launch_bounds__(search_threads)
     advance_by_warp_kernel(Objective f, RulesOf<Real> rules, WalksOf<Real> walks, int64_t iterations, Note note) {
@@ -79,13 +82,13 @@ __global__ void __launch_bounds__(search_threads)
     advance_at(PollByWarp{lane}, f, rules, walks, w, rules.n, x, iterations, Note{lane == 0 ? note.least : nullptr});
 }
 
-/** Initialise all walks. */
+/** Sets all walks to their state before the first start. */
 template <class Real> __global__ void not_begun_kernel(RulesOf<Real> rules, WalksOf<Real> walks) {
     const int64_t w = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
     if (w < rules.walks) walks.walk[w] = not_begun();
 }
 
-/** The summary of the walks of each block. */
+/** Computes one summary per block: the best value and the counts of the block's walks. */
 template <class Real>
 __global__ void summary_kernel(RulesOf<Real> rules, WalksOf<Real> walks, SearchSummary *of_block) {
     __shared__ alignas(SearchSummary) unsigned char storage[summary_threads * sizeof(SearchSummary)];
@@ -111,9 +114,9 @@ template <class T> using DeviceArray = std::unique_ptr<T[], CudaFree>; /**< an a
 
 } // namespace pattern
 
-/** The search on the current CUDA device of the calling thread, which has to be current in each call. N: n if it is a
- *  compile-time constant, so that the point of a walk can be stored in registers or local memory; otherwise 0. Real:
- *  double or float. All members wait for the device. */
+/** The search on the CUDA device that is current in the calling thread. This device has to be current in each call. N:
+ * n if it is a compile-time constant, so that the point of a walk can be stored in registers or local memory; otherwise
+ * 0. Real: double or float. All members wait for the device. */
 template <class Objective, int N = 0, class Real = double> class CudaSearch final : public PatternSearch {
   public:
     /** Prepares a search in the box lower <= x <= upper; both have n finite values in host memory. */
@@ -176,9 +179,11 @@ template <class Objective, int N = 0, class Real = double> class CudaSearch fina
     pattern::WalksOf<Real> walks() const { return {x_.get(), best_x_.get(), walk_.get()}; }
     unsigned blocks(int threads) const { return unsigned((options_.walks + threads - 1) / threads); }
 
-    /** Whether there is one warp per walk: if one thread per walk would not occupy the device, for full evaluations. */
+    /** Returns whether each walk is processed by a warp. This is so for full evaluations, if one thread per walk would
+     *  not occupy the device. */
     bool by_warp() const {
-        constexpr int resident = 132 * pattern::search_blocks * pattern::search_threads; // threads of a Hopper GPU
+        constexpr int resident =
+            132 * pattern::search_blocks * pattern::search_threads; // threads that a Hopper GPU executes at once
         return options_.lanes == 32 || (options_.lanes == 0 && n_ >= 16 && options_.walks <= resident / 32);
     }
 
@@ -191,7 +196,7 @@ template <class Objective, int N = 0, class Real = double> class CudaSearch fina
                 return launch("the search's kernel", pattern::advance_by_warp_kernel<Objective, Real>,
                               blocks(threads / 32), threads, objective_, rules, walks(), iterations, note);
             }
-        // A few walks are distributed over all multiprocessors by blocks of one warp.
+        // If there are few walks, blocks of one warp distribute them over all multiprocessors.
         const int threads = options_.walks < 132 * 8 * pattern::search_threads ? 32 : pattern::search_threads;
         return launch("the search's kernel", pattern::advance_kernel<N, Objective, Real>, blocks(threads), threads,
                       objective_, rules, walks(), iterations, note);

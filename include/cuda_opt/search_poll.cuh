@@ -1,5 +1,7 @@
-/* One iteration of one walk of the multi-walk pattern search, with the objective as a functor, for host and device. A
- * part of cuda_opt/search.cuh, which documents the members of an objective. */
+/* One iteration of one walk of the pattern search, with the objective as a functor, for host and device. A walk is one
+ * of many independent searches. A trial is a change of one coordinate of the walk's point. Polling a coordinate means
+ * to evaluate the objective at two trials, above and below, and to accept the better one if it is not worse than the
+ * point. This header is a part of cuda_opt/search.cuh, which documents the members of an objective. */
 #ifndef CUDA_OPT_SEARCH_POLL_CUH
 #define CUDA_OPT_SEARCH_POLL_CUH
 
@@ -8,82 +10,84 @@
 namespace cudaopt {
 namespace pattern {
 
-/** The point of a walk in the array of all walks. */
+/** The point of a walk, stored in the array that contains the points of all walks. */
 template <class T> struct StridedPointOf {
-    using Real = T; /**< of a coordinate */
+    using Real = T; /**< the type of a coordinate */
     T *first;       /**< the address of coordinate 0 */
     int64_t stride; /**< the distance between coordinates j and j + 1 */
-    /** Coordinate j. */
+    /** Returns coordinate j. */
     CUDA_OPT_SEARCH_HD T operator[](int j) const { return first[j * stride]; }
-    /** Move coordinate j. */
+    /** Sets coordinate j. */
     CUDA_OPT_SEARCH_HD void set(int j, T x_j) { first[j * stride] = x_j; }
 };
 using StridedPoint = StridedPointOf<double>; /**< in double precision */
 
-/** The point of a walk in a local array of the thread: on a GPU in registers or local memory. */
+/** The point of a walk, stored in a local array of the thread, which on a GPU is in registers or local memory. */
 template <int N, class T> struct LocalPoint {
-    using Real = T; /**< of a coordinate */
+    using Real = T; /**< the type of a coordinate */
     T x[N];         /**< the coordinates */
-    /** Coordinate j. */
+    /** Returns coordinate j. */
     CUDA_OPT_SEARCH_HD T operator[](int j) const { return x[j]; }
-    /** Move coordinate j. */
+    /** Sets coordinate j. */
     CUDA_OPT_SEARCH_HD void set(int j, T x_j) { x[j] = x_j; }
 };
 
-/** A point with another value of one coordinate. Nothing is written, so that the two trials of a coordinate share their
- *  loads. */
+/** A trial point: it differs from a point in one coordinate. The point itself is not changed, so that the two trials of
+ *  a coordinate share their loads. */
 template <class Point> struct Polled {
-    using Real = typename Point::Real; /**< of a coordinate */
+    using Real = typename Point::Real; /**< the type of a coordinate */
     const Point &x;                    /**< the point */
-    int moved;                         /**< the index of the coordinate */
+    int moved;                         /**< the index of the coordinate that differs */
     Real at;                           /**< its value */
-    /** Coordinate j. */
+    /** Returns coordinate j. */
     CUDA_OPT_SEARCH_HD Real operator[](int j) const { return j == moved ? at : x[j]; }
 };
 
-/** Whether all values are finite. */
+/** Returns whether all values are finite. */
 template <class Real, int S> CUDA_OPT_SEARCH_HD bool finite(const Real (&v)[S]) {
     bool all = true;
     for (int s = 0; s < S; s++) all = all && v[s] - v[s] == 0;
     return all;
 }
 
-/** The kinds of objectives. */
+/** The kinds of objectives: those with a full evaluation only, those that depend on sums over the coordinates, and
+ * those that are sums of terms of neighbouring coordinates. */
 enum class Offers { evaluation, sums, reach };
 
 template <class Objective, int = Objective::sums> constexpr Offers offers(int) { return Offers::sums; }
 template <class Objective, int = Objective::reach> constexpr Offers offers(long) { return Offers::reach; }
 template <class Objective> constexpr Offers offers(...) { return Offers::evaluation; }
 
-/** Computes the values of trials by full evaluations. */
+/** Computes the values of the objective at trials by full evaluations. */
 template <class Objective, class Real, Offers = offers<Objective>(0)> struct Tally {
     using Trial = TrialOf<Real>; /**< the coordinate and the value of a trial */
 
-    /** f at x, the start of a walk. */
+    /** Returns f at the start x of a walk. */
     template <class Point> CUDA_OPT_SEARCH_HD Real evaluate(const Objective &f, const Point &x, int n) {
         return ranked(Real(f(x, n)));
     }
-    /** Before an iteration: compute the data that is kept in addition to f. */
+    /** Called before an iteration. It computes the data that is stored in addition to f. */
     template <class Point> CUDA_OPT_SEARCH_HD void resume(const Objective &, const Point &, int) {}
-    /** Before the trials of coordinate j. */
+    /** Called before the trials of coordinate j. */
     template <class Point> CUDA_OPT_SEARCH_HD void leave(const Objective &, const Point &, int, int, Real) {}
-    /** f with another value of coordinate j. */
+    /** Returns a trial: another value of coordinate j, and f there. */
     template <class Point>
     CUDA_OPT_SEARCH_HD Trial trial(const Objective &f, const Point &x, int j, int n, Real at) const {
         return {at, ranked(Real(f(Polled<Point>{x, j, at}, n)))};
     }
-    /** After a trial was accepted: x is at this trial. */
+    /** Called after a trial was accepted. x is the new point. */
     template <class Point> CUDA_OPT_SEARCH_HD void take(const Objective &, const Point &, int, const Trial &) {}
-    /** After the trials of coordinate j. */
+    /** Called after the trials of coordinate j. */
     template <class Point> CUDA_OPT_SEARCH_HD void pass(const Objective &, const Point &, int, int) {}
-    /** After an iteration: f by a full evaluation. */
+    /** Called after an iteration. It returns f as computed by a full evaluation. */
     template <class Point> CUDA_OPT_SEARCH_HD Real close(const Objective &, const Point &, int, Real value) {
         return value;
     }
 };
 
-/** Computes the values of trials by sums over the coordinates. The sums at the end of the iteration are accumulated
- * from the final terms of each coordinate, so that forming them again takes only additions. */
+/** Computes the values of an objective that depends on S sums over the coordinates. A trial changes one term of each
+ * sum. During an iteration new sums are accumulated from the final terms of each coordinate. At the end they replace
+ * the updated sums, so that rounding errors do not grow from iteration to iteration. */
 template <class Objective, class Real> struct Tally<Objective, Real, Offers::sums> {
     static constexpr int S = Objective::sums; /**< the number of sums */
     Real sum[S] = {},                         /**< the sums over all coordinates */
@@ -100,7 +104,7 @@ template <class Objective, class Real> struct Tally<Objective, Real, Offers::sum
     CUDA_OPT_SEARCH_HD void add_all(const Objective &f, const Point &x, int n, Real (&to)[S]) const {
         for (int s = 0; s < S; s++) to[s] = 0;
 #ifdef __CUDA_ARCH__
-#pragma unroll 1 // leave the registers and the instruction cache to the polls below
+#pragma unroll 1 // keeps registers and the instruction cache free for the loops below
 #endif
         for (int j = 0; j < n; j++) {
             Real t[S];
@@ -129,13 +133,13 @@ template <class Objective, class Real> struct Tally<Objective, Real, Offers::sum
         t.value = ranked(Real(f.combine(moved, n)));
         return t;
     }
-    /** The sums at x, where t has the terms of the coordinate that is being polled. */
+    /** Computes the sums at x. t: the terms of the coordinate that is being polled. */
     template <class Point>
     CUDA_OPT_SEARCH_HD void add_to_rest(const Objective &f, const Point &x, int n, const Real (&t)[S],
                                         Real (&to)[S]) const {
         if (finite(rest))
             for (int s = 0; s < S; s++) to[s] = rest[s] + t[s];
-        else // terms cannot be subtracted from a sum that is not finite
+        else // a sum that is not finite cannot be updated
             add_all(f, x, n, to);
     }
     template <class Point> CUDA_OPT_SEARCH_HD void take(const Objective &f, const Point &x, int n, const Trial &t) {
@@ -154,8 +158,9 @@ template <class Objective, class Real> struct Tally<Objective, Real, Offers::sum
     }
 };
 
-/** Computes the values of trials by the terms that depend on coordinate j. A term is final, and is added to the sum at
- *  the end of the iteration, when all coordinates on which it depends have been polled. */
+/** Computes the values of an objective that is a sum of terms of neighbouring coordinates. A trial of coordinate j
+ *  evaluates only the terms that depend on it. A term is final when all coordinates on which it depends have been
+ * polled. The final terms are accumulated, and their sum is the value at the end of the iteration. */
 template <class Objective, class Real> struct Tally<Objective, Real, Offers::reach> {
     using Trial = TrialOf<Real>;
     static constexpr int R = Objective::reach; /**< term j depends on the coordinates from j - R to j + R */
@@ -193,11 +198,11 @@ template <class Objective, class Real> struct Tally<Objective, Real, Offers::rea
     }
 };
 
-/** One iteration of a walk: poll the coordinates on both sides, one after another. */
+/** One iteration of a walk by one thread: it polls the coordinates on both sides, one after another. */
 struct PollInTurn {
-    /** Synchronise the threads of the walk, of which there is one. */
+    /** Synchronises the threads of the walk. There is only one, so nothing is done. */
     CUDA_OPT_SEARCH_HD void together() const {}
-    /** @return whether f fell */
+    /** Performs the iteration. @return whether f has decreased */
     template <class Objective, class Point, class Real>
     CUDA_OPT_SEARCH_HD bool operator()(Tally<Objective, Real> &tally, const Objective &f, const RulesOf<Real> &rules,
                                        Real scale, int n, Point &x, Real &value) const {
@@ -222,7 +227,7 @@ struct PollInTurn {
     }
 };
 
-/** Advance walk w by several iterations; first evaluate its start if it has not begun.
+/** Advances walk w by several iterations. If the walk has not begun, its start is evaluated first.
  *  @param poll  computes one iteration
  *  @param f     the objective
  *  @param x     the point of the walk, which is updated; it has no values yet if the walk has not begun
@@ -232,7 +237,7 @@ CUDA_OPT_SEARCH_HD void advance_at(const Poll &poll, const Objective &f, const R
                                    const WalksOf<Real> &walks, int64_t w, int n, Point &x, int64_t iterations,
                                    const Note &note) {
     Walk it = walks.walk[w];
-    poll.together(); // all threads have read it
+    poll.together(); // all threads have read the data of the walk
     Tally<Objective, Real> tally;
     const auto begin_life = [&] {
         poll.together();
@@ -271,8 +276,8 @@ CUDA_OPT_SEARCH_HD void advance_at(const Poll &poll, const Objective &f, const R
     walks.walk[w] = it;
 }
 
-/** advance_at() by one thread, with the point in a local array if N is n, a compile-time constant; N = 0: in the array
- *  of all walks. */
+/** Advances a walk by one thread. If N is n, a compile-time constant, the point is stored in a local array meanwhile.
+ * If N = 0, it is updated in the array of all walks. */
 template <int N, class Objective, class Real, class Note>
 CUDA_OPT_SEARCH_HD void advance(const Objective &f, const RulesOf<Real> &rules, const WalksOf<Real> &walks, int64_t w,
                                 int64_t iterations, const Note &note) {
