@@ -1,4 +1,4 @@
-"""Which backends work on this machine, and why the others do not."""
+"""Determines which backends work on this machine, and why the others do not."""
 from __future__ import annotations
 
 import ctypes
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ._constants import BACKEND_CUDA, BACKEND_HOST, Task
 from ._library import library, version
 
-# CUresult, and CUdevice_attribute, of cuda.h.
+# Values of the enumerations CUresult and CUdevice_attribute of cuda.h.
 _NO_DEVICE = 100
 _CAPABILITY_MAJOR, _CAPABILITY_MINOR = 75, 76
 
@@ -19,7 +19,7 @@ class Backend(NamedTuple):
     """One backend of the library on this machine."""
 
     works: bool
-    """Whether a small problem was minimised on it."""
+    """True if a small problem was minimised on this backend."""
     device: str
     """The processor, or the GPU with its compute capability; empty if there is none."""
     reason: str
@@ -27,10 +27,10 @@ class Backend(NamedTuple):
 
 
 def backends() -> dict[str, Backend]:
-    """Which backends work on this machine.
+    """Determine which backends work on this machine.
 
-    The answer comes from a trial: a problem of two variables is minimised on each backend. On CUDA that makes a context
-    on the current device, which takes some tenths of a second, if the process has none yet.
+    A problem of two variables is minimised on each backend. On CUDA this creates a context on the current device, if
+    the process has none yet, which takes a few tenths of a second.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def backends() -> dict[str, Backend]:
 
 
 def report() -> str:
-    """What ``python -m cuda_opt`` prints."""
+    """Return the text that ``python -m cuda_opt`` prints."""
     lines = [f"cuda_opt {version}"]
     for name, backend in backends().items():
         where = f" on {backend.device}" if backend.device else ""
@@ -57,7 +57,7 @@ def report() -> str:
 
 
 def _trial(backend: int) -> str:
-    """Minimise |x - (1, 2)|^2 / 2 on the backend. The result is the library's message if that fails, otherwise ''."""
+    """Minimise |x - (1, 2)|^2 / 2 on the backend. Return the library's message if that fails, otherwise ''."""
     handle = c_void_p()
     x, g, f = (c_double * 2)(), (c_double * 2)(), c_double()
     addresses: list[c_void_p] = []
@@ -85,7 +85,7 @@ def _trial(backend: int) -> str:
 
 
 def _load_driver() -> Any:
-    """The library of the NVIDIA driver, or None. It is asked for what the library's message does not say."""
+    """Return the library of the NVIDIA driver, or None. It gives facts that cuda_opt's message does not contain."""
     try:
         return ctypes.CDLL("libcuda.so.1")
     except OSError:
@@ -93,7 +93,7 @@ def _load_driver() -> Any:
 
 
 def _explain(failure: str, driver: Any) -> tuple[str, str]:
-    """The reason why the CUDA backend does not work, '' if it does, and the name of the GPU."""
+    """Return the reason why the CUDA backend does not work, or '' if it works, and the name of the GPU."""
     built_without = "built without CUDA" in failure
     if built_without:
         failure = "this library was built without CUDA; install cuda-opt-cu13, or build it with nvcc"
@@ -112,7 +112,7 @@ def _explain(failure: str, driver: Any) -> tuple[str, str]:
     if capability < (8, 0):
         return f"{device} is too old: compute capability 8.0 or later is needed", device
     driver.cuDriverGetVersion(byref(supported))
-    if "no driver for it" in failure:  # the driver has a GPU, but the CUDA runtime in the library refuses this driver
+    if "no driver for it" in failure:  # the driver finds a GPU, but is too old for the CUDA runtime in the library
         newest = f"{supported.value // 1000}.{supported.value % 1000 // 10}"
         reason = f"the NVIDIA driver is too old: it supports CUDA {newest}, and the library was built with a later one"
         return reason, device

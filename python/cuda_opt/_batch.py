@@ -25,8 +25,8 @@ _BATCH_ENDS = ENDS | {Task.IMPROPER_INPUT}
 
 
 class Batch(Handle):
-    """A handle with its arrays: x and g of shape (count, n), f of shape (count,). The problems that are active have the
-    first rows."""
+    """A handle of a batch with its arrays: x and g of shape (count, n), f of shape (count,). The first rows belong to
+    the active problems, which have not ended."""
 
     def __init__(
         self, x0: Array, m: int, bounds: Any, stream: Any, diagonal: Callable[..., Any] | None, x_scale: Any
@@ -85,11 +85,11 @@ class Batch(Handle):
         self._check(self._function("batch_set_bounds" if for_each else "set_bounds")(self._handle, *arrays))
 
     def step(self) -> int:
-        """EVALUATE_BATCH, or how the batch has ended."""
+        """Perform a step. Return EVALUATE_BATCH, or the return code with which the batch has ended."""
         return self._after(self._exclusively(self._function("batch_solve"), *self._addresses), _BATCH_ENDS)
 
     def evaluate(self, fun: Callable[..., Any], jac: Any, indices: bool, args: tuple[Any, ...]) -> None:
-        """Put f and g of the active problems in their places, and their diagonals, if there are any."""
+        """Copy f and g of the active problems, and their diagonals if there are any, to the arrays of the batch."""
         space, scales, active = self._space, self.scales, int(self["BATCH"])
         rows = space.padded(active, self.count)
         shape = (rows, self.n)
@@ -116,14 +116,14 @@ class Batch(Handle):
             space.put_first(self.h, rows, diagonals, DIAGONALS)
 
     def integers(self, name: str) -> np.ndarray[Any, Any]:
-        """A result of each problem: shape (count,)."""
+        """Return one result of each problem, as an array of shape (count,)."""
         values = np.empty(self.count, np.int64)
         key = BATCH_CODE if name == "BATCH_CODE" else INTEGERS[name]
         self._check(self._exclusively(library.cuda_opt_batch_get_int, key, values.ctypes.data))
         return values
 
     def reals(self, name: str) -> np.ndarray[Any, Any]:
-        """A result of each problem: shape (count,)."""
+        """Return one result of each problem, as an array of shape (count,)."""
         values = np.empty(self.count, np.float64)
         self._check(self._exclusively(library.cuda_opt_batch_get_real, REALS[name], values.ctypes.data))
         return values
@@ -145,7 +145,8 @@ class Batch(Handle):
 
 
 class Sentences:
-    """``message_of`` of a result. It calls the batch; in a copied or pickled result it has the stored sentences."""
+    """The function ``message_of`` of a result. It calls the batch. In a copied or pickled result, which has no batch,
+    it uses stored sentences."""
 
     def __init__(self, batch: Batch | None, said: tuple[str, ...] = ()) -> None:
         self._batch, self._said = batch, said
@@ -218,8 +219,8 @@ def minimize_batch(
     stream: Any = None,
     x_scale: Any = None,
 ) -> BatchResult:
-    """Minimise many small smooth functions of the same number of variables at once, independently of each other, with
-    bounds or without, on the device of the arrays.
+    """Minimise many small smooth functions at once, independently of each other, with or without bounds. All functions
+    have the same number of variables. The computation takes place on the device of the arrays.
 
     One call of fun evaluates all problems that have not ended. The iterates of a problem do not depend on the others,
     except that the last digits of f and g may, if fun computes them together. All work is done on the device of x0, as
@@ -310,7 +311,7 @@ def minimize_batch(
         while (task := batch.step()) > 0:
             batch.evaluate(fun, jac, indices, args)
             rounds += 1
-            if callback is not None:  # now, because the values that were requested are read in any case
+            if callback is not None:  # called here, because the values that were requested are read in any case
                 try:
                     progress = new_result(IntermediateResult, active=batch["BATCH"], rounds=rounds)
                     callback(intermediate_result=progress)

@@ -1,4 +1,4 @@
-"""The forms in which users pass bounds: one number per side, arrays, SciPy's ``Bounds``, or pairs; and scales."""
+"""Converts the forms in which users pass bounds (numbers, arrays, SciPy's ``Bounds``, or pairs) and scales."""
 from __future__ import annotations
 
 import math
@@ -35,7 +35,8 @@ Limit = Union[float, Array]  # one number for all variables, or an array of the 
 
 
 def _one_or_each(limit: Any, none: float, n: int, space: Space, what: str, count: int | None = None) -> Limit:
-    """A number, or an array of n of the space; of a batch of ``count`` problems it may have a row for each."""
+    """Return a limit as a number, or as an array of n elements in the memory of x0. count: the number of problems of a
+    batch; the array may then have one row per problem."""
     if limit is None:
         return none
     if isinstance(limit, (list, tuple)):
@@ -62,13 +63,14 @@ def _one_or_each(limit: Any, none: float, n: int, space: Space, what: str, count
 
 
 def _is_device_array(value: Any) -> bool:
-    """Whether it is an array of a library other than NumPy: torch, JAX, CuPy, ..."""
+    """Return whether a value is an array of a library other than NumPy: torch, JAX, CuPy, ..."""
     return not isinstance(value, (np.ndarray, np.generic)) and hasattr(value, "shape") and len(value.shape) > 0
 
 
 def _from_pairs(pairs: Any, n: int) -> Bounds:
     if isinstance(pairs, (tuple, list)) and len(pairs) == 2 and any(map(_is_device_array, pairs)):
-        return Bounds(*pairs)  # also if n = 2: SciPy, where each pair bounds one variable, has no such arrays
+        # Two arrays of torch, JAX or CuPy are (lower, upper) even if n = 2; SciPy has no such arrays.
+        return Bounds(*pairs)
     if not isinstance(pairs, (Sequence, np.ndarray, zip)):
         raise TypeError(f"bounds is a {name_of(pairs)}: it has to be Bounds, or pairs (lower, upper)")
     rows = pairs if isinstance(pairs, np.ndarray) and pairs.dtype.kind in "fiu" else list(pairs)
@@ -85,18 +87,18 @@ def _from_pairs(pairs: Any, n: int) -> Bounds:
 
 
 def limits_of(bounds: Any, n: int, space: Space) -> tuple[Limit, Limit]:
-    """Lower and upper limits: numbers, or arrays of the space.
+    """Return the lower and the upper limits: numbers, or arrays of the library and device of x0.
 
     Raises
     ------
     TypeError, ValueError
-        for what are no bounds, and where shape, precision or device are not those of x0
+        the value has none of the forms of bounds, or its shape, precision or device differs from that of x0
     """
     return _sides(bounds, n, space, None)
 
 
 def batch_limits_of(bounds: Any, count: int, n: int, space: Space) -> tuple[Limit, Limit]:
-    """As ``limits_of``, for ``count`` problems: arrays are all of shape (n,), or all of shape (count, n)."""
+    """Like ``limits_of``, for ``count`` problems. Arrays have the shape (n,) or (count, n), all of them the same."""
     lower, upper = _sides(bounds, n, space, count)
     axes = [0 if isinstance(side, float) else len(side.shape) for side in (lower, upper)]
     if axes == [1, 2]:
@@ -118,12 +120,12 @@ def _sides(bounds: Any, n: int, space: Space, count: int | None) -> tuple[Limit,
 
 
 def scales_of(x_scale: Any, n: int, space: Space, count: int | None = None) -> Limit:
-    """Typical sizes of the variables: one number, or an array of the space; of a batch it may have a row for each. The
-    library checks that they are positive.
+    """Return the typical sizes of the variables: one number, or an array of the library and device of x0. In a batch
+    the array may have one row per problem. The library checks that the sizes are positive.
 
     Raises
     ------
     TypeError, ValueError
-        where type, shape, precision or device are not those of x0
+        the type, shape, precision or device differs from that of x0
     """
     return _one_or_each(x_scale, 1.0, n, space, SCALES, count)

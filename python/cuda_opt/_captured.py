@@ -12,14 +12,14 @@ from ._recorder import Recorder
 from ._space import Space
 
 # The number of evaluations before the recording, in which the library compiles, tunes and allocates what its operations
-# need. torch's make_graphed_callables() has the same number.
+# need. torch's make_graphed_callables() makes the same number of evaluations.
 WARM_UPS = 3
 
 one_at_a_time = threading.RLock()  # torch records one graph at a time in a process
 
 
 def refusal(why: object) -> RuntimeError:
-    """The exception for a function that cannot be recorded."""
+    """Return the exception for a function that cannot be recorded as a CUDA graph."""
     first_line = (str(why).splitlines() or [""])[0].rstrip(". ")
     return RuntimeError(
         f"the function cannot become a CUDA graph: {first_line}; a recorded function must not read values on the host, "
@@ -28,18 +28,20 @@ def refusal(why: object) -> RuntimeError:
 
 
 def _record(evaluate: Callable[[], None], recorder: Recorder) -> None:
-    """Record one evaluation. An exception of the function is raised unchanged, one of the recording as a refusal."""
+    """Record one evaluation. An exception of the user's function is raised unchanged. If the recording fails, the
+    exception of ``refusal`` is raised."""
     raised: BaseException | None = None
     try:
         with recorder.record():
             try:
                 evaluate()
-            except BaseException as exception:  # the recording has to be ended
+            except BaseException as exception:  # the recording has to be ended in any case
                 raised = exception
     except RuntimeError as exception:
         raised = raised or exception
     try:
-        if isinstance(raised, RuntimeError) and "captur" in str(raised):  # "capture" is in CUDA's messages
+        # The messages of CUDA about recordings contain "capture".
+        if isinstance(raised, RuntimeError) and "captur" in str(raised):
             raise refusal(raised) from raised
         if raised is not None:
             raise raised
@@ -48,12 +50,12 @@ def _record(evaluate: Callable[[], None], recorder: Recorder) -> None:
 
 
 def captured(evaluate: Callable[[], None], space: Space) -> Callable[[], None]:
-    """A function that evaluates by a graph after the first calls, always with the same arrays.
+    """Return a function that evaluates by a CUDA graph after the first calls. It always uses the same arrays.
 
     Raises
     ------
     ValueError
-        the space has no graphs
+        the array library of x0 cannot record CUDA graphs
     """
     recorder = space.recorder()
     launch: Callable[[], None] | None = None

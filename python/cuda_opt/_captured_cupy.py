@@ -9,8 +9,9 @@ from ._recorder import Recorder
 
 
 class CupyRecorder(Recorder):
-    """Records on a stream of its own, since the default stream cannot be, with a memory pool of its own: what is
-    allocated within a recording is written at each launch, so that no one else may get it."""
+    """Records an evaluation on a separate stream, because the default stream cannot be recorded. It uses a separate
+    memory pool: memory that is allocated during the recording is written at each launch of the graph, so that it must
+    not be used for anything else."""
 
     def __init__(self, cuda: Any) -> None:
         self._cuda = cuda  # the module cupy.cuda

@@ -30,7 +30,8 @@ def _refusing_to_wait() -> Iterator[None]:
         if "called a synchronizing CUDA operation" in str(warning.message):
             raise refusal(f"{warning.filename}, line {warning.lineno}, waits for the device")
     for warning in caught:
-        if "ynchronization debug mode" not in str(warning.message):  # which is "a prototype feature"
+        # Torch also warns that this mode is a prototype, which is ignored.
+        if "ynchronization debug mode" not in str(warning.message):
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 

@@ -1,4 +1,4 @@
-"""``check_gradient``: whether a gradient is that of its function."""
+"""``check_gradient`` determines whether a gradient is that of its function."""
 from __future__ import annotations
 
 import ctypes
@@ -28,34 +28,34 @@ def check_gradient(
     seed: int = 0,
     stream: Any = None,
 ) -> CheckResult:
-    """Compare the gradient of fun at x0 with differences of fun, where the arrays are.
+    """Compare the gradient of fun at x0 with differences of fun, on the device of the arrays.
 
     Differences are formed along the negative gradient and along two random directions, to both sides and at ten steps
-    each, six in single precision; the step is the one where neighbouring differences agree best.
+    each, or six in single precision. The step is chosen at which successive differences agree best.
 
     Parameters
     ----------
     fun, x0, args, jac, bounds, x_scale, stream
-        as of ``minimize``; jac is True or a function. All points lie in the box. Choose an x0 in which f has nothing
-        special: at random rather than at 0, or at a minimum.
+        as for ``minimize``; jac is True or a function. All points lie in the box. Choose a random x0 rather than 0 or
+        a minimum, where errors of a gradient may not show.
     find_component : bool
-        Where the gradient is wrong in some components, name the worst one that is found by halving the variables: about
-        4 log2(n) evaluations more. Default True.
+        True, the default: if some components of the gradient are wrong, one with a large error is found by bisection
+        of the variables, with about 4 log2(n) further evaluations.
     seed : int
-        Of the random directions. Default 0.
+        The seed of the random directions. Default 0.
 
     Returns
     -------
     CheckResult
         ``verdict``, one of ``Gradient``; ``success``, whether that is ``CONSISTENT``; ``message``, a sentence with the
-        numbers; ``component``, the worst one, or None; ``supplied``, that component of the gradient, or the slope along
-        a direction; ``difference``, what differences give for it, and ``error``, about what that may be off by;
-        ``nfev``, the evaluations, about 65.
+        numbers; ``component``, the index of the component that was found, or None; ``supplied``, that component of the
+        gradient, or the slope along a direction; ``difference``, the same according to differences of f; ``error``,
+        the estimated error of ``difference``; ``nfev``, the number of evaluations, about 65.
 
     Raises
     ------
     TypeError, ValueError
-        an array, a bound or a scale is not as said above; or x0, or f or the gradient there, is not finite
+        an array, a bound or a scale is not as described above; or x0, or f or the gradient there, is not finite
     Error, OutOfMemory
         there is no CUDA device, or the workspace does not fit
     Whatever fun and jac raise comes out unchanged.

@@ -48,7 +48,7 @@ class Metric(IntEnum):
 
 
 class Gradient(IntEnum):
-    """What ``check_gradient`` has found (``include/cuda_opt.h``)."""
+    """The verdict of ``check_gradient`` (``include/cuda_opt.h``)."""
 
     CONSISTENT = 0
     WRONG_SIGN = 1
@@ -118,7 +118,7 @@ INTEGERS = {
     "BATCH_PACKED": 500,
     "BATCH_COUNT": 501,
 }
-BATCH_CODE = 502  # of the problems of a batch alone
+BATCH_CODE = 502  # the key of the return code of each problem; for batches only
 
 
 REALS = {

@@ -23,7 +23,7 @@ Vector = np.ndarray[Any, Any]
 
 
 class Objective:
-    """``fun(x, *args)`` as a function of x alone, which may be sent to other processes."""
+    """``fun(x, *args)`` as a function of x alone. The object can be pickled and sent to other processes."""
 
     def __init__(self, fun: Callable[..., Any], args: tuple[Any, ...]) -> None:
         self._fun, self._args = fun, args
@@ -33,7 +33,8 @@ class Objective:
 
 
 def _steps_option(value: Any, name: str, n: int) -> Vector | None:
-    """The value of an option, a number or one number for each variable, as an array of n steps; None if not given."""
+    """Return the value of an option, a number or one number for each variable, as an array of n steps; None if the
+    option is not given."""
     if value is None:
         return None
     steps = numpy_array(value, name)
@@ -47,7 +48,8 @@ def _steps_option(value: Any, name: str, n: int) -> Vector | None:
 
 
 def _within_one_sided(x: Vector, h: Vector, lower: Vector, upper: Vector) -> Vector:
-    """Steps that do not leave the box: one that would has its sign changed, or ends at the more distant bound."""
+    """Return steps that do not leave the box. A step that would leave it gets the opposite sign, or ends at the more
+    distant bound."""
     below, above = x - lower, upper - x
     leaves = (x + h < lower) | (x + h > upper)
     fits = np.abs(h) <= np.maximum(below, above)
@@ -56,13 +58,13 @@ def _within_one_sided(x: Vector, h: Vector, lower: Vector, upper: Vector) -> Vec
 
 
 def _within_central(x: Vector, h: Vector, lower: Vector, upper: Vector) -> tuple[Vector, Vector]:
-    """Steps of central differences in the box, and whether a variable has too little room on both sides. Differences
-    for such a variable use the points x + h and x + 2 h."""
+    """Return steps of central differences in the box, and for each variable whether it is too close to its bounds for
+    central differences. Differences for such a variable use the points x + h and x + 2 h."""
     h, below, above = np.abs(h), x - lower, upper - x
     nearer, is_forward = np.minimum(below, above), above >= below
     one_sided = np.where(is_forward, np.minimum(h, above / 2), -np.minimum(h, below / 2))
     central = nearer >= h
-    # Central differences with the distance to the nearer bound, if it is at least as large as the one-sided step.
+    # Use central differences whose step is the distance to the nearer bound, if the one-sided step is not larger.
     central_but_shorter = ~central & (np.abs(one_sided) <= nearer)
     steps = np.where(central, h, np.where(central_but_shorter, nearer, one_sided))
     return steps, ~central & ~central_but_shorter
@@ -94,7 +96,7 @@ class Differences:
         eps = options.get("eps")
         self._absolute = _steps_option(1e-8 if eps is None else eps, "eps", n) if method is None else None
         self._relative = _steps_option(options.get("finite_diff_rel_step"), "finite_diff_rel_step", n)
-        self.evaluations = 0  # of the objective, those at the points x of the solver not included
+        self.evaluations = 0  # evaluations of the objective, except those at the points x of the solver
         self._pool: Any = None
         self._map: Callable[..., Iterable[Any]] = self._map_of(options.get("workers"))
 
@@ -112,7 +114,7 @@ class Differences:
         return mapped
 
     def close(self) -> None:
-        """End the processes of ``workers``."""
+        """End the processes that the option ``workers`` has started."""
         if self._pool is not None:
             self._pool.terminate()
             self._pool.join()
@@ -124,7 +126,7 @@ class Differences:
         return (2 if self._method == "3-point" else 1) * self.free.size
 
     def _steps(self, x: Vector, f: Any) -> Vector:
-        """The steps without regard to bounds. f is the value at x, whose precision may be lower than that of x."""
+        """Return the steps without regard to bounds. f is the value at x; its precision may be lower than that of x."""
         precision = np.finfo(x.dtype)
         value = np.asarray(f).dtype
         if value.kind in "fc" and np.finfo(value).eps > precision.eps:
@@ -146,7 +148,8 @@ class Differences:
         return moved
 
     def _points(self, x: Vector, *moved: Vector) -> Iterator[Vector]:
-        """x with one component replaced, for each free variable by its value in each array of ``moved``."""
+        """Yield the points of the differences. For each free variable i, and for each array m of ``moved``, the point
+        is x with component i replaced by m[i]."""
         for i in self.free:
             for values in moved:
                 point = x.copy()
@@ -167,7 +170,8 @@ class Differences:
         return values
 
     def __call__(self, x: Vector, f: Any) -> Vector:
-        """The gradient at x, where the objective has the value f. It is 0 for variables that equal bounds fix."""
+        """Return the gradient at x, where the objective has the value f. It is 0 for variables that equal bounds
+        fix."""
         gradient = np.zeros(x.size)
         form = {"2-point": self._one_sided, "3-point": self._central, "cs": self._complex}[self._method]
         if self.free.size:
@@ -180,7 +184,9 @@ class Differences:
     def _numbers(values: list[Any]) -> Vector:
         return np.array([number(value, OBJECTIVE) for value in values])
 
-    # The three forms return the numerator and the denominator. The numerator is computed where f may be infinite.
+    # The next three functions return the difference quotients as a function that computes the numerator, and the
+    # denominator. The caller ignores floating-point warnings while it computes the numerator, because f may be
+    # infinite.
 
     def _one_sided(self, x: Vector, h: Vector, f: Any) -> tuple[Callable[[], Vector], Vector]:
         moved = self._moved(x, _within_one_sided(x, h, self._lower, self._upper))
@@ -196,11 +202,12 @@ class Differences:
         first, second = values[::2], values[1::2]
         width = np.where(one_sided, second_x - x, second_x - first_x).astype(np.float64)[self.free]
         aside, at_x = one_sided[self.free], number(f, OBJECTIVE)
-        # One-sided of second order: -3 f(x) + 4 f(x + h) - f(x + 2 h), over 2 h.
+        # The one-sided difference of second order is (-3 f(x) + 4 f(x + h) - f(x + 2 h)) / 2 h.
         return lambda: np.where(aside, -3 * at_x + 4 * first - second, second - first), width
 
     def _complex(self, x: Vector, h: Vector, f: Any) -> tuple[Callable[[], Vector], Vector]:
-        """Im f(x + i h) / h, without a difference (Squire and Trapp, SIAM Review 40 (1998) 110)."""
+        """The complex step Im f(x + i h) / h, which needs no difference (Squire and Trapp, SIAM Review 40 (1998)
+        110)."""
         kind = np.complex64 if x.dtype == np.float32 else np.complex128
         moved = x + 1j * h
         values = [np.asarray(value) for value in self._values(self._points(x.astype(kind), moved), self.free.size)]

@@ -16,7 +16,7 @@ JACOBIANS = ", ".join(map(repr, METHODS))
 
 
 def needs_differences(jac: Any) -> bool:
-    """Whether the gradient is formed by finite differences.
+    """Return whether the gradient is formed by finite differences.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def needs_differences(jac: Any) -> bool:
 
 
 def _pair(returned: Any) -> Any:
-    """f and its gradient; TypeError if the function returned something else."""
+    """Return f and its gradient. Raises TypeError if the user's function returned something else."""
     pair = returned
     if isinstance(pair, np.ndarray) and pair.dtype == object and pair.ndim == 1:
         pair = tuple(pair)
@@ -43,7 +43,7 @@ def _pair(returned: Any) -> Any:
 
 
 def _flat(gradient: Any, n: int, is_numpy: bool) -> Any:
-    """A gradient of shape (n, 1) or (1, n) as one of shape (n,)."""
+    """Return a gradient of shape (n, 1) or (1, n) as an array of shape (n,)."""
     if is_numpy and isinstance(gradient, (list, tuple)):
         gradient = numpy_array(gradient, GRADIENT)
     shape = getattr(gradient, "shape", None)
@@ -53,16 +53,16 @@ def _flat(gradient: Any, n: int, is_numpy: bool) -> Any:
 
 
 class Evaluation:
-    """One evaluation of f and its gradient, and the counts of the user's functions.
+    """Evaluates f and its gradient, and counts the calls of the user's functions.
 
     Parameters
     ----------
     solver : Solver
-        to whose arrays f and the gradient are written
+        the solver to whose arrays f and the gradient are written
     fun, jac, args
-        as of ``minimize``
+        as for ``minimize``
     options : Options
-        of which those of the finite differences are needed here
+        the options, of which only those of finite differences are used here
     copies : bool
         True: fun and jac get a new array for each evaluation, which they may keep and change, as in SciPy. Otherwise
         they get a view of the solver's array.
@@ -138,13 +138,14 @@ class Evaluation:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """``nfev`` and ``njev``. As in SciPy, nfev includes the evaluations for finite differences."""
+        """The counts ``nfev`` and ``njev``. As in SciPy, nfev includes the evaluations for finite differences."""
         evaluations = int(self._solver["EVALUATIONS"])
         return evaluations + (self._differences.evaluations if self._differences else 0), evaluations
 
     @property
     def without_derivative(self) -> Any:
-        """Indices of the variables that equal bounds fix, so that differences give no derivative; None without any."""
+        """Indices of the variables that equal bounds fix. Differences give no derivative for them. None if there are
+        none."""
         if self._differences is None or self._differences.free.size == self._solver.n:
             return None
         return np.setdiff1d(np.arange(self._solver.n), self._differences.free)

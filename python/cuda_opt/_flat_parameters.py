@@ -13,7 +13,7 @@ _PARTS = {torch.complex64: torch.float32, torch.complex128: torch.float64}
 
 
 def real_dtype(tensor: torch.Tensor) -> torch.dtype:
-    """The dtype of the elements, or of their real and imaginary parts."""
+    """Return the dtype of the elements, or of their real and imaginary parts if they are complex."""
     return _PARTS.get(tensor.dtype, tensor.dtype)
 
 
@@ -23,7 +23,7 @@ def _numbers(tensor: torch.Tensor) -> torch.Tensor:
 
 
 class FlatParameters:
-    """The parameters become views of ``x``, and from ``attach`` on their gradients views of a buffer of the same size.
+    """Makes all parameters views of one buffer ``x``. After ``attach`` their gradients are views of a second buffer.
     A complex parameter occupies pairs of real numbers. Complex parameters come first in the buffers, where every pair
     begins at an even index, as torch requires.
 
@@ -45,7 +45,7 @@ class FlatParameters:
         self._order = sorted(range(len(parameters)), key=lambda number: not parameters[number].is_complex())
         numbers = [_numbers(parameters[number].detach()).reshape(-1) for number in self._order]
         self.x = torch.cat(numbers) if numbers else torch.empty(0, dtype=torch.float64)
-        self.g = self.x  # until attach()
+        self.g = self.x  # replaced by attach()
         self._values = self._views(self.x)
         self._places: list[torch.Tensor] = []
         self._versions: list[int] = []
@@ -68,7 +68,7 @@ class FlatParameters:
         return views
 
     def attach(self, g: torch.Tensor) -> None:
-        """Make the parameters and gradients views of the buffers, and take their values."""
+        """Make the parameters and gradients views of the buffers, and copy their values to the buffers."""
         self.g = g.zero_()
         self._places = self._views(g)
         for parameter, values in zip(self.parameters, self._values):
@@ -77,18 +77,18 @@ class FlatParameters:
         self.leave()
 
     def note_versions(self) -> None:
-        """Remember the versions of the parameters, which torch increments at each in-place change."""
+        """Store the versions of the parameters, which torch increments at each in-place change."""
         self._versions = [parameter._version for parameter in self.parameters]
 
     def leave(self) -> None:
-        """At the end of a step: remember the versions of the parameters and of the gradient."""
+        """Store the versions of the parameters and of the gradient at the end of a step."""
         self.note_versions()
         self._left = self.g._version
 
     @torch.no_grad()
     def take_parameters(self) -> bool:
         """Make each parameter to which other code has given new memory a view of the buffer again, and keep its values.
-        Whether values have changed, in new memory or in place.
+        Return whether values have changed, in new memory or in place.
 
         Raises
         ------
@@ -117,8 +117,8 @@ class FlatParameters:
         return changed
 
     def take_gradients(self) -> bool:
-        """Make each gradient a view of the buffer again, where the user's code has put another tensor there. Whether it
-        has."""
+        """Make each gradient a view of the buffer again if the user's code has replaced it by another tensor. Return
+        whether this was so for any gradient."""
         replaced = False
         for parameter, place in zip(self.parameters, self._places):
             gradient = parameter.grad
@@ -141,7 +141,7 @@ class FlatParameters:
         self._zeroed = self.g._version
 
     def put_back(self) -> None:
-        """Make the gradients views of the buffer again without reading those in their place."""
+        """Make the gradients views of the buffer again, without reading the tensors that have replaced them."""
         for parameter, place in zip(self.parameters, self._places):
             parameter.grad = place
 
@@ -155,9 +155,10 @@ class FlatParameters:
         return kept
 
     def check_written(self, loss: Any, kept: torch.Tensor | None) -> None:
-        """After a closure: RuntimeError if it wrote no gradient although its loss has one, because the loss depends on
-        other parameters. A closure whose loss has no gradient leaves the gradients that were there, as in torch. The
-        versions almost always decide this without reading the values, which would synchronise with the device."""
+        """Called after a closure. Raises RuntimeError if the closure wrote no gradient although its loss has one,
+        because the loss depends on other parameters. A closure whose loss has no gradient leaves the gradients that
+        were there, as in torch. The versions almost always decide this without reading the values, which would
+        synchronise with the device."""
         if self.g._version != self._zeroed or self.g.any():
             return
         if not all(parameter.grad is place for parameter, place in zip(self.parameters, self._places)):
@@ -172,8 +173,8 @@ class FlatParameters:
             self.g.copy_(kept)
 
     def bounds(self, pairs: list[Any]) -> Bounds:
-        """The bounds of all variables, given a pair (lower, upper) or None for each parameter. One number for a side
-        where all parameters agree on it, else an array."""
+        """Return the bounds of all variables, given a pair (lower, upper) or None for each parameter. Each side is one
+        number if all parameters have the same bound there, and an array otherwise."""
         sides: list[Any] = []
         for side, none in enumerate((-math.inf, math.inf)):
             limits = []
@@ -191,7 +192,8 @@ class FlatParameters:
 
     @staticmethod
     def _bound(limit: Any, parameter: torch.Tensor) -> torch.Tensor:
-        """A bound of one parameter, flat. A real bound of a complex parameter holds for both parts."""
+        """Return a bound of one parameter as an array with one axis. A real bound of a complex parameter applies to its
+        real and its imaginary part."""
         bound = limit
         if not isinstance(limit, torch.Tensor):
             bound = torch.as_tensor(limit, dtype=torch.complex128 if np.iscomplexobj(limit) else torch.float64)

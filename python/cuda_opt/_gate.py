@@ -3,7 +3,8 @@
 The C library reads and writes at raw addresses, with a precision and a length that are fixed at the start. An array
 library may return an array that differs from the requested one: JAX returns float32 instead of float64 while
 jax_enable_x64 is off, and torch and NumPy can resize the memory of an existing array. Any such difference would corrupt
-memory. So ``admit`` compares all that the array library reports with the requirements of the C library."""
+memory. Therefore ``admit`` compares all properties that the array library reports with the requirements of the C
+library."""
 from __future__ import annotations
 
 import math
@@ -16,7 +17,7 @@ _BYTES = {"float64": 8, "float32": 4, "int64": 8}
 class Memory(NamedTuple):
     """The properties of an array as its library reports them."""
 
-    address: int  # of the first element
+    address: int  # address of the first element
     dtype: str  # "float64"
     shape: tuple[int, ...]
     strides: tuple[int, ...] | None = None  # in bytes; None: row-major without gaps
@@ -31,7 +32,7 @@ class Memory(NamedTuple):
 
 
 def wrong_shape(what: str, shape: Any, wanted: Any) -> ValueError:
-    """The exception for an array with a wrong shape."""
+    """Return the exception for an array with a wrong shape."""
     return ValueError(f"{what} has the shape {tuple(shape)}, not {tuple(wanted)}")
 
 
@@ -49,7 +50,7 @@ def _is_contiguous(memory: Memory, element: int) -> bool:
 def admit(
     memory: Memory, what: str, dtype: str, shape: Any, *, device: Any = None, written: bool = False
 ) -> int:
-    """The address of an array, after the check that it has this dtype, shape and device and enough bytes.
+    """Return the address of an array, after checking that it has this dtype, shape and device and enough bytes.
 
     Raises
     ------

@@ -1,4 +1,5 @@
-"""A handle of the library: settings and results by name, failures as exceptions, memory freed with it."""
+"""A handle of the library as a Python object: settings and results have names, failures are exceptions, and the memory
+is freed with the object."""
 from __future__ import annotations
 
 import atexit
@@ -14,7 +15,7 @@ from ._gate import Buffer
 from ._library import Error, LogFunction, error, library
 from ._space import Space, number
 
-# The time in seconds that the interpreter, at its exit, waits for the steps of daemon threads.
+# The time in seconds for which the interpreter, when it exits, waits for daemon threads to finish their steps.
 EXIT_PATIENCE = 5.0
 _handles: weakref.WeakSet[Handle] = weakref.WeakSet()
 _exiting = False
@@ -69,8 +70,8 @@ def stream_number(stream: Any) -> int:
 
 
 def integer(value: Any, what: str, bits: int = 64, least: int | None = None) -> int:
-    """The value as an integer of at most ``bits`` bits, or ValueError if it is not one. ctypes would drop the higher
-    bits silently, so every integer from the user is checked here."""
+    """Return the value as an integer of at most ``bits`` bits. Raises ValueError if it is not one. ctypes would drop
+    the higher bits silently, so every integer from the user is checked here."""
     try:
         whole = int(value)
         if whole == value and abs(whole) < 2 ** (bits - 1):
@@ -91,15 +92,17 @@ class Handle:
     def __init__(self, create: Callable[..., int], space: Space, *arguments: int) -> None:
         self._handle = ctypes.c_void_p()
         self._space = space
-        self._turn = threading.RLock()  # one thread at a time; its log function may call again
-        self._alive = threading.RLock()  # locked by short calls, which are allowed in a step but not in destruction
+        # Only one thread at a time may perform a step; its log function may use the handle.
+        self._turn = threading.RLock()
+        # Locked by short calls, which are allowed during a step but not during destruction.
+        self._alive = threading.RLock()
         self._buffers: list[Buffer] = []  # arrays whose addresses the library keeps
         with space.within():
             code = create(ctypes.byref(self._handle), *arguments, space.backend)
         self._finalizer = weakref.finalize(self, _destroy, self._handle, space.stream_owner)
         self._finalizer.atexit = False  # a daemon thread may still be in a step at exit
         _handles.add(self)
-        _sleep_if_exiting()  # a handle made after all locks were acquired must not be used
+        _sleep_if_exiting()  # a handle that was created after all locks were acquired must not be used
         self._log: Any = None
         # The user's log function, the exception that it raised, and whether it is being called. These are lists because
         # the callback shares them.
@@ -115,7 +118,7 @@ class Handle:
             raise
 
     def _lend(self, array: Any, what: str, shape: Any, *, double: bool = False, written: bool = True) -> int:
-        """The address of an array, for the library to keep. From now on each step verifies the array."""
+        """Return the address of an array, which the library stores. From now on each step verifies the array."""
         buffer = Buffer(self._space, array, what, shape, double=double, written=written)
         self._buffers.append(buffer)
         return buffer.address
@@ -136,7 +139,7 @@ class Handle:
             self._turn.release()
 
     def _briefly(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """A short call that any thread may make, also during another's step."""
+        """Perform a short call, which any thread may make, even during a step of another thread."""
         with self._alive:
             return function(self._handle, *arguments)
 
@@ -207,8 +210,8 @@ class Handle:
         functions[:] = [write] if write else []
 
     def _failure_of_log(self) -> Callable[[BaseException], object]:
-        """A function that is called at once with an exception of the log function. It must not refer to this object,
-        which would otherwise keep itself alive."""
+        """Return a function that is called at once with an exception of the log function. It must not refer to this
+        object, which would otherwise keep itself alive."""
         return lambda exception: None
 
     def request_stop(self) -> None:
@@ -221,7 +224,7 @@ class Handle:
         self._check(self._briefly(library.cuda_opt_synchronize))
 
     def _after(self, code: int, ends: Iterable[int]) -> int:
-        """The code of a step. Raises the exception of the log function, and an error if the code is a failure."""
+        """Return the code of a step. Raises the exception of the log function, or an error if the code is a failure."""
         if self._raised:
             raise self._raised.pop()
         if code <= 0 and code not in ends:

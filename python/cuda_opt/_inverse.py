@@ -1,20 +1,20 @@
-"""The inverse Hessian of a solve's correction pairs, restricted to some variables: a preconditioner.
+"""A preconditioner: the inverse Hessian approximation of a solve, restricted to some variables.
 
-It is written in operators that arrays of NumPy, torch and JAX have alike."""
+The functions use only operators that arrays of NumPy, torch and JAX have in common."""
 from __future__ import annotations
 
 from typing import Any
 
 
 def masked_pairs(module: Any, s: Any, y: Any, initial: Any, free: Any) -> tuple[Any, Any, Any, Any]:
-    """The elements of the pairs in ``free``, 1 / s'y of each, and the initial matrix.
+    """Restrict the correction pairs to the variables in ``free``, and compute 1 / s'y and the initial matrix.
 
     Parameters
     ----------
     module
-        numpy, torch or jax.numpy, of which the arrays are
+        the library of the arrays: numpy, torch or jax.numpy
     s, y : arrays of shape (m, n)
-        oldest pair first; rows of zeros are no pairs
+        the pairs, oldest first; rows of zeros stand for missing pairs
     initial : array of shape (n,)
         the diagonal of the initial inverse Hessian of the solve
     free : array of bool, of shape (n,)
@@ -22,9 +22,9 @@ def masked_pairs(module: Any, s: Any, y: Any, initial: Any, free: Any) -> tuple[
     Returns
     -------
     s, y
-        with zeros outside of free
+        the pairs, with zeros for variables that are not free
     rho : array of shape (m,)
-        1 / s'y, and 0 for pairs that are left out, since their curvature in free is not positive
+        1 / s'y; 0 for pairs that are not used because their curvature s'y is not positive
     initial
         the diagonal, scaled so that y'H_0 y = s'y for the newest pair in use
     """
@@ -40,7 +40,7 @@ def masked_pairs(module: Any, s: Any, y: Any, initial: Any, free: Any) -> tuple[
 
 
 def apply_pairs(s: Any, y: Any, rho: Any, initial: Any, v: Any) -> Any:
-    """H v by the two loops of Nocedal and Wright's algorithm 7.4, with a diagonal initial matrix."""
+    """Return H v by the two loops of Nocedal and Wright's algorithm 7.4, with a diagonal initial matrix."""
     m, factors = len(rho), []
     for i in reversed(range(m)):
         factors.append(rho[i] * (s[i] @ v))
@@ -52,7 +52,7 @@ def apply_pairs(s: Any, y: Any, rho: Any, initial: Any, v: Any) -> Any:
 
 
 def singular(products: Any, residual: Any) -> str:
-    """The sentence for a system that conjugate gradients could not solve."""
+    """Return the message for a system that conjugate gradients could not solve."""
     return (
         "the Hessian of the free variables is singular or not positive definite at the solution, which therefore has "
         f"no derivative: conjugate gradients ended after {int(products)} Hessian-vector products with a relative "

@@ -31,7 +31,8 @@ STATISTICS = ("nit", "nfev", "task", "degenerate")
 
 @dataclass(frozen=True)
 class Solve:
-    """A solve without its values. It is hashable, so that JAX compiles a function that contains it only once."""
+    """The description of a solve, without the values of arrays. It is hashable, so that JAX compiles a function that
+    contains it only once."""
 
     function: Function
     options: tuple[tuple[str, Any], ...]
@@ -75,7 +76,8 @@ def solve_of(function: Function, options: Mapping[str, Any] | None, tol: float |
 
 
 def _statistics(solve: Solve, dtype: Any, counts: tuple[Any, Any, Any], x: Any, g: Any, lower: Any, upper: Any) -> Any:
-    """STATISTICS along the last axis, in the precision of x, so that JAX differentiates them to 0."""
+    """Return the array of STATISTICS along the last axis, in the precision of x, so that JAX gives them the derivative
+    0."""
     active = ((x <= lower) | (x >= upper)) & (lower < upper)
     degenerate = (active & (np.abs(g) <= solve.degenerate_below)).sum(-1)
     return np.stack([np.asarray(one, dtype) for one in (*counts, degenerate)], -1)
@@ -111,7 +113,8 @@ def _solve_one(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upp
 
 
 def _solve_batch(solve: Solve, x0: Any, numeric: Any, axes: Any, lower: Any, upper: Any) -> tuple[Any, ...]:
-    """The same for many problems by the batch interface, which does not return correction pairs."""
+    """Return x and the statistics of many problems, solved by the batch interface, which returns no correction
+    pairs."""
     evaluate, count = solve.function.compiled_batch(axes), len(x0)
 
     def fun(x: Any, p: Any) -> tuple[Any, Any]:

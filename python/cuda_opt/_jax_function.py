@@ -13,10 +13,10 @@ from ._jax_trees import Structure, Variables, is_traced, separate, variables_of
 
 @dataclass(frozen=True)
 class Form:
-    """How the function is called and what it returns, without the function and the values. It is hashable."""
+    """The form of a function: the structure of its arguments and of its result, without values. It is hashable."""
 
     variables: Variables
-    arguments: Structure  # of (args, kwargs)
+    arguments: Structure  # structure of (args, kwargs)
     value_and_grad: bool
     has_aux: bool
 

@@ -59,7 +59,7 @@ def separate(tree: Any, traced: Callable[[Any], bool] = is_numeric) -> tuple[lis
 
 
 def _as_variable(leaf: Any, default: Any) -> Any:
-    """A leaf of x0 as a JAX array; integers become ``default``."""
+    """Return a leaf of x0 as a JAX array. Integers are converted to the dtype ``default``."""
     if not isinstance(leaf, jax.Array):
         if isinstance(leaf, np.ndarray) and leaf.dtype.kind not in "fiuc":
             raise TypeError(f"x0 has elements of {leaf.dtype}: they have to be float64, float32 or integers")
@@ -145,7 +145,7 @@ def _spread(side: Any, x: Any, infinity: float) -> list[Any]:
         return []
     one_leaf = structure.tree.num_leaves == 1 and jax.tree_util.all_leaves([x])
     if side is None or is_numeric(side) or one_leaf:
-        if isinstance(side, (list, tuple)):  # None among the numbers is no bound
+        if isinstance(side, (list, tuple)):  # None in a sequence of numbers means no bound
             side = np.asarray([infinity if one is None else one for one in side], np.float64)
         bound = jnp.asarray(infinity if side is None else side)
         return [jnp.broadcast_to(bound, leaf.shape).astype(leaf.dtype) for leaf in variables]

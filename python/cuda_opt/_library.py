@@ -78,7 +78,8 @@ _PROTOTYPES = {
 
 
 class Error(RuntimeError):
-    """A call that the library refused, or that failed. The text is the library's sentence; ``code`` is its ``Task``."""
+    """A call of the library that was rejected or failed. The text is the library's message; ``code`` is its
+    ``Task``."""
 
     def __init__(self, code: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -97,13 +98,14 @@ class OutOfMemory(Error, MemoryError):
 
 
 def error(code: int, sentence: str) -> Error:
-    """The exception for a negative code."""
+    """Return the exception for a negative return code."""
     kind = {Task.IMPROPER_INPUT: ImproperInput, Task.OUT_OF_MEMORY: OutOfMemory}.get(Task(code), Error)
     return kind(code, sentence)
 
 
 def _load() -> ctypes.CDLL:
-    """The library that CUDA_OPT_LIBRARY names; otherwise that of the package's wheel, or the system's."""
+    """Return the path of the shared library: the value of CUDA_OPT_LIBRARY, otherwise the file in the package's wheel,
+    or the name by which the system finds it."""
     named = os.environ.get("CUDA_OPT_LIBRARY")
     # meson-python names the folder after the distribution. There are two, cuda-opt-cu13 with CUDA and cuda-opt without.
     folders = [Path(__file__).parents[1] / f".{wheel}.mesonpy.libs" for wheel in ("cuda_opt_cu13", "cuda_opt")]

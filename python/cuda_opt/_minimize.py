@@ -1,4 +1,4 @@
-"""``minimize`` with SciPy's conventions, where the arrays are."""
+"""``minimize`` with SciPy's conventions, on the device of the arrays."""
 from __future__ import annotations
 
 import inspect
@@ -17,10 +17,10 @@ from ._space_of import space_of
 
 
 def reporter(solver: Solver, callback: Callable[..., Any]) -> Callable[[], Any]:
-    """A function that calls the user's callback at an iterate, as SciPy would."""
+    """Return a function that calls the user's callback at an iterate, as SciPy would."""
     try:
         names = set(inspect.signature(callback).parameters)
-    except (TypeError, ValueError):  # of a function that is not Python's
+    except (TypeError, ValueError):  # the function is not written in Python
         names = set()
     copy = solver._space.copy_of
 
@@ -35,18 +35,19 @@ def reporter(solver: Solver, callback: Callable[..., Any]) -> Callable[[], Any]:
 
 
 def _with_diagonal(diagonal: Any, settings: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings where the caller supplies a diagonal; ValueError where they contradict it."""
+    """Return the settings for a diagonal that the caller supplies. Raises ValueError if other settings contradict
+    it."""
     if diagonal is None:
         return settings
     kinds = [given[name] for name in ("INITIAL_HESSIAN", "METRIC") if name in given]
     if any(kind != InitialHessian.DIAGONAL for kind in kinds) or given.get("DIAGCO", 1) != 1:
         raise ValueError("a diagonal is given, but INITIAL_HESSIAN or DIAGCO among the options says that there is none")
-    every = {} if callable(diagonal) else {"DIAGONAL_EVERY": 0}  # an array is the same at each iterate
+    every = {} if callable(diagonal) else {"DIAGONAL_EVERY": 0}  # an array has the same values at each iterate
     return {**every, **settings, "INITIAL_HESSIAN": InitialHessian.DIAGONAL}
 
 
 def _supplier(solver: Solver, diagonal: Any, args: tuple[Any, ...], copies: bool) -> Callable[[], None]:
-    """What fills the solver's diagonal at ``Task.SUPPLY_DIAGONAL``."""
+    """Return a function that fills the solver's diagonal at ``Task.SUPPLY_DIAGONAL``."""
     space, to = solver._space, solver.diagonal
     if not callable(diagonal):
         if not hasattr(diagonal, "shape") and not isinstance(diagonal, (list, tuple)):
@@ -98,14 +99,14 @@ def solved(
     diagonal: Any = None,
     x_scale: Any = None,
 ) -> tuple[Solver, Evaluation]:
-    """A solver after its solve.
+    """Create a solver, perform the solve, and return the solver.
 
     Parameters
     ----------
     report_of : callable
-        Given the solver, returns what is called at each iterate. StopIteration ends the solve.
+        Given the solver, returns the function to call at each iterate. StopIteration ends the solve.
     after_evaluation : callable
-        Given the solver, returns what is called after each evaluation.
+        Given the solver, returns the function to call after each evaluation.
     copies : bool
         Whether fun and jac get copies of x.
     The others are those of ``minimize``.
@@ -167,67 +168,70 @@ def minimize(
     diagonal: Any = None,
     x_scale: Any = None,
 ) -> OptimizeResult:
-    """Minimise a smooth function of many variables, with bounds or without, where its arrays are.
+    """Minimise a smooth function of many variables, with or without bounds, on the device of its arrays.
 
-    x0 decides where everything is computed: arrays of NumPy, torch and JAX on the host, and those of torch, CuPy, JAX
-    and whatever offers ``__cuda_array_interface__`` on their CUDA device and current stream, in double or in single
-    precision. x, f and g stay there. x0 is not changed.
+    x0 decides where the computation takes place. For arrays of NumPy, torch and JAX in host memory it is the host. For
+    arrays of torch, CuPy, JAX or another library with ``__cuda_array_interface__`` it is their CUDA device and current
+    stream. The precision is double or single, as that of x0. x, f and g stay there. x0 is not changed.
 
     Parameters
     ----------
     fun : callable
-        ``fun(x, *args)`` gives f and the gradient, or f alone with a function as jac. x is of shape (n,), of x0's
-        library; it is the solver's own memory, to be read and not to be kept (of NumPy a read-only view). f is a
-        number, or an array of one element; the gradient an array of shape (n,), (n, 1) or (1, n) in x0's memory, which
-        is copied. NaN or Inf in either means that f is undefined at x: the step is then shortened.
+        ``fun(x, *args)`` returns f and the gradient, or only f if jac is a function. x is an array of shape (n,) of
+        x0's library. It is memory of the solver, which fun may read during the call only (for NumPy, a read-only view).
+        f is a number, or an array of one element. The gradient is an array of shape (n,), (n, 1) or (1, n) in x0's
+        memory, which is copied. NaN or Inf in either means that f is undefined at x: the step is then shortened.
     x0 : array of shape (n,)
         The start, float64 or float32; it need not lie in the box. Numbers, lists and integers become float64.
     args : tuple
         Further arguments of fun and jac. Default: none.
     jac : True, callable, "2-point", "3-point", "cs", or None
-        True, the default: fun returns the gradient as well. A function: ``jac(x, *args)`` returns it. The others, for
-        NumPy arrays: fun returns f alone, and the gradient is formed by SciPy's finite differences, within the bounds:
-        one-sided, central, or by a complex step. None stands for one-sided differences with the step ``eps``.
+        True, the default: fun returns the gradient as well. A function: ``jac(x, *args)`` returns the gradient. The
+        other values are for NumPy arrays: fun returns f alone, and the gradient is formed by finite differences with
+        SciPy's steps, within the bounds: one-sided, central, or by a complex step. None means one-sided differences
+        with the step ``eps``.
     bounds : Bounds, scipy.optimize.Bounds, sequence of pairs (lower, upper), or None
         Default: none. A tuple or list of two arrays of torch, JAX or CuPy holds the lower and the upper bounds of all
         variables. Two NumPy arrays, as in SciPy, are the (lower, upper) pairs of two variables.
     callback : callable
-        Called at each iterate: ``callback(intermediate_result=...)`` with ``x``, ``fun`` and ``nit`` where that is the
-        parameter's name, else ``callback(x)``; x is a copy. ``StopIteration`` ends the solve, with its best iterate.
+        Called at each iterate. If its parameter has the name ``intermediate_result``, its argument contains ``x``,
+        ``fun`` and ``nit``; otherwise it is x. x is a copy. ``StopIteration`` ends the solve with its best iterate.
     options : dict
-        SciPy's of L-BFGS-B: ``maxcor`` (10), ``ftol`` (2.2e-9), ``gtol`` (1e-5), ``maxiter`` and ``maxfun`` (15000),
-        ``maxls`` (20), ``disp`` (False; True or k: a line on standard output for each, or each k-th, iterate). ``ftol``
-        ends a solve only if f has not risen and the relative gradient is small as well (docs/endings.md). Of finite
-        differences ``eps`` (1e-8), ``finite_diff_rel_step``, and ``workers``: a number of processes, or a function that
-        is called as ``workers(fun, points)``, once for each gradient, and returns the values at all points. ``noise``
-        and ``noise_abs`` (0): errors of f, relative to abs(f) and in f's units (docs/noise.md). And the
-        library's own settings by the names of ``include/cuda_opt.h`` without ``CUDA_OPT_``: ``{"HISTORY_BITS": 32}``.
-        The line search's are ``line_search_ftol``, ``line_search_gtol`` and ``line_search_xtol``; ``FTOL``, ``GTOL``
-        and ``XTOL`` mean the same, with a warning. They have the library's defaults except ``INITIAL_HESSIAN``, which
-        is ``InitialHessian.LEARNED`` here: 0.79 times the evaluations of ``InitialHessian.SCALAR`` on 336 problems
-        (docs/benchmarks.md), and one n-vector more. ``SCALAR`` gives the path of version 3.0, and of SciPy's L-BFGS-B.
+        The options of SciPy's L-BFGS-B: ``maxcor`` (10), ``ftol`` (2.2e-9), ``gtol`` (1e-5), ``maxiter`` and ``maxfun``
+        (15000), ``maxls`` (20), ``disp`` (False; True or k: a line on standard output for each, or each k-th, iterate).
+        ``ftol`` ends a solve only if f has not risen and the relative gradient is small as well (docs/endings.md). Of
+        finite differences ``eps`` (1e-8), ``finite_diff_rel_step``, and ``workers``: a number of processes, or a
+        function that is called as ``workers(fun, points)``, once for each gradient, and returns the values at all
+        points. ``noise`` and ``noise_abs`` (0): errors of f, relative to abs(f) and in f's units (docs/noise.md). And
+        the library's own settings by the names of ``include/cuda_opt.h`` without ``CUDA_OPT_``: ``{"HISTORY_BITS":
+        32}``. The line search's are ``line_search_ftol``, ``line_search_gtol`` and ``line_search_xtol``; ``FTOL``,
+        ``GTOL`` and ``XTOL`` mean the same, with a warning. They have the library's defaults except
+        ``INITIAL_HESSIAN``, which is ``InitialHessian.LEARNED`` here: 0.79 times the evaluations of
+        ``InitialHessian.SCALAR`` on 336 problems (docs/benchmarks.md), and one n-vector more. ``SCALAR`` gives the path
+        of version 3.0, and of SciPy's L-BFGS-B.
     method : None or "L-BFGS-B"
         There is no other method.
     tol : float
-        Both ftol and gtol, as in SciPy. Default: theirs.
+        The value of both ftol and gtol, as in SciPy. Default: their own defaults.
     stream : int, torch.cuda.Stream, cupy.cuda.Stream
-        The CUDA stream of all device work. Default: x0's library's current one.
+        The CUDA stream of all device work. Default: the current stream of x0's library.
     cuda_graph : bool
         True, for torch and CuPy on a CUDA device: the operations of fun and jac are recorded in the fourth evaluation,
-        and launched as one CUDA graph from then on, which saves what each launch costs the host. The Python code of fun
-        is then not run any more: it has to do the same operations each time, on arrays that stay where they are, to
-        read no values on the host, and to return f as an array. What they allocate is held until the solve ends.
-        Default False.
+        and launched as one CUDA graph from then on, which saves the time that the host needs for each launch. The
+        Python code of fun is then not executed any more. It has to perform the same operations each time, on arrays
+        whose memory does not change. It must not read values on the host, and must return f as an array. Memory that it
+        allocates is freed when the solve ends. Default False.
     diagonal : array of shape (n,), or callable
-        Positive guesses of 1 / (second derivative of f by x_i), in x0's memory: the metric that the model of f starts
-        from, in place of a learned one. An array holds for the whole solve, and is scaled by the newest pair. A
-        function ``diagonal(x, *args)`` is called at each iterate, or as ``DIAGONAL_EVERY`` among the options says.
+        Positive estimates of 1 / (second derivative of f with respect to x_i), in x0's memory. They are the diagonal of
+        the initial inverse Hessian, in place of a learned diagonal. An array is used for the whole solve, and is scaled
+        by the newest correction pair. A function ``diagonal(x, *args)`` is called at each iterate, or at those that
+        the option ``DIAGONAL_EVERY`` selects.
         Default: none.
     x_scale : number or array of shape (n,)
-        The typical size of each variable, positive, in x0's memory: 1e6 for one of some millions, 1e-3 for one of some
-        thousandths. The solve is that of z = x / x_scale: the first step and ``gtol`` are in units of z, that is of
-        the gradient times x_scale. fun, bounds and the result stay in yours. It combines with a diagonal, which is
-        given for x. Default: 1.
+        The typical size of each variable, a positive number, in x0's memory: 1e6 for a variable of a few millions, and
+        1e-3 for one of a few thousandths. The problem is solved in z = x / x_scale. The first step is in units of z,
+        and ``gtol`` applies to the gradient times x_scale. fun, bounds and the result are in units of x, as is a
+        diagonal. Default: 1.
 
     Returns
     -------
@@ -240,7 +244,7 @@ def minimize(
     Raises
     ------
     TypeError, ValueError
-        an array, a bound or an option is not as said above
+        an array, a bound or an option is not as described above
     Error, OutOfMemory
         there is no CUDA device, or the workspace does not fit
     RuntimeError

@@ -1,4 +1,5 @@
-"""The options of ``minimize`` and ``lbfgsb``: SciPy's by SciPy's names, and the library's settings in capitals."""
+"""Converts the options of ``minimize`` and ``lbfgsb``: those of SciPy by SciPy's names, and the settings of the library
+by their names in capitals."""
 from __future__ import annotations
 
 import math
@@ -63,7 +64,8 @@ def _limit(value: float | None, name: str) -> int:
 
 
 def _tolerance(value: float, name: str) -> float:
-    """The tolerance, or ValueError with the user's name of it: the library's setting may be another number."""
+    """Return the tolerance. Raises ValueError, which contains the user's name of the option, if it is invalid. The
+    value of the library's setting may differ from the option's."""
     tolerance = number(value, name)
     if not tolerance >= 0:
         raise ValueError(f"{name} is {value}: it has to be a number of at least 0")
@@ -71,7 +73,7 @@ def _tolerance(value: float, name: str) -> float:
 
 
 def _hint(names: list[str]) -> str:
-    """The names that the user may have meant."""
+    """Return the names that the user may have meant."""
     meant = [_OTHER_NAMES.get(name) or name.upper() for name in names]
     meant = [LINE_SEARCH.get(name) or OTHER_NAMES.get(name, name) for name in meant]
     known = {*INTEGERS, *REALS, *OTHER_NAMES, *_OTHER_NAMES.values()}
@@ -80,7 +82,7 @@ def _hint(names: list[str]) -> str:
 
 
 def warning_class() -> type[Warning]:
-    """SciPy's class of warnings about options where the user has SciPy's optimisers."""
+    """Return SciPy's class of warnings about options, if the user has imported scipy.optimize."""
     scipy = sys.modules.get("scipy.optimize")
     kind: type[Warning] = getattr(scipy, "OptimizeWarning", RuntimeWarning)
     return kind
@@ -109,7 +111,7 @@ def options_of(
     """The options as the library and the finite differences take them.
 
     This is the one place that says how ``minimize`` differs from the library's defaults: its tolerances and limits are
-    SciPy's, and its initial Hessian is a learned diagonal. Whatever ``minimize`` is to choose by itself belongs here.
+    SciPy's, and its initial Hessian is a learned diagonal. Every default that ``minimize`` chooses belongs here.
 
     as_scipy: unknown options are a warning, and options without effect are ignored, as in SciPy's methods. Otherwise
     unknown options are an error, and options without effect a warning."""

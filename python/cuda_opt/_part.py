@@ -16,8 +16,8 @@ Gather = Callable[[Any, Any], Any]
 
 @dataclass(frozen=True)
 class Part:
-    """Rank ``rank`` of ``ranks`` has the variables from ``first`` on, of ``n`` variables in all; their number is the
-    size of its x.
+    """The part of the variables that one rank of several stores. ``rank`` is its number, of ``ranks`` in all. Its x
+    contains consecutive variables, beginning with variable ``first`` of ``n`` in all.
 
     ``gather(send, receive)`` is an all-gather: it copies ``send`` of every rank, a NumPy array of bytes, to ``receive``
     of every rank, in the order of ranks::
@@ -39,8 +39,9 @@ class Part:
 
     @classmethod
     def even(cls, rank: int, ranks: int, n: int, gather: Gather) -> tuple[Part, int]:
-        """The part of this rank, with all parts as equal as segments allow, and the number of its variables. The
-        results then have the same bits for any number of ranks."""
+        """Return the part of this rank, and the number of its variables. All parts are as equal as possible and consist
+        of whole segments (ranges of variables with their own partial sums), so that the results are bitwise the same
+        for any number of ranks."""
         rank, ranks, n = integer(rank, "rank"), integer(ranks, "ranks", 32, 1), integer(n, "n of the part")
         segments = library.cuda_opt_segments(n)
         first, end = (library.cuda_opt_segment(n, segments * r // ranks) for r in (rank, rank + 1))

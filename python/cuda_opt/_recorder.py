@@ -7,17 +7,18 @@ from typing import Any
 
 
 class Recorder:
-    """Records the work on a stream with an array library. There is one object per evaluation; it exists as long as the
-    graph."""
+    """Records the work on a stream as a CUDA graph, by the functions of an array library. There is one object per
+    graph, and both exist for the same time."""
 
     def warm_up(self, last: bool) -> AbstractContextManager[Any]:
-        """A context whose work goes to the stream that will be recorded, ordered with the current stream."""
+        """Return a context whose work is enqueued on the stream that will be recorded, in order with the current
+        stream."""
         raise NotImplementedError
 
     def record(self) -> AbstractContextManager[Any]:
-        """A context whose work is recorded and not executed."""
+        """Return a context whose work is recorded and not executed."""
         raise NotImplementedError
 
     def launch(self) -> Callable[[], None]:
-        """A function that executes the recorded work on the current stream."""
+        """Return a function that executes the recorded work on the current stream."""
         raise NotImplementedError

@@ -125,7 +125,7 @@ Kind = TypeVar("Kind", bound=Result)
 
 @lru_cache(maxsize=None)
 def _with_scipy(kind: type[Result], base: type[Any]) -> type[Any]:
-    """A class that inherits from both, and prints like a result of SciPy."""
+    """Return a class that inherits from both classes, and prints like a result of SciPy."""
     items = {"__module__": kind.__module__, "__repr__": base.__repr__, "kind": kind}
     return type(kind.__name__, (kind, base), items)
 
@@ -136,7 +136,7 @@ def _kind_of(kind: type[Any]) -> type[Result]:
 
 
 def new_result(kind: type[Kind], **items: Any) -> Kind:
-    """A result of this kind, which is also SciPy's OptimizeResult if the user has imported SciPy's optimisers."""
+    """Return a result of this kind. It is also an OptimizeResult of SciPy if the user has imported scipy.optimize."""
     result: Kind = _restored(kind, items)
     return result
 
@@ -162,7 +162,7 @@ class InverseHessian:
         self.dtype = f"float{solver._space.bits}"
 
     def _begin(self) -> None:
-        """Prepare the handle: its history stays, the bounds and the stopping tests are removed."""
+        """Prepare the solver for products H v: keep its history, and remove the bounds and the stopping tests."""
         solver = self._solver
         solver.reset(keep_pairs=True)
         if not self._begun:
@@ -175,7 +175,7 @@ class InverseHessian:
             self._begun = True
 
     def _arrays(self, v: Array) -> tuple[Array, Array, Array]:
-        """New arrays x = 0, f = 0 and g = v, which the solver reads and writes from now on."""
+        """Create arrays x = 0, f = 0 and g = v for the product H v. The solver reads and writes them from now on."""
         space = self._solver._space
         x, f, g = space.from_numpy(np.zeros(self._solver.n)), space.empty(double=True), space.empty(self._solver.n)
         space.put_number(f, 0.0, "f")
@@ -183,7 +183,8 @@ class InverseHessian:
         return x, f, g
 
     def _solve(self, x: Array, f: Array, g: Array, target: float) -> int:
-        """Start a solve with x, f and g. It ends if f is below the target; else x becomes the first trial point."""
+        """Start a solve with x, f and g. It ends if f is below the target. Otherwise x becomes the first trial
+        point."""
         solver = self._solver
         admitted, step = solver._space.admitted, solver._function("solve")
         self._begin()
@@ -191,12 +192,12 @@ class InverseHessian:
         addresses = admitted(x, "x", x.shape), admitted(f, "f", f.shape, double=True), admitted(g, "v", x.shape)
         for _ in range(2):
             task = solver._after(solver._exclusively(step, *addresses), {Task.CONVERGED, Task.NOT_FINITE})
-        if task == Task.SUPPLY_DIAGONAL:  # the one of the last iterate is there
+        if task == Task.SUPPLY_DIAGONAL:  # the array still contains the diagonal of the last iterate
             task = solver._after(solver._exclusively(step, *addresses), {Task.CONVERGED, Task.NOT_FINITE})
         return task
 
     def matvec(self, v: Array) -> Array:
-        """H v, for v of shape (n,).
+        """Return H v, for v of shape (n,).
 
         Raises
         ------
@@ -226,10 +227,11 @@ class InverseHessian:
             raise ArithmeticError("the slope -v'Hv is lost in rounding errors, and the approximation H with it")
         return space.own(x) * -(2.0**exponent) if task == Task.EVALUATE_FG else space.own(x)  # H 0 = 0
 
-    rmatvec = matvec  # it is symmetric
+    rmatvec = matvec  # H is symmetric
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """The state: a checkpoint of a solve without bounds, and an array of the same library on the same device."""
+        """Return the state for copies and pickles: a checkpoint of a solve without bounds, and an array whose library
+        and device are those of x."""
         solver = self._solver
         x, f, g = self._arrays(solver._space.from_numpy(np.ones(solver.n)))
         checkpoint = b""
@@ -253,12 +255,12 @@ def _inverse_from(
     if checkpoint:
         solver.load(checkpoint)
     inverse = InverseHessian(solver)
-    inverse._pairs = pairs  # not those of the solver, which has none if H was lost in rounding errors
+    inverse._pairs = pairs  # not the solver's number of pairs, which is 0 if H was lost in rounding errors
     return inverse
 
 
 def _operator_of(inverse: InverseHessian) -> Any:
-    """The operator as SciPy's LinearOperator, if the user has imported scipy.sparse.linalg."""
+    """Return the operator as a LinearOperator of SciPy, if the user has imported scipy.sparse.linalg."""
     linalg = sys.modules.get("scipy.sparse.linalg")
     if linalg and isinstance(inverse._solver._space, NumPySpace):
         return _linear_operator(linalg.LinearOperator)(inverse)
@@ -294,7 +296,7 @@ def result_of(solver: Solver, evaluation: Evaluation) -> OptimizeResult:
     gradient = solver._space.own(solver._g)
     unknown = evaluation.without_derivative
     if unknown is not None:
-        gradient = gradient.copy()  # the solver's own must stay finite for hess_inv
+        gradient = gradient.copy()  # the solver's own gradient must stay finite for hess_inv
         gradient[unknown] = math.nan
     return new_result(
         OptimizeResult,

@@ -30,21 +30,23 @@ def _check(scales: Array) -> None:
 
 
 class BatchScales:
-    """Typical sizes s of the n variables, the same for all problems, and what they make of the arrays of a batch."""
+    """Converts the arrays of a batch between x and z = x / s, where s are the typical sizes of the n variables, which
+    are the same for all problems."""
 
     def __init__(self, space: Space, scales: Limit, limits: tuple[Limit, Limit], n: int) -> None:
         self._space = space
         self._s = self._array(scales, n)
         _check(self._s)
         self._limits = [self._array(limit, n) for limit in limits]
-        with np.errstate(over="ignore"):  # a bound beyond the range of numbers is none
+        with np.errstate(over="ignore"):  # a bound that overflows is no bound
             self._scaled = [limit / self._s for limit in self._limits]
 
     def _array(self, values: Limit, n: int) -> Array:
         return self._space.from_numpy(np.full(n, values)) if isinstance(values, float) else values
 
     def limits(self, given: tuple[Limit, Limit]) -> tuple[Limit, Limit]:
-        """The bounds of z. A number that no scale changes remains a number."""
+        """Return the bounds of z. A bound that is a number remains a number if no scale changes it, as for 0 and
+        infinity."""
         lower, upper = (
             limit if isinstance(limit, float) and (limit == 0 or math.isinf(limit)) else scaled
             for limit, scaled in zip(given, self._scaled)
@@ -52,12 +54,13 @@ class BatchScales:
         return lower, upper
 
     def z_of(self, x: Array) -> Array:
-        """The start of z."""
+        """Return the start in z."""
         with np.errstate(over="ignore"):
             return x / self._s
 
     def x_of(self, z: Array, problems: Array | None) -> Array:
-        """x of these problems, None for all, of which z has the rows: within the bounds, and at a bound exactly."""
+        """Return x for the rows of z. The rows belong to these problems; None: to all. x lies within the bounds, and is
+        exactly at a bound if z is."""
         where = _functions_of(z).where
         (lower, upper), (lower_z, upper_z) = (
             [side if side.ndim == 1 or problems is None else side[problems] for side in sides]
@@ -68,17 +71,18 @@ class BatchScales:
         return where((z == upper_z) | (x > upper), where(z == lower_z, lower, upper), x)
 
     def gradients(self, gradients: Any, shape: tuple[int, ...], what: str) -> Any:
-        """The gradients by z of those by x. What has another shape is left to be refused."""
+        """Convert gradients with respect to x to those with respect to z. An array of another shape is returned
+        unchanged, so that a later check rejects it."""
         if isinstance(self._space, NumPySpace):
             gradients = numpy_array(gradients, what)
         return gradients * self._s if tuple(getattr(gradients, "shape", ())) == shape else gradients
 
     def gradients_by_x(self, gradients: Array) -> Array:
-        """The gradients by x of those by z."""
+        """Convert gradients with respect to z to those with respect to x."""
         return gradients / self._s
 
     def diagonals(self, diagonals: Any, shape: tuple[int, ...], what: str) -> Any:
-        """The inverse Hessian's diagonals by z of those by x."""
+        """Convert diagonals of the inverse Hessian with respect to x to those with respect to z."""
         if isinstance(self._space, NumPySpace):
             diagonals = numpy_array(diagonals, what)
         return diagonals / self._s / self._s if tuple(getattr(diagonals, "shape", ())) == shape else diagonals

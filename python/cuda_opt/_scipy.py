@@ -17,7 +17,7 @@ from ._result import OptimizeResult, result_of
 from ._solver import Solver
 from ._space import Array, as_array, name_of
 
-# SciPy's messages: from version 1.15 on, and before.
+# The messages of SciPy, each in the form of version 1.15 and later, and in the earlier form.
 _SENTENCES: dict[Any, tuple[str, str]] = {
     Task.ITERATION_LIMIT: (
         "STOP: TOTAL NO. OF ITERATIONS REACHED LIMIT",
@@ -48,8 +48,8 @@ def _before_1_15() -> bool:
 
 
 def _sentence(solver: Solver) -> str:
-    """The message of the installed version of SciPy for this end of a solve. For ends that SciPy does not have, it is
-    the library's sentence after SciPy's word for the kind of end."""
+    """Return the message of the installed version of SciPy for this return code. For a code that SciPy does not have,
+    it is the library's message after SciPy's word for the kind of termination."""
     key: Any = solver.status
     if key == Task.CONVERGED:
         key = _TESTS.get(int(solver["STOP_TEST"]))
@@ -72,7 +72,7 @@ class _Pairs:
         self._events = 0, 0
 
     def after_evaluation(self, solver: Solver) -> Callable[[], None]:
-        """Note x and g after the first evaluation, which is at the start."""
+        """Store x and g after the first evaluation, which is at the start."""
 
         def note() -> None:
             if self._x is None:
@@ -84,7 +84,7 @@ class _Pairs:
         self._x, self._g = solver._x.astype(np.float64), solver._g.astype(np.float64)
 
     def add(self, solver: Solver) -> None:
-        """At an iterate: append the pair of the step that led there."""
+        """Append the correction pair of the step that led to this iterate."""
         x, g = self._x, self._g
         self._note(solver)
         s, y = self._x - x, self._g - g
@@ -97,7 +97,7 @@ class _Pairs:
         self._events = skipped, refreshed
 
     def operator(self, n: int, otherwise: Any) -> Any:
-        """SciPy's inverse Hessian of these pairs; ``otherwise`` without SciPy."""
+        """Return SciPy's inverse Hessian with these pairs, or ``otherwise`` if SciPy is not imported."""
         scipy = sys.modules.get("scipy.optimize")
         if scipy is None:
             return otherwise
@@ -113,7 +113,7 @@ def _as_scipy(solver: Solver, evaluation: Evaluation, pairs: _Pairs, stopped: bo
         updated = {"message": _STOPPED, "status": 99, "success": False}
     if fixed is not None and len(fixed) == solver.n:
         updated["message"] = _ALL_FIXED
-    # As in SciPy, derivatives by variables that equal bounds fix are unknown.
+    # As in SciPy, derivatives with respect to variables that equal bounds fix are unknown.
     updated["hess_inv"] = pairs.operator(solver.n, result.hess_inv) if fixed is None else None
     result.update(updated)
     return result

@@ -1,4 +1,4 @@
-"""Multi-walk pattern search with batches that the user's function evaluates."""
+"""Pattern search by many independent searches ("walks"), whose points the user's function evaluates in batches."""
 from __future__ import annotations
 
 import ctypes
@@ -22,7 +22,7 @@ _AT_SMALLEST_STEP = {"repeat": 0, "end": 1, "restart": 2}
 
 
 def _box(bounds: Any, like: Any) -> tuple[Space, Any, Any, int]:
-    """The space of the points, the lower and the upper bounds as arrays of this space, and n."""
+    """Return the space (array library and device) of the points, the lower and upper bounds as arrays there, and n."""
     if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
         sides = [bounds.lb, bounds.ub]
     else:

@@ -1,4 +1,4 @@
-"""L-BFGS-B with the user's own loop."""
+"""L-BFGS-B by reverse communication: the loop is part of the user's program."""
 from __future__ import annotations
 
 import ctypes
@@ -35,44 +35,43 @@ class Solver(Handle):
     Parameters
     ----------
     x : array of shape (n,), or int
-        The start, float64 or float32, contiguous, in host or device memory: it decides where everything is computed,
-        and is overwritten. Of JAX, whose arrays do not change, a copy is taken. A number n stands for
-        ``numpy.zeros(n)``.
+        The start, a contiguous array of float64 or float32 in host or device memory. The computation takes place on
+        the device of x, and x is overwritten. JAX arrays cannot be changed, so that the solver works on a copy. An
+        integer n means ``numpy.zeros(n)``.
     m : int
         Correction pairs; 3 to 20 are usual. Default 10. The workspace is 2m + 5 vectors of x's size, in x's memory.
     bounds : Bounds, scipy.optimize.Bounds, sequence of pairs (lower, upper), or None
         Default: none. Arrays are read in place, and have to stay as they are until the solve ends.
     diagonal : bool
-        True: each iteration yields ``Task.SUPPLY_DIAGONAL`` as well, at which ``solver.diagonal``, an array of shape
-        (n,), is to be filled with positive guesses of 1 / (second derivative of f by x_i). With ``DIAGONAL_EVERY=k``
-        each k-th iteration does, with 0 the start alone, and the array has to stay as it is in between: cheaper,
-        and scaled by the newest pair.
-        Default False.
+        True: each iteration also yields ``Task.SUPPLY_DIAGONAL``. Then fill ``solver.diagonal``, an array of shape
+        (n,), with positive estimates of 1 / (second derivative of f with respect to x_i). With ``DIAGONAL_EVERY=k``
+        only every k-th iteration yields this task, and with 0 only the start. The array must not change in between; it
+        is then scaled by the newest correction pair. Default False.
     x_scale : number, array of shape (n,), or None
-        The typical size of each variable, positive: the solve is that of z = x / x_scale, with bounds and gradient in
-        these units, while x, f and g stay in yours. The stopping tests and the first step are in units of z. An array
-        is read in place, and has to stay as it is. Default: none, 1. It takes two vectors of x's size, and one more
-        for each side of the bounds that is an array, or a number other than 0, and for a diagonal.
+        The typical size of each variable, a positive number. The problem is solved in z = x / x_scale; x, f, g and the
+        bounds are in your units. The stopping tests and the first step are in units of z. An array is read in place,
+        and must not change. Default: 1. Scales need the memory of two vectors of x's size, of one more for each side of
+        the bounds that is an array or a finite number other than 0, and of one more for a diagonal.
     part : Part or None
-        x is a part of the variables, and this solver one of several that share a solve: f is the part's share, unless
-        ``F_PART`` says otherwise. Default: x has all variables.
+        Given: x contains a part of the variables, and this solver is one of several that solve the problem together. f
+        is then the contribution of this part, unless ``F_PART`` says otherwise. Default: x contains all variables.
     stream : int, torch.cuda.Stream, cupy.cuda.Stream, or None
         The CUDA stream of all device work, on which f and g have to be written. Default: the current one of x's
         library, when the solver is made.
     **settings
-        By the names of ``include/cuda_opt.h``, without ``CUDA_OPT_``: ``PGTOL=1e-8``, ``HISTORY_BITS=32``.
+        Settings, by their names in ``include/cuda_opt.h`` without ``CUDA_OPT_``: ``PGTOL=1e-8``, ``HISTORY_BITS=32``.
         ``solver["PGTOL"] = 1e-8`` changes them later, ``solver["ITERATIONS"]`` reads settings and results. The stopping
         tests are ``PGTOL`` (1e-5), ``FACTR`` (1e7) and ``ROUNDING`` (100) unless given (docs/endings.md).
 
     Attributes
     ----------
     status : Task or None
-        How the solve ended; None while it goes on. What ended it is a status, what was misused an exception.
+        The return code of the solve; None before its end. Misuse of the solver raises an exception instead.
 
     Raises
     ------
     TypeError, ValueError
-        x is no such array; a bound, a setting or m is out of its range
+        x is not an array as described above; a bound, a setting or m is out of its range
     Error, OutOfMemory
         there is no CUDA device, or the workspace does not fit
     """
@@ -134,7 +133,7 @@ class Solver(Handle):
             raise
 
     def _function(self, name: str) -> Callable[..., int]:
-        """The library's function for the precision."""
+        """Return the library's function for the precision of x."""
         function: Callable[..., int] = getattr(library, f"cuda_opt_{name}_f32" if self._single else f"cuda_opt_{name}")
         return function
 
@@ -151,14 +150,15 @@ class Solver(Handle):
 
     @property
     def x(self) -> Array:
-        """The point to evaluate, or the best one after the end: shape (n,). To be read: a view of the array that the
-        solver was made with, whose values change at the next step; of JAX a new array of the solver's own memory."""
+        """The point to evaluate, or the best point after the end, of shape (n,). Do not write to it. It is a view of
+        the array with which the solver was created, and its values change at the next step. For JAX it is a new array
+        that shares the solver's memory."""
         return self._space.view(self._x)
 
     @property
     def f(self) -> Array:
-        """f at x, an array of shape (), a double in x's memory; of JAX without jax_enable_x64 a float. A number or an
-        array of one element may be assigned."""
+        """f at x: an array of shape () in x's memory with one double; for JAX without jax_enable_x64 a Python float. A
+        number or an array of one element may be assigned."""
         return self._space.scalar(self._f)
 
     @f.setter
@@ -179,7 +179,8 @@ class Solver(Handle):
         return self
 
     def __next__(self) -> Task:
-        """Continue to the next task. StopIteration when the solve has ended; ``status`` is then its return code."""
+        """Perform one step and return the next task. StopIteration means that the solve has ended; ``status`` is then
+        its return code."""
         if self.status is not None:
             raise StopIteration
         task = self.step()
@@ -192,7 +193,8 @@ class Solver(Handle):
         return self._exclusively(self._solve, *self._arguments)
 
     def step(self) -> int:
-        """One step: the number of a ``Task``. What is misused is an exception, how a solve ends is not."""
+        """Perform one step and return the number of a ``Task``. Misuse raises an exception; the end of a solve does
+        not."""
         code = self._step()
         while code == Task.EXCHANGE and self._part:
             code = self._exclusively(self._part.exchange) or self._step()
@@ -211,14 +213,14 @@ class Solver(Handle):
         return super()._after(code, ends)
 
     def end(self, code: int) -> None:
-        """Take note of a step's code <= 0, for those who call step() themselves: it becomes the status."""
+        """Make the code of the last step the status, after the solve has ended. For code that calls step() itself."""
         self.status = TASKS[self._after(code, ENDS)]
 
     def reset(self, *, keep_pairs: bool = False) -> None:
-        """Begin anew from x as it is: settings, bounds and workspace stay.
+        """Begin a new solve from the current x. Settings, bounds and workspace are kept.
 
-        keep_pairs=True: the correction pairs are the memory of the next solve, which may have an f that has changed a
-        little: it takes fewer evaluations."""
+        keep_pairs=True: the next solve starts with the correction pairs of this one. It then takes fewer evaluations,
+        even if f has changed a little."""
         self._check(self._exclusively(library.cuda_opt_warm_start if keep_pairs else library.cuda_opt_reset))
         self.status = None
 

@@ -1,7 +1,8 @@
 """The memory of the user's arrays, and how their library creates and fills other arrays in the same memory.
 
-A solver works on addresses. All that it has to know of NumPy, torch, JAX, CuPy and their like is a ``Space``: one that
-is made from x0, and through which every array of a solve goes. ``_space_of.py`` chooses it."""
+A solver works on addresses. A ``Space`` contains everything that depends on the array library (NumPy, torch, JAX, CuPy
+and others). It is created from x0, and every array of a solve is created, checked and copied by it. ``_space_of.py``
+chooses the class."""
 from __future__ import annotations
 
 import ctypes
@@ -29,7 +30,7 @@ def name_of(value: Any) -> str:
 
 
 def bits_of(dtype: str, what: str = "x0") -> int:
-    """64 or 32; TypeError for elements that are neither double nor single precision."""
+    """Return 64 or 32 for double or single precision. Raises TypeError for elements of another type."""
     if dtype not in DTYPES:
         raise TypeError(f"{what} has elements of {dtype}: they have to be float64 or float32")
     return DTYPES[dtype]
@@ -40,10 +41,10 @@ class Space:
 
     backend = BACKEND_HOST
     stream: int | None = None  # a cudaStream_t; None: the library's own default
-    stream_owner: Any = None  # kept: the stream has to outlive the handle
+    stream_owner: Any = None  # stored here, because the stream must exist as long as the handle
     bits = 64
     device: Any = None  # the device of all arrays; None: there is only one
-    recording = False  # whether an evaluation is recorded into a CUDA graph, and not done
+    recording = False  # True while an evaluation is recorded as a CUDA graph and not executed
 
     def within(self) -> AbstractContextManager[Any]:
         """A context in which the device is current, for the creation of a handle."""
@@ -54,11 +55,11 @@ class Space:
         raise NotImplementedError
 
     def copy_of(self, array: Array) -> Array:
-        """A new contiguous array with these values in the precision of the space: a start."""
+        """Return a new contiguous array with these values, in the precision of x0. It is used for the start."""
         raise NotImplementedError
 
     def take(self, array: Array, what: str, written: bool = False) -> Array:
-        """The user's array, if the library can read or write it in place; otherwise an exception."""
+        """Return the user's array if cuda_opt can read or write it in place. Otherwise raise an exception."""
         memory = self.memory(array, what)
         admit(memory, what, f"float{self.bits}", memory.shape, device=self.device, written=written)
         return array
@@ -84,7 +85,7 @@ class Space:
         return array
 
     def bytes_of(self, owner: Any) -> int:
-        """The size of an owner's memory in bytes."""
+        """Return the size in bytes of the memory of an array, which is the result of ``owner``."""
         return int(owner.nbytes)
 
     def from_numpy(self, array: np.ndarray[Any, Any]) -> Array:
@@ -92,7 +93,7 @@ class Space:
         raise NotImplementedError
 
     def view(self, array: Array) -> Array:
-        """The same memory as an array for the user's function, which must only read it."""
+        """Return the same memory as an array for the user's function, which must only read it."""
         return array
 
     def scalar(self, array: Array) -> Any:
@@ -110,7 +111,8 @@ class Space:
         return self.view(array)[..., :count]
 
     def padded(self, active: int, count: int) -> int:
-        """The number of rows, at most ``count``, that the user's function receives; the first ``active`` are used."""
+        """Return the number of rows that the user's function of a batch receives, at most ``count``. Only the first
+        ``active`` rows are used."""
         return active
 
     def rows(self, array: Array, active: int, rows: int) -> Array:
@@ -133,8 +135,8 @@ class Space:
         raise ValueError("cuda_graph is True, but x0 is not an array of torch or CuPy on a CUDA device")
 
     def number_of(self, value: Any, what: str) -> float:
-        """The value, a number on the host. TypeError during a recording, which would repeat the same number in all
-        evaluations."""
+        """Return a value of the user as it is, if it is a number on the host. Raises TypeError while a CUDA graph is
+        recorded, which would repeat the same number in all evaluations."""
         if self.recording:
             raise TypeError(f"{what} is a {name_of(value)}: in a CUDA graph it has to be an array in device memory")
         return number(value, what)

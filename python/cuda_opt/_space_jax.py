@@ -1,9 +1,10 @@
 """JAX arrays, on the host and on CUDA devices.
 
-They do not change, and the solver's x, f and g do: so these are arrays of its own, whose memory JAX allocates and no
-one else gets to see. What the user's function is given is the same memory by DLPack, as an array that is new at each
-evaluation, and to be dropped after it; what it returns is copied from device memory to device memory. JAX computes on
-streams of its own: the host waits for x before it is handed out, and for the results before they are copied."""
+JAX arrays are immutable, but the solver changes x, f and g. Therefore the solver uses arrays of its own, whose memory
+JAX allocates and to which the user has no access. The user's function receives the same memory by DLPack, as a new
+array in each evaluation, which it must not keep. The arrays that it returns are copied within device memory. JAX
+computes on its own streams: the host waits for x before it calls the function, and for the results before it copies
+them."""
 from __future__ import annotations
 
 import ctypes
@@ -137,7 +138,7 @@ class JaxSpace(Space):
         self.wait()
         address = array.unsafe_buffer_pointer()
         view = self._views.get(address)
-        if view is None or view.is_deleted():  # a function to which it was donated has deleted it
+        if view is None or view.is_deleted():  # a function to which the user donated the array has deleted it
             view = self._views[address] = jax.dlpack.from_dlpack(array)
         # A new array each time, because JAX may cache the values of an array. DLPack would take three times as long.
         return jax.make_array_from_single_device_arrays(view.shape, view.sharding, [view])

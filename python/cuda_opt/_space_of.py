@@ -1,4 +1,4 @@
-"""Chooses the space of an array: the only module that knows all of them."""
+"""Chooses the ``Space`` for an array. This is the only module that refers to all classes of spaces."""
 from __future__ import annotations
 
 import sys

@@ -24,7 +24,7 @@ class _TensorPairs(_Pairs):
 
 
 def _pairs_of(pairs: _Pairs, solver: Any, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """s, y, and the diagonal of the initial inverse Hessian."""
+    """Return s and y of the correction pairs, and the diagonal of the initial inverse Hessian."""
     initial = torch.as_tensor(solver.initial_inverse_hessian(), dtype=x.dtype, device=x.device)
     if not pairs._pairs:
         zeros = x.new_zeros((1, x.numel()))
@@ -36,7 +36,7 @@ def _pairs_of(pairs: _Pairs, solver: Any, x: torch.Tensor) -> tuple[torch.Tensor
 def _conjugate_gradients(
     product: Callable[[torch.Tensor], torch.Tensor], b: torch.Tensor, precondition: Callable[[torch.Tensor], Any]
 ) -> torch.Tensor:
-    """The solution of product(w) = b. ValueError where the matrix is singular or not positive definite."""
+    """Return the solution w of product(w) = b. Raises ValueError if the matrix is singular or not positive definite."""
     double = b.dtype == torch.float64
     tolerance, accepted, limit = (1e-10 if double else 1e-5), (1e-6 if double else 1e-2), 10 * b.numel() + 100
     epsilon, size = torch.finfo(b.dtype).eps, float(b.norm())
@@ -47,7 +47,7 @@ def _conjugate_gradients(
         h = product(p)
         products += 1
         curvature = p @ h
-        # A curvature below its rounding errors is that of a singular matrix.
+        # If the curvature is below its rounding errors, the matrix is singular in floating-point arithmetic.
         definite = bool(curvature > epsilon * p.norm() * h.norm())
         if definite:
             step = rz / curvature
@@ -61,13 +61,14 @@ def _conjugate_gradients(
 
 
 def _products(g: Any, inputs: list[Any], w: Any) -> list[Any]:
-    """w' dg / d input of each input; 0 where g does not depend on it."""
+    """Return w' dg / d input for each input. It is 0 for an input on which g does not depend."""
     found = torch.autograd.grad(g, inputs, w, retain_graph=True, allow_unused=True)
     return [torch.zeros_like(one) if product is None else product for one, product in zip(inputs, found)]
 
 
 class _Minimum(torch.autograd.Function):
-    """x at the minimum, of data, lower and upper bounds. ``solve`` has no derivative and no values of them."""
+    """x at the minimum as a function of data, lower and upper bounds, with its derivative. ``solve`` computes x without
+    derivatives."""
 
     @staticmethod
     def forward(context: Any, solve: Any, lower: Any, upper: Any, *data: Any) -> Any:
@@ -97,7 +98,7 @@ class _Minimum(torch.autograd.Function):
             return _products(g, [at], w)[0]
 
         def product(w: Any) -> Any:
-            """H_FF w_F, and w_A."""
+            """Return the product with diag(H_FF, I): H_FF w_F for the free variables, and w_A for the active ones."""
             return torch.where(free, hessian(w * free), w)
 
         inverse = masked_pairs(torch, s, y, initial, free)
@@ -118,7 +119,7 @@ class _Minimum(torch.autograd.Function):
 
 
 class _Solve:
-    """A solve at given data, and what its derivative needs."""
+    """A solve at given data, with the arrays that its derivative needs."""
 
     def __init__(self, fun: Callable[..., Any], x0: torch.Tensor, options: Mapping[str, Any]) -> None:
         self.fun, self._x0, self._options = fun, x0, options
@@ -166,18 +167,18 @@ def argmin(
     Parameters
     ----------
     fun : callable
-        ``fun(x, *data)`` gives a tensor of one element that autograd differentiates by x and data, by x twice. The
-        result has no derivative with respect to tensors that fun refers to otherwise.
+        ``fun(x, *data)`` returns a tensor of one element. Autograd must be able to differentiate it twice with respect
+        to x, and with respect to x and data. The result has no derivative with respect to other tensors that fun uses.
     x0 : tensor of shape (n,)
         The start, float64 or float32, on the host or on a CUDA device. The derivative with respect to it is 0.
     data : tuple of tensors, or a tensor
         Default: none.
     bounds : Bounds, or pair (lower, upper)
-        Each side a number, None, or a tensor that broadcasts to x0's shape. Default: none.
+        Each side is a number, None, or a tensor that broadcasts to x0's shape. Default: none.
     tol : float
-        Of the largest component of the projected gradient. Default: 1e-10, or 1e-5 of a float32 x0.
+        The tolerance of the largest component of the projected gradient. Default: 1e-10, or 1e-5 if x0 is float32.
     options : dict
-        as of ``cuda_opt.minimize``; but ``ftol`` is 0 unless given here
+        as for ``cuda_opt.minimize``, except that the default of ``ftol`` is 0
 
     Returns
     -------
@@ -186,7 +187,7 @@ def argmin(
     Raises
     ------
     TypeError, ValueError
-        as of ``cuda_opt.minimize``; ValueError in the backward pass where the Hessian of the free variables is
+        as for ``cuda_opt.minimize``; ValueError in the backward pass if the Hessian of the free variables is
         singular or not positive definite at x
 
     Warns
