@@ -1,5 +1,5 @@
-"""Strategies of the property-based tests: NumPy arrays of any dtype, shape and strides, and the array libraries that
-they are converted to."""
+"""Strategies of the property-based tests. They generate NumPy arrays of any dtype, shape and strides, and convert them
+to the arrays of other libraries."""
 import importlib.util
 
 import numpy as np

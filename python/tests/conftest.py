@@ -1,4 +1,4 @@
-"""What the tests share: a quadratic function whose minimum in any box is known, and Rosenbrock's."""
+"""Fixtures for all tests: a quadratic function whose minimum in any box is known, and the Rosenbrock function."""
 import os
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -9,7 +9,7 @@ import pytest  # noqa: E402
 
 
 def parabola(x):
-    """sum (x_i - i)^2 / 2 and its gradient: the minimum in a box is its point nearest to (0, 1, 2, ...)."""
+    """Return f = sum (x_i - i)^2 / 2 and its gradient. The minimum in a box is its point nearest to (0, 1, 2, ...)."""
     g = x - np.arange(len(x))
     return float(g @ g) / 2, g
 

@@ -1,4 +1,4 @@
-"""The checks of gpu_check.py of batches: ``gpu_check.py batch``."""
+"""The checks of ``minimize_batch`` on a CUDA device, which ``gpu_check.py batch`` runs."""
 import numpy as np
 from gpu_shared import Missing, cupy_and_stream, library, near, torch_and_stream
 

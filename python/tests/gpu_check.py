@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Usage: gpu_check.py [NAME ...]
 
-The adapters with arrays of a real CUDA device, on streams other than the default one: torch, CuPy, JAX. It needs no
-pytest; CUDA_OPT_LIBRARY names the library. Prints a line for each check, those whose library is missing as skipped, and
-ends with their numbers; the exit status is the number that failed."""
+Checks the package with arrays of torch, CuPy and JAX on a real CUDA device, on streams other than the default one. It
+does not need pytest. CUDA_OPT_LIBRARY names the shared library. It prints one line for each check; a check whose array
+library is missing is skipped. The last line has the numbers of checks. The exit status is the number of failures."""
 import json
 import sys
 import tempfile

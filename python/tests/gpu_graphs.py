@@ -1,4 +1,4 @@
-"""Checks of gpu_check.py: evaluations that torch and CuPy record as CUDA graphs."""
+"""The checks of evaluations that torch and CuPy record as CUDA graphs, which gpu_check.py runs."""
 import contextlib
 import subprocess
 import sys

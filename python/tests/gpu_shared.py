@@ -1,4 +1,4 @@
-"""What the checks on a real device share: their libraries, streams and functions."""
+"""Array libraries, streams and test functions that the checks on a real CUDA device share."""
 import os
 import sys
 from pathlib import Path

@@ -1,11 +1,11 @@
-"""Small problems, most of them of More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17, by their numbers there, some in boxes:
-a problem is a list of residuals whose squares are summed, so that its gradient can be taken by a complex step."""
+"""Small test problems, some of them with bounds. Most are from More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17, and have
+their numbers there. f is a sum of squared residuals, so that a complex step gives its gradient."""
 from dataclasses import dataclass
 from typing import Any, Callable
 
 import numpy as np
 
-STEP = 1e-40  # of the imaginary part: far below the rounding errors of the real one
+STEP = 1e-40  # the imaginary part, which is far below the rounding errors of the real part
 
 
 @dataclass

@@ -1,4 +1,5 @@
-"""The tests of the package, by pytest; skipped aloud where NumPy or pytest is missing."""
+"""Runs the tests of the package by pytest. If NumPy or pytest is missing, it says so and exits with the status for
+skipped tests."""
 import importlib.util
 import sys
 from pathlib import Path

@@ -1,9 +1,9 @@
-"""A plugin for pytest that replaces L-BFGS-B in SciPy by ours, for a run of SciPy's own installed tests.
+"""A plugin for pytest that replaces L-BFGS-B in SciPy by that of cuda_opt, for a run of SciPy's own installed tests.
 
 ``CUDA_OPT_SUBSTITUTION`` chooses the variant:
 
-- ``differences``: SciPy prepares the problem as for its own L-BFGS-B, finite differences included, and we solve it;
-- ``bare``: ``minimize(method="L-BFGS-B")`` becomes ``minimize(method=cuda_opt.lbfgsb)``.
+- ``differences``: SciPy prepares the problem as for its own L-BFGS-B, with its finite differences, and cuda_opt solves
+it; - ``bare``: ``minimize(method="L-BFGS-B")`` becomes ``minimize(method=cuda_opt.lbfgsb)``.
 
 ``CUDA_OPT_SUBSTITUTION_METRIC``, if it is set, is the METRIC of all solves. Tests that cannot call L-BFGS-B are left
 out. The outcome of each test that has called it is written to the file that ``CUDA_OPT_OUTCOMES`` names."""

@@ -1,4 +1,5 @@
-"""What backends() says: of this machine, and of machines that are described by a driver made for the test."""
+"""Tests the result of backends() on this machine, and on other machines, which a substitute for the CUDA driver
+simulates."""
 import ctypes
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What is wrong is an exception with one sentence that names it, before anything is computed."""
+"""Wrong input raises an exception with one sentence that names the error, before anything is computed."""
 import numpy as np
 import pytest
 
@@ -64,7 +64,8 @@ def test_start_in_place(x, kind, text):
 
 
 def test_bounds_in_the_memory_of_x(parabola):
-    """x is overwritten, and bounds are read in place; minimize, which copies x0, takes them."""
+    """Solver overwrites x and reads bounds in place, so that it rejects bounds in the memory of x. minimize copies x0
+    and accepts such bounds."""
     x = np.ones(3)
     with pytest.raises(cuda_opt.Error, match="x, of 24 bytes, and the lower bounds, of 24 bytes, overlap"):
         next(Solver(x, bounds=Bounds(x, None)))

@@ -1,4 +1,4 @@
-"""``minimize_batch``: many problems at once, against one by one, SciPy, and the conditions of a minimum."""
+"""Compares ``minimize_batch`` with solves of single problems, with SciPy, and with the conditions for a minimum."""
 import gc
 import weakref
 

@@ -1,5 +1,5 @@
-"""Evaluations as CUDA graphs, on a machine without a device: what is recorded when, and what comes out where it fails,
-with recorders that only pretend. gpu_check.py has torch's and CuPy's on a device."""
+"""Tests when evaluations are recorded as CUDA graphs, and which exceptions a failed recording raises. The recorders are
+substitutes, so that no device is needed. gpu_check.py tests those of torch and CuPy on a device."""
 import contextlib
 import types
 import warnings

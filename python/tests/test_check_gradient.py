@@ -1,4 +1,4 @@
-"""``check_gradient`` names what is wrong with a gradient, and has nothing against a right one."""
+"""``check_gradient`` names the error of a wrong gradient, and accepts a correct one."""
 import numpy as np
 import pytest
 from problems import PROBLEMS

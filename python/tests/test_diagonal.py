@@ -1,4 +1,4 @@
-"""``minimize`` with a diagonal of the caller's: an array, or a function of x."""
+"""Tests ``minimize`` with a diagonal that the caller supplies: an array, or a function of x."""
 import pickle
 
 import numpy as np

@@ -1,4 +1,5 @@
-"""Gradients by finite differences are those of SciPy, within the bounds, and so are the options for them."""
+"""Gradients by finite differences, and the options for them, agree with those of SciPy. All points satisfy the
+bounds."""
 import multiprocessing
 import threading
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""The examples run, small, and make their pictures where matplotlib is there."""
+"""Runs the examples with small sizes, and checks their pictures if matplotlib is installed."""
 import importlib.util
 import os
 import re

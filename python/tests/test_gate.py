@@ -1,4 +1,4 @@
-"""The properties that an array must have when the library gets its address, and must keep while it is in use."""
+"""Tests that an array has the required properties when cuda_opt stores its address, and keeps them while it is used."""
 import numpy as np
 import pytest
 

@@ -1,4 +1,4 @@
-"""JAX arrays: on the host here, and on a CUDA device where JAX has one."""
+"""Tests solves with JAX arrays on the host, and on a CUDA device if JAX has one."""
 import contextlib
 import ctypes
 import os

@@ -1,4 +1,5 @@
-"""JAX arrays that differ from the requested ones: precision that is switched, tracing, layouts; and bounds."""
+"""Tests JAX arrays that differ from the requested ones: their precision follows jax_enable_x64, they are traced and
+have no values, or their layout is not row-major. It also tests the forms of bounds for JAX."""
 import numpy as np
 import pytest
 
@@ -109,7 +110,7 @@ def test_single_precision_while_doubles_come_and_go(on_host):
 
 
 def test_what_is_traced(doubles):
-    """Where a solve cannot be a part of a traced function, the exception says so."""
+    """The exception says so if a solve cannot be a part of a traced function."""
     zero, hess_inv = jnp.zeros(3), cuda_opt.jax.minimize(parabola, jnp.ones(3)).hess_inv
 
     for case in (

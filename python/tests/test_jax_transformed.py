@@ -1,6 +1,6 @@
-"""Solves in cuda_opt.jax that are compiled once, and inside of functions that JAX transforms.
+"""Tests solves by cuda_opt.jax that are compiled once, and solves inside functions that JAX transforms.
 
-The properties are those that the tests of jaxopt's LBFGSB check: value, bounds, pytrees, jit, vmap, implicit
+The tested properties are those of the tests of jaxopt's LBFGSB: value, bounds, pytrees, jit, vmap, implicit
 differentiation, auxiliary output and single precision."""
 import gc
 import weakref

@@ -1,5 +1,5 @@
-"""The functions by which the package calls the library are those of its header; its numbers are in
-``tests/rules/check_interfaces.py``."""
+"""Compares the prototypes by which the package calls the library with its header. ``tests/rules/check_interfaces.py``
+compares the constants."""
 import ctypes
 import pickle
 import re

@@ -1,4 +1,5 @@
-"""Nothing leaks; exceptions come out unchanged; interrupts end a solve; threads do not disturb one another."""
+"""Tests that no memory leaks, that exceptions of the user's functions are raised unchanged, that interrupts end a
+solve, and that threads are independent of each other."""
 import copy
 import gc
 import os

@@ -1,4 +1,4 @@
-"""``minimize`` keeps SciPy's conventions, called by itself and as a method of SciPy's."""
+"""``minimize`` has SciPy's conventions, both when it is called directly and as a method of SciPy's ``minimize``."""
 import copy
 import pickle
 from functools import partial
@@ -8,8 +8,8 @@ import pytest
 
 import cuda_opt
 
-ONE_NUMBER = {"INITIAL_HESSIAN": cuda_opt.InitialHessian.SCALAR}  # the metric of version 3.0, and of SciPy
-NEAREST = np.array([0, 1, 2, 3, 3, 3, 3, 3])  # the parabola's minimum in [0, 3]^8
+ONE_NUMBER = {"INITIAL_HESSIAN": cuda_opt.InitialHessian.SCALAR}  # the initial Hessian of version 3.0 and of SciPy
+NEAREST = np.array([0, 1, 2, 3, 3, 3, 3, 3])  # the minimiser of the parabola in [0, 3]^8
 
 
 def test_defaults(rosenbrock):

@@ -1,4 +1,4 @@
-"""Options that have two names: former names, and those of the line search."""
+"""Tests options that have two names: those with former names, and those of the line search."""
 import warnings
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Ranks as threads: each has a solver with its part of x."""
+"""Tests solves on several ranks, which are threads here. Each has a solver with its part of x."""
 import threading
 
 import numpy as np

@@ -1,5 +1,5 @@
-"""Properties that hold for all inputs, tested with Hypothesis: dtypes, shapes, strides and array libraries; exceptions,
-nested calls, threads, fork, pickling and the interpreter's exit.
+"""Tests with Hypothesis of properties that hold for all inputs. The inputs are arrays of any dtype, shape, strides and
+library. Other tests concern exceptions, nested calls, threads, fork, pickling and the interpreter's exit.
 
 Every run generates the same examples. CUDA_OPT_TEST_EXAMPLES=N generates N new ones for each property instead. A
 failure prints the means to reproduce it."""
@@ -83,8 +83,8 @@ def test_any_array_as_x0(name, data):
 @LIBRARIES
 @given(data=st.data())
 def test_any_array_as_gradient_bound_or_vector(name, data):
-    """An array that the function returns, that is a bound, or that hess_inv is multiplied by is accepted or refused. If
-    it is accepted, its values are used correctly."""
+    """An array of any kind is used as the gradient that fun returns, as a bound, or as the vector in a product with
+    hess_inv. It is accepted or refused. If it is accepted, its values are used correctly."""
     lib = library(name)
     n = data.draw(st.integers(1, 4))
     bits = data.draw(st.sampled_from([32, 64]))
@@ -211,7 +211,7 @@ def test_any_options(options, tol):
 
 @given(numbers=st.tuples(*[st.one_of(st.integers(-3, 12), st.integers(-(2**70), 2**70), ANYTHING)] * 4))
 def test_any_part(numbers):
-    """The solve uses the numbers of the part, or refuses them."""
+    """Any four values are passed to ``Part`` as rank, ranks, first and n. The solver uses or refuses them."""
     try:
         solver = Solver(np.zeros(10), part=cuda_opt.Part(*numbers, lambda send, receive: None))
     except REFUSED as refused:

@@ -1,5 +1,6 @@
-"""Arrays that are known by their protocol alone, on a machine without a device: objects that say of host memory that it
-is a device's. CuPy's arrays go the same way; gpu_check.py has those."""
+"""Tests arrays that are used through ``__cuda_array_interface__`` or DLPack alone, on a machine without a device. The
+test arrays are in host memory, but report that it is device memory. CuPy's arrays are used in the same way;
+gpu_check.py tests them."""
 import ctypes
 import sys
 import types

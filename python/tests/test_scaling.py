@@ -1,4 +1,4 @@
-"""``x_scale`` of ``minimize``, ``minimize_batch`` and ``Solver``: the solve is that of x / x_scale."""
+"""With ``x_scale``, ``minimize``, ``minimize_batch`` and ``Solver`` solve the problem in z = x / x_scale."""
 import pickle
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""SciPy's own tests of L-BFGS-B, as they are installed with SciPy, with ours in its place (scipy_substitution.py)."""
+"""Runs SciPy's own installed tests of L-BFGS-B with cuda_opt in its place (scipy_substitution.py)."""
 import importlib.util
 import json
 import os

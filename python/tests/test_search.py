@@ -1,4 +1,4 @@
-"""``pattern_search``: batches by the user's vectorised function."""
+"""Tests ``pattern_search``, whose batches of points the user's vectorised function evaluates."""
 import re
 
 import numpy as np

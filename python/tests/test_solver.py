@@ -1,4 +1,4 @@
-"""``Solver``: the loop is the caller's, x is solved for in place, settings and results go by name."""
+"""Tests ``Solver``: the caller's program contains the loop, x is overwritten, and settings and results have names."""
 import threading
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""torch tensors in place, and the optimizer."""
+"""Tests solves that use torch tensors in place, and the optimizer LBFGSB."""
 import math
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""``cuda_opt.torch.argmin``: the derivative of a minimum in a box, against differences of minima."""
+"""Compares the derivative of a minimum in a box by ``cuda_opt.torch.argmin`` with differences of minima."""
 import warnings
 
 import pytest

@@ -1,4 +1,4 @@
-"""The options of torch.optim.LBFGS, parameter groups, complex parameters, and the bytes of the state."""
+"""Tests the optimizer LBFGSB: options of torch.optim.LBFGS, parameter groups, complex parameters and state_dict()."""
 import copy
 import math
 import os

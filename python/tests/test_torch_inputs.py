@@ -1,5 +1,6 @@
-"""LBFGSB with the inputs with which torch tests its LBFGS (torch.testing._internal), and with what torch expects of
-every optimizer. Each test is run for each of these inputs, of which some have line_search_fn and maximize."""
+"""Tests LBFGSB with the inputs of torch's own tests of LBFGS (torch.testing._internal), and for the properties that
+torch requires of every optimizer. Each test runs with each of these inputs. Some of them set line_search_fn and
+maximize."""
 import copy
 import io
 import pickle

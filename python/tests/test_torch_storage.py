@@ -1,4 +1,5 @@
-"""torch tensors whose memory is replaced or resized, or does not hold the values of the tensor."""
+"""Tests torch tensors whose memory is replaced or resized, or does not contain the values of the tensor, because torch
+negates or conjugates lazily."""
 import copy
 import pickle
 

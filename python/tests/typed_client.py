@@ -1,5 +1,5 @@
-"""A program that uses every field of the results, for mypy --strict and pyright: both have to know the fields' types,
-so that there is no Any but in the arrays, whose library the caller chooses. tools/test_python checks it."""
+"""A program that uses every field of the results. tools/test_python runs mypy --strict and pyright on it. Both must
+know the type of each field. Only arrays may have the type Any, because the caller chooses their library."""
 from __future__ import annotations
 
 from collections.abc import Callable
