@@ -1,8 +1,4 @@
-// Plots f and
-//
-// Pg
-//
-// , the norm of the projected gradient, of a run against iterations.
+// Plots f and ||Pg||, the norm of the projected gradient, of a run against iterations.
 #pragma once
 
 #include "history.hpp"

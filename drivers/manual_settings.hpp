@@ -15,15 +15,7 @@ inline void set_as_in_manual(cudaopt::Handle &s) {
     // With this setting the solve continues where VA15 would give up. This does not happen in the manual's run.
     s.set_int(CUDA_OPT_ROBUST, 1);
 
-    // The only stopping test of the manual is
-    //
-    // g
-    //
-    // < eps max(1,
-    //
-    // x
-    //
-    // ).
+    // The only stopping test of the manual is ||g|| < eps max(1, ||x||).
     s.set_real(CUDA_OPT_EPS, 1e-5);
     s.set_real(CUDA_OPT_PGTOL, 0);
     s.set_real(CUDA_OPT_FACTR, 0);

@@ -324,7 +324,9 @@ class CudaBatch {
         batch::solve_by_warps<ShapeOfWarp<bounds>, initial_hessian, batch::BatchData, Real, Functor>;
 
     struct InShared {
-        int blocks = -1, warps = 1; // -1: not prepared, 0: too little shared memory; warps: per block, at most
+        // The number of blocks is -1 before it has been determined, and 0 if there is too little shared memory. `warps`
+        // is the largest number of warps per block.
+        int blocks = -1, warps = 1;
     };
     struct Warps {
         unsigned char *slots = nullptr;

@@ -98,15 +98,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_free_gram(const P
 }
 
 // Computes the products without bounds if the team has several lanes (threads). Each lane forms one product, and two
-// lanes form the squares of
-//
-// g
-//
-// and
-//
-// x
-//
-// . With m = 5 these are 32 sums, one for each lane of a warp.
+// lanes form the squares of ||g|| and ||x||. With m = 5 these are 32 sums, one for each lane of a warp.
 template <class Real, class Team, class ShapeOf>
 template <class Panel>
 CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_by_lanes(const Panel &panel, int columns) {
@@ -199,15 +191,8 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::report(const RowFacts<
     products.projected_gradient_max = facts.largest.v;
 }
 
-// Computes the squares of
-//
-// P g
-//
-// and
-//
-// x
-//
-// , each by one lane of the team. (P g)_i is stored temporarily in the memory of the panel's entries.
+// Computes the squares of ||P g|| and ||x||, each by one lane of the team. (P g)_i is stored temporarily in the memory
+// of the panel's entries.
 template <class Real, class Team, class ShapeOf>
 CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::sum_squares() {
     if (team_.lane() > 1) return;

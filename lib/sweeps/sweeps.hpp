@@ -132,16 +132,8 @@ class Sweeps {
     virtual void fetch(const HeldVector &which, void *to_host) = 0;
     virtual void store(const HeldVector &which, const void *from_host) = 0;
     virtual int64_t bytes_of(const HeldVector &which) const = 0;
-    // The next functions return
-    //
-    // x
-    //
-    // _2 and
-    //
-    // P g
-    //
-    // _2 by scaled sums of squares. They are used in the rare case that the squares in sweep 1 overflow or underflow.
-    // They read 1 and 4 n-vectors.
+    // The next functions return ||x||_2 and ||P g||_2 by scaled sums of squares. They are used in the rare case that
+    // the squares in sweep 1 overflow or underflow. They read 1 and 4 n-vectors.
     virtual double x_norm() = 0;
     virtual double projected_gradient_norm() = 0;
     // Returns the 2-norm of the vector with components x_i (P g)_i. It reads 4 n-vectors. It is rarely called.
