@@ -15,7 +15,7 @@ def parabola(x):
 
 
 def rosenbrock(x):
-    """sum 100 (x_(i+1) - x_i^2)^2 + (1 - x_i)^2 and its gradient; (1, ..., 1) is the minimum."""
+    """Return f = sum 100 (x_(i+1) - x_i^2)^2 + (1 - x_i)^2 and its gradient. The minimum is at (1, ..., 1)."""
     a, b = x[1:] - x[:-1] ** 2, 1 - x[:-1]
     g = np.zeros_like(x)
     g[:-1] = -400 * x[:-1] * a - 2 * b

@@ -26,12 +26,13 @@ import cuda_opt
 
 
 def no_worse(ours, theirs, what, tolerance=1e-5):
-    """Whether a minimum is no higher than SciPy's, but for the tolerance of the fits."""
+    """Return whether a minimum is no higher than SciPy's, except for the tolerance of the fits."""
     assert ours <= theirs + tolerance * max(1, abs(theirs)), f"{what}: {ours} with cuda_opt, {theirs} with SciPy"
 
 
 def tests_pass(files, *arguments):
-    """Whether the tests of the package in these files pass; those of libraries that are not installed are skipped."""
+    """Return whether the tests of the package in these files pass. Tests whose libraries are not installed are
+    skipped."""
     paths = map(str, sorted(Path(__file__).parent.glob(files)))
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *paths, *arguments]
     done = subprocess.run(command, capture_output=True, text=True)

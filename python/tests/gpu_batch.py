@@ -13,7 +13,8 @@ def starts():
 
 
 def boxes():
-    """A box for each problem: every fifth has two variables fixed, and problem 7 has bounds that cross."""
+    """Return one box per problem. In every fifth box two variables are fixed, and in that of problem 7 the bounds
+    cross."""
     random = np.random.default_rng(4)
     lower, upper = np.sort(random.uniform(-2, 2, (2, COUNT, N)), 0)
     lower[::5, 4:] = upper[::5, 4:]
@@ -22,7 +23,8 @@ def boxes():
 
 
 def rosenbrocks(x, weight):
-    """Chained Rosenbrock functions of NumPy, CuPy or torch, a point a row, times each problem's weight."""
+    """Return chained Rosenbrock functions, one point per row, multiplied by the weight of each problem. The arrays are
+    of NumPy, CuPy or torch."""
     a, b = x[:, 1:] - x[:, :-1] ** 2, 1 - x[:, :-1]
     g = 0 * x
     g[:, :-1] = -400 * x[:, :-1] * a - 2 * b
@@ -40,7 +42,7 @@ def on_the_host():
 
 
 def same_minima(x, result, host):
-    """Rounding errors lead few of the problems to the other of two minima."""
+    """Compare minima. Because of rounding errors, a few problems may end at the other one of two minima."""
     others = np.arange(COUNT) != 7
     assert (result.codes == host.codes)[others].mean() > 0.99 and result.codes[7] == Task.IMPROPER_INPUT
     assert (np.abs(x - host.x).max(1) < 1e-6)[others].mean() > 0.99, np.abs(x - host.x).max(1)

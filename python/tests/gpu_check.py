@@ -129,8 +129,8 @@ def check_torch_bad_input():
 
 
 def check_memory_is_flat():
-    """The first ten rounds load every kernel, reserve its local memory and meet the stream of recordings, on which
-    torch gives cuBLAS a workspace; after that nothing is held that was not held before."""
+    """The device memory does not grow after the first ten rounds. These load every kernel, reserve its local memory,
+    and use the stream for recordings, on which torch allocates a workspace for cuBLAS."""
     torch, stream = torch_and_stream()
     x0 = torch.zeros(1_000_000, dtype=torch.float64, device="cuda")
 
@@ -150,7 +150,7 @@ def check_memory_is_flat():
 
 
 def check_no_host_copies():
-    """torch's profiler sees every copy of the process: none is as large as x, and all together are small."""
+    """No copy that torch's profiler sees in the process is as large as x, and all copies together are small."""
     torch, stream = torch_and_stream()
     n, trace = 1_000_000, tempfile.mktemp(suffix=".json")
     with stream:
@@ -270,7 +270,7 @@ def check_jax():
 
 
 def check_threads():
-    """Two threads with a solver and a stream each get what each gets alone."""
+    """Two threads, each with its own solver and stream, obtain the results that each obtains alone."""
     torch, _ = torch_and_stream()
     starts = [torch.full((n,), -1.2, dtype=torch.float64, device="cuda") for n in (1000, 3001)]
     alone = [cuda_opt.minimize(torch_rosenbrock, x0).x for x0 in starts]

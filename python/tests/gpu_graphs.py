@@ -13,7 +13,7 @@ SHORT = {"maxiter": 40}
 
 
 def counted(fun):
-    """The function, and a list with an element for each call of it."""
+    """Return the function, and a list that receives one element for each call of the function."""
     calls = []
 
     def counting(x):
@@ -24,7 +24,8 @@ def counted(fun):
 
 
 def check_torch_graph_same_bits():
-    """On the default stream and on another, with and without bounds, also where autograd differentiates."""
+    """Solves with a CUDA graph are bitwise equal to those without: on the default stream and on another one, with and
+    without bounds, and if autograd computes the gradient."""
     torch, stream = torch_and_stream()
 
     def differentiated(x):
@@ -51,7 +52,8 @@ def check_torch_graph_same_bits():
 
 
 def check_torch_graph_bad_functions():
-    """What they raise comes out, in whichever evaluation, and the next solve finds everything as it was."""
+    """An exception of the function is raised unchanged, in whichever evaluation it occurs, and the next solve is not
+    affected."""
     torch, stream = torch_and_stream()
 
     def failing(at):
@@ -85,7 +87,8 @@ def check_torch_graph_bad_functions():
 
 
 def check_torch_graph_broken_recording():
-    """A function that waits in its recording alone. In a process of its own, since torch may keep harm from it."""
+    """A function waits for the device only while it is recorded. The check runs in a separate process, because torch
+    may be damaged afterwards."""
     torch_and_stream()
     script = subprocess.run([sys.executable, __file__], capture_output=True, text=True)
     print("    " + "\n    ".join(script.stdout.splitlines()))
@@ -114,7 +117,8 @@ def broken_recording():
 
 
 def check_torch_graph_two_solvers():
-    """One within the callback of the other, and two in threads with streams of their own."""
+    """Two solves with CUDA graphs at once: one within the callback of the other, and two in threads with their own
+    streams."""
     torch, stream = torch_and_stream()
     starts = [torch.full((n,), -1.2, dtype=torch.float64, device="cuda") for n in (1000, 3001)]
     alone = [cuda_opt.minimize(torch_rosenbrock, x0, options=SHORT).x for x0 in starts]

@@ -10,7 +10,7 @@ import numpy as np  # noqa: E402
 
 
 class Missing(Exception):
-    """A library or a device that a check needs is not there."""
+    """A library or a device that a check requires is not available."""
 
 
 def library(name):

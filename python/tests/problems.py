@@ -10,7 +10,7 @@ STEP = 1e-40  # the imaginary part, which is far below the rounding errors of th
 
 @dataclass
 class Problem:
-    """minimise the sum of squares of residuals(x) in the box."""
+    """A problem: minimise the sum of squares of residuals(x) in the box."""
 
     name: str
     residuals: Callable[[Any], Any]
@@ -24,7 +24,7 @@ class Problem:
 
     @property
     def pairs(self):
-        """The bounds as SciPy has them; None where there are none."""
+        """The bounds in SciPy's form, as pairs; None if there are none."""
         n = len(self.x0)
         if self.lower is None and self.upper is None:
             return None
@@ -33,7 +33,7 @@ class Problem:
         return list(zip(*(side.tolist() for side in sides)))
 
     def __call__(self, x):
-        """f and its gradient."""
+        """Return f and its gradient."""
         moved = x + 1j * STEP * np.eye(len(x))
         columns = np.array([np.sum(np.asarray(self.residuals(point)) ** 2).imag / STEP for point in moved])
         return float(np.sum(np.asarray(self.residuals(x)) ** 2)), columns

@@ -46,14 +46,14 @@ def _of_x(callback):
 
 
 def _options(options):
-    """Without those that SciPy deprecates, and with the metric of this run."""
+    """Return the options without those that SciPy deprecates, and with the initial Hessian of this run."""
     metric = os.environ.get("CUDA_OPT_SUBSTITUTION_METRIC")
     ours = {"METRIC": int(metric)} if metric else {}
     return {**{name: value for name, value in options.items() if name not in OF_PRINTING}, **ours}
 
 
 def behind_differences(fun, x0, args=(), jac=None, bounds=None, callback=None, **options):
-    """In the place of SciPy's _minimize_lbfgsb: its own object evaluates f and the gradient."""
+    """Replaces SciPy's _minimize_lbfgsb. SciPy's own object evaluates f and the gradient."""
     called.append(True)
     options = _options(options)
     prepared = {name: options.pop(name) for name in ("finite_diff_rel_step", "workers") if name in options}
@@ -76,7 +76,7 @@ def behind_differences(fun, x0, args=(), jac=None, bounds=None, callback=None, *
 
 
 def bare(fun, x0, args=(), jac=None, bounds=None, callback=None, **options):
-    """The same without SciPy's object: for fmin_l_bfgs_b."""
+    """Replaces SciPy's _minimize_lbfgsb without SciPy's object for evaluations. It is used for fmin_l_bfgs_b."""
     called.append(True)
     return cuda_opt.lbfgsb(
         fun, x0, args, jac=jac, bounds=bounds, callback=_of_x(callback), **_options(options)
@@ -98,7 +98,7 @@ def _bare_minimize(original):
 
 
 def _replace(name, original, replacement):
-    """In all modules of SciPy that have imported it."""
+    """Replace the function in all modules of SciPy that have imported it."""
     for module_name, module in list(sys.modules.items()):
         if module_name.startswith("scipy.optimize") and getattr(module, name, None) is original:
             setattr(module, name, replacement)
@@ -114,7 +114,7 @@ def pytest_configure():
 
 
 def _may_call(item):
-    """Whether a test may call L-BFGS-B, by its parameters and its text."""
+    """Return whether a test may call L-BFGS-B, according to its parameters and its source text."""
     parameters = getattr(getattr(item, "callspec", None), "params", {}).values()
     names = {value.lower() for value in parameters if isinstance(value, str)}
     if names & OTHER_METHODS and "l-bfgs-b" not in names:

@@ -14,7 +14,7 @@ NO_DEVICE = "the CUDA backend was asked for, but there is no CUDA device, or no 
 
 
 class Driver:
-    """The functions of libcuda.so.1 that are called, for one GPU."""
+    """A substitute for libcuda.so.1 with one GPU. It has the functions that the package calls."""
 
     def __init__(self, devices=1, capability=(9, 0), version=13000, status=0):
         self.devices, self.capability, self.version, self.status = devices, capability, version, status

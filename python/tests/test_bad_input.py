@@ -197,7 +197,7 @@ def test_a_setting_that_is_no_number(value, parabola):
 
 @pytest.mark.parametrize("smallest, largest", [(1e30, 1e31), (1e-31, 1e-30), (2, 2)])
 def test_the_smallest_and_the_largest_step_in_any_order(smallest, largest, parabola):
-    """At no moment may STPMIN exceed STPMAX, whose defaults these leave on either side."""
+    """STPMIN must not exceed STPMAX at any moment. These values lie on either side of the defaults."""
     x0, limits = np.zeros(3), {"STPMIN": smallest, "STPMAX": largest}
     for options in (limits, dict(reversed(limits.items()))):
         result = cuda_opt.minimize(parabola, x0, options={**options, "maxiter": 2})
@@ -219,7 +219,8 @@ def test_stream(parabola):
 
 
 def test_a_gradient_that_is_wrong(rosenbrock):
-    """A status, not an exception: it may as well be f that is as low as its rounding errors allow."""
+    """A wrong gradient gives a status and not an exception, because the solve may also have ended since f is as low as
+    its rounding errors allow."""
     result = cuda_opt.minimize(lambda x: (rosenbrock(x)[0], -rosenbrock(x)[1]), np.zeros(3))
     assert result.task is cuda_opt.Task.LINE_SEARCH_FAILED and not result.success and result.status == 2
 

@@ -13,7 +13,7 @@ TIGHT = {"ftol": 0, "gtol": 1e-8, "maxcor": 5}
 
 
 def rosenbrocks(x):
-    """Chained Rosenbrock functions, a point a row."""
+    """Return chained Rosenbrock functions and their gradients, one point per row."""
     a, b = x[:, 1:] - x[:, :-1] ** 2, 1 - x[:, :-1]
     g = np.zeros_like(x)
     g[:, :-1] = -400 * x[:, :-1] * a - 2 * b
@@ -22,7 +22,8 @@ def rosenbrocks(x):
 
 
 def parabolas(x, p):
-    """sum (x_i - i - p)^2 / 2: the minimum in a box is the point nearest to (p, p + 1, ...)."""
+    """Return f = sum (x_i - i - p)^2 / 2 for problem p. The minimum in a box is the point nearest to (p, p + 1,
+    ...)."""
     g = x - np.arange(x.shape[1]) - p[:, None]
     return (g**2).sum(1) / 2, g
 
@@ -36,7 +37,8 @@ def projected(x, g, lower, upper):
 
 
 def test_minima_in_boxes_of_each_problem():
-    """The conditions of a minimum, from the function itself; each problem has a box of its own, and its own length."""
+    """Each problem has its own box. The results satisfy the conditions for a minimum, evaluated with the function
+    itself."""
     random, x0 = np.random.default_rng(2), starts(300, 7)
     lower, upper = np.sort(random.uniform(-2, 2, (2, 300, 7)), 0)
     held = random.random(x0.shape) < 0.3
@@ -57,7 +59,7 @@ def test_minima_in_boxes_of_each_problem():
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_same_bits_as_alone(dtype):
-    """A problem's path does not depend on the others, or on the threads: each alone, by its rows."""
+    """The iterates of a problem do not depend on the other problems or on the threads: each is also solved alone."""
     x0, bounds = starts(40, 6).astype(dtype), Bounds(-1.5, 0.8)
     together = cuda_opt.minimize_batch(rosenbrocks, x0, bounds=bounds, options={"THREADS": 2})
     assert together.x.dtype == dtype and together.fun.dtype == np.float64
@@ -70,7 +72,7 @@ def test_same_bits_as_alone(dtype):
 
 @pytest.mark.parametrize("options", [{}, {"INITIAL_HESSIAN": cuda_opt.InitialHessian.SCALAR}])
 def test_like_single_solves(options):
-    """The same iterations as ``minimize`` with the same options, whose sums are in another order."""
+    """The iterations agree with those of ``minimize`` with the same options, where sums have another order."""
     x0 = starts(50, 5)
     batch = cuda_opt.minimize_batch(rosenbrocks, x0, bounds=[(-1.5, 0.8)] * 5, options={"maxiter": 6, **options})
     assert (batch.status == 1).any() and set(batch.codes) <= {0, Task.ITERATION_LIMIT}
@@ -96,7 +98,7 @@ def inverse_curvature(x, p):
 
 @pytest.mark.parametrize("lower, solution", [(0.25, 0.25), (-np.inf, 0)])
 def test_metrics(lower, solution):
-    """Where variables are of different scales a diagonal and a learned metric lead to the same x in fewer rounds."""
+    """If the variables have different scales, a supplied and a learned diagonal lead to the same x in fewer rounds."""
     calls = []
 
     def diagonal(x, p):
@@ -131,8 +133,8 @@ def test_a_bad_diagonal():
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
 def test_like_scipy(problem):
-    """From the standard start and points near it, no higher than L-BFGS-B from the same start, or another minimum of
-    the function by its conditions."""
+    """From the standard start and points near it, each minimum is no higher than that of SciPy's L-BFGS-B from the same
+    start, or x satisfies the conditions for another minimum."""
     scipy = pytest.importorskip("scipy.optimize")
     x0 = problem.x0 + np.outer([0, 0.01, 0.1], np.ones_like(problem.x0))
 
@@ -152,7 +154,8 @@ def test_like_scipy(problem):
 
 
 def test_what_the_function_is_given():
-    """Active problems alone, ascending, with their own rows; x is read-only, and in the boxes."""
+    """The function receives only the active problems, in ascending order, each with its own row. x is read-only and
+    satisfies the bounds."""
     seen = []
 
     def fun(x, p, shift):
@@ -194,7 +197,8 @@ def test_starts_in_any_layout():
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_forms_of_bounds(dtype):
-    """Numbers, rows and rows for each problem, mixed: the same box has the same bits."""
+    """Bounds may be numbers, one row for all problems, or one row for each problem, in any combination. The results for
+    equal boxes are bitwise equal."""
     x0 = starts(5, 3).astype(dtype)
     whole, row = lambda side: np.full((5, 3), side, dtype), lambda side: np.full(3, side, dtype)  # noqa: E731
     expected = cuda_opt.minimize_batch(rosenbrocks, x0, bounds=Bounds(-1, 0.5)).x
@@ -212,8 +216,8 @@ def test_forms_of_bounds(dtype):
 
 
 def test_the_hopeless_do_not_disturb_the_others():
-    """NaN, bounds that cross, a function without a lower bound, a gradient that is wrong: each ends by its own code,
-    and the healthy ones are, to the bit, what they are without them."""
+    """Problems with NaN, with bounds that cross, with a function without a lower bound, or with a wrong gradient end
+    with their own codes. The results of the other problems are bitwise those without them."""
     x0 = starts(12, 4)
     lower, upper = np.full((12, 4), -3.0), np.full((12, 4), 0.7)
     lower[3, 1] = 2
@@ -245,7 +249,7 @@ def test_the_hopeless_do_not_disturb_the_others():
 
 
 def test_a_part_of_the_domain():
-    """NaN where a problem cannot be evaluated cuts that problem's step back."""
+    """If f of one problem is NaN at a point, the step of that problem is shortened."""
 
     def logs(x):  # sum x - log x
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -275,7 +279,8 @@ def test_callback():
 
 @pytest.mark.parametrize("at", range(1, 12))
 def test_a_stop_at_each_round(at):
-    """Each problem ends with an x and an f of its own that the function has seen, whatever lay in the arrays before."""
+    """If the batch is stopped, each problem ends with an x and an f that its function has computed, whatever the arrays
+    contained before."""
     offsets, seen = 1000.0 * np.arange(12), set()
 
     def fun(x, p):

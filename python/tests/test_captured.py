@@ -14,7 +14,8 @@ from cuda_opt._space import NumPySpace
 
 
 class Pretending(Recorder):
-    """Notes what is asked of it. A launch calls the function, as the device would its operations."""
+    """A substitute for a recorder that records its calls. A launch calls the function, as the device would execute its
+    operations."""
 
     def __init__(self, fails_at_the_end=None):
         self.log, self.fails, self.evaluate = [], fails_at_the_end, None
@@ -44,7 +45,7 @@ class Pretending(Recorder):
 
 @pytest.fixture
 def recorder(monkeypatch):
-    """That of NumPy's arrays, which have none otherwise."""
+    """The substitute recorder for NumPy arrays, which otherwise have none."""
     recorder = Pretending()
     monkeypatch.setattr(NumPySpace, "recorder", lambda space: recorder)
     begun = cuda_opt._minimize.captured
@@ -137,8 +138,8 @@ def test_torch_says_where_it_waits(monkeypatch):
 
 
 class Cupy:
-    """The part of ``cupy.cuda`` that records, with one stream current at a time: operations are functions that are
-    called at once, or at the launches."""
+    """A substitute for the part of ``cupy.cuda`` that records, with one current stream at a time. Operations are
+    functions. They are called at once or, if they are recorded, at each launch."""
 
     def __init__(self):
         self.log, self.held = [], []
@@ -148,7 +149,7 @@ class Cupy:
         return self.current[-1]
 
     def do(self, operation):
-        """What a kernel's launch is: now, or where the stream records, at each launch of its graph."""
+        """Launch a kernel: now or, if the stream is recording, at each launch of its graph."""
         stream = self.current[-1]
         operation() if stream.recorded is None else stream.recorded.append(operation)
 
@@ -198,7 +199,7 @@ CUPY = Cupy()
 
 
 def test_cupy(monkeypatch, rosenbrock):
-    """Nothing is done while it is recorded, and all of it at each launch."""
+    """No operation is executed while it is recorded, and all operations are executed at each launch."""
     protocols = pytest.importorskip("test_protocols")
 
     class Array(protocols.Array):

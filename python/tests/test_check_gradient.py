@@ -10,7 +10,7 @@ X = np.random.default_rng(5).uniform(-1.5, 1.5, 40)
 
 
 def rosen(x):
-    """As the fixture, but of a kind that processes and lambdas can call."""
+    """The Rosenbrock function of the fixture, as a module-level function that processes and lambdas can call."""
     a, b = x[1:] - x[:-1] ** 2, 1 - x[:-1]
     g = np.zeros_like(x)
     g[:-1] = -400 * x[:-1] * a - 2 * b

@@ -11,7 +11,7 @@ SCALE = 10.0 ** np.arange(8)
 
 
 def badly_scaled(x, power=4):
-    """sum s_i (x_i - 1)^2 / 2 + (x_i - 1)^4 and its gradient, with s from 1 to 1e7."""
+    """Return f = sum s_i (x_i - 1)^2 / 2 + (x_i - 1)^4 and its gradient, with s from 1 to 1e7."""
     off = x - 1
     return float(SCALE @ off**2) / 2 + float((off**power).sum()), SCALE * off + power * off ** (power - 1)
 
@@ -47,7 +47,7 @@ def test_how_often_it_is_asked_for():
 
 
 def test_as_a_loop_of_ones_own():
-    """The same evaluations as a Solver that is given the same diagonal."""
+    """The evaluations are those of a loop with ``Solver`` that uses the same diagonal."""
     ours = minimize(badly_scaled, np.zeros(8), diagonal=inverse_curvature, options={"ftol": 0, "maxcor": 5})
     solver = cuda_opt.Solver(np.zeros(8), 5, diagonal=True, FACTR=0, MAXFEV=20)
     for task in solver:

@@ -79,7 +79,7 @@ def test_all_variables_fixed():
 
 
 def test_single_precision():
-    """The step is that of single precision where x is of it, or f."""
+    """The step is that of single precision if x or f is in single precision."""
     for kind in (np.float32, np.float64):
         result = cuda_opt.minimize(lambda x: np.float32(((x - 1) ** 2).sum()), np.zeros(3, kind), jac="2-point")
         assert result.x.dtype == kind
@@ -196,7 +196,7 @@ def test_steps_of_zero_and_of_rounding_size():
 
 
 def test_undefined_values():
-    """f is undefined at x, or only at a point of the differences: the step is cut back."""
+    """If f is undefined at x or at a point of the differences, the step is shortened."""
 
     def fun(x):
         with np.errstate(invalid="ignore", divide="ignore"):

@@ -15,7 +15,7 @@ import cuda_opt.jax  # noqa: E402
 
 @pytest.fixture(params=["float32", "float64"])
 def dtype(request):
-    """Of x0; JAX has doubles only where it is asked for them."""
+    """The dtype of x0. JAX has double precision only if it is enabled."""
     before = jax.config.jax_enable_x64
     jax.config.update("jax_enable_x64", request.param == "float64")
     yield jnp.dtype(request.param)
@@ -24,7 +24,7 @@ def dtype(request):
 
 @pytest.fixture
 def on_host():
-    """Where JAX has a CUDA device, too."""
+    """Use the host, even if JAX has a CUDA device."""
     with jax.default_device(jax.devices("cpu")[0]):
         yield
 
@@ -96,7 +96,8 @@ def test_own_gradient_and_no_jit(dtype):
 
 
 def test_x_is_the_solver_s_memory_and_new_each_time(dtype):
-    """What JAX keeps with an array, its values on the host, is not that of the point before."""
+    """JAX may store values with an array, such as a copy on the host. The x of an evaluation has none of the previous
+    point."""
     points = []
 
     def fun(x):
@@ -162,7 +163,8 @@ def test_bad_input(dtype):
 
 
 def test_the_way_through_the_driver(dtype, on_host, monkeypatch):
-    """That of device memory, with host memory in its place: what goes where, and that x is waited for."""
+    """Tests the code for device memory with host memory in its place: the addresses of all copies, and the wait for
+    x."""
     from cuda_opt import _driver
     from cuda_opt._constants import BACKEND_CUDA
 
@@ -196,7 +198,7 @@ def test_the_way_through_the_driver(dtype, on_host, monkeypatch):
 
 
 def test_each_x_is_new():
-    """What JAX keeps with an array, as its values on the host, does not outlive the evaluation."""
+    """Values that JAX stores with an array, such as a copy on the host, are not used in the next evaluation."""
     solver, seen = cuda_opt.Solver(jnp.full(4, 7.0)), []
     for _ in solver:
         x = solver.x
@@ -207,7 +209,7 @@ def test_each_x_is_new():
 
 
 def test_memory_is_flat():
-    """What DLPack hands out is given back."""
+    """Memory that was exported by DLPack is released."""
     both = jax.jit(jax.value_and_grad(parabola))
     x0 = jnp.zeros(20000)
 
@@ -233,7 +235,7 @@ def doubles():
 
 @pytest.mark.parametrize("kind", ["float32", "float64"])
 def test_batch(kind, doubles):
-    """Functions of one problem and of all; rows beyond the active problems are the last of these again."""
+    """Functions for one problem and for all problems. Rows beyond the active problems repeat the last active one."""
     rows = []
 
     def one(x, wanted, weight):
@@ -284,7 +286,7 @@ def test_batch_like_numpy(doubles):
 
 @pytest.mark.parametrize("jit", [True, False])
 def test_a_diagonal_of_a_batch(jit, doubles):
-    """Where it is that of a quadratic function, one iteration is all."""
+    """With the exact diagonal of a quadratic function, one iteration suffices."""
     scales = jnp.outer(jnp.arange(1.0, 6), 10.0 ** jnp.arange(4))
     x0 = jnp.ones((5, 4))
 

@@ -26,13 +26,14 @@ def random(*shape, seed=1):
 
 
 def regression():
-    """A penalised least squares problem that is not quadratic, by its data."""
+    """A penalised least squares problem that is not quadratic, as a function of its data."""
     a = random(80, 30)
     return lambda x, t: 0.5 * jnp.sum((a @ x - t) ** 2) + 0.1 * jnp.sum(x**4), 30, random(80, seed=2), (-0.05, 0.3)
 
 
 def logistic():
-    """Logistic regression with weights of at least 0, by the logarithm of the ridge parameter of each weight."""
+    """Logistic regression with nonnegative weights, as a function of the logarithm of the ridge parameter of each
+    weight."""
     a, signs = random(200, 20), np.sign(random(200, seed=3))
     return (
         lambda x, t: jnp.sum(jax.nn.softplus(-signs * (a @ x))) + jnp.sum(jnp.exp(t) * x**2),
@@ -41,7 +42,7 @@ def logistic():
 
 
 def obstacle():
-    """The p-Laplacian of a membrane of 8 x 8 points between two obstacles, by the load on it."""
+    """The p-Laplacian of a membrane of 8 x 8 points between two obstacles, as a function of its load."""
 
     def energy(x, t):
         u = jnp.pad(x.reshape(8, 8), 1)
@@ -52,7 +53,7 @@ def obstacle():
 
 
 def allocation():
-    """Shares by a softmax, whose entropy is rewarded: not convex by itself, with a strictly convex penalty."""
+    """Shares by a softmax with an entropy term. It is not convex by itself, so a strictly convex penalty is added."""
     return (
         lambda x, t: -t @ jax.nn.softmax(x) + 0.5 * jnp.sum((x - jnp.sin(t)) ** 2) + 0.1 * jnp.sum(jnp.cos(x)),
         12, random(12, seed=6), (-0.8, 0.8),
@@ -60,7 +61,7 @@ def allocation():
 
 
 def rosenbrock():
-    """Chained Rosenbrock functions, badly conditioned, by their right-hand sides."""
+    """Chained Rosenbrock functions, which are badly conditioned, as a function of their right-hand sides."""
     return (
         lambda x, t: jnp.sum(20 * (x[1:] - x[:-1] ** 2) ** 2 + (t[:-1] - x[:-1]) ** 2),
         10, 1 + 0.1 * random(10, seed=7), (-1, 0.9),
@@ -71,7 +72,7 @@ PROBLEMS = [regression, logistic, obstacle, allocation, rosenbrock]
 
 
 def difference(f, e=3e-4):
-    """f'(0) by differences of the fourth order."""
+    """The derivative f'(0) by central differences of fourth order."""
     return (8 * (f(e) - f(-e)) - (f(2 * e) - f(-2 * e))) / (12 * e)
 
 
@@ -109,7 +110,8 @@ def test_derivative_by_data(problem):
 
 
 def test_derivative_by_bounds():
-    """Bounds move the variables at them, and these the others. Equal bounds are active ones as well."""
+    """A change of a bound moves the variables at that bound, and these move the others. Variables with equal bounds are
+    active, too."""
     fun, n, t, _ = regression()
     t, lower, upper = jnp.asarray(t), jnp.full(n, -0.05), jnp.full(n, 0.3)
     upper = upper.at[3].set(-0.05)
@@ -178,7 +180,7 @@ def test_a_gradient_of_the_user():
 
 
 def test_degenerate_active_variables():
-    """At a kink there is a warning, and the derivative of the side on which x stays at its bound."""
+    """At a kink there is a warning. The derivative is that of the side on which x stays at its bound."""
 
     def fun(x, t):
         return jnp.sum((x - t) ** 2)

@@ -76,7 +76,8 @@ def test_functions_are_not_kept_alive():
 
 
 def test_static_arguments_and_keywords():
-    """Numbers and arrays among the arguments are traced; all else is static, and compiled for anew where it changes."""
+    """Numbers and arrays among the arguments are traced. Other arguments are static, and a change of them causes a new
+    compilation."""
     traces = []
 
     def fun(x, name, *, options):
@@ -108,7 +109,7 @@ def test_static_leaves_of_the_start():
 @pytest.mark.parametrize("x64", [True, False])
 @pytest.mark.parametrize("start", [np.arange(3), jnp.arange(3), jnp.zeros(3, jnp.float32)])
 def test_precision_of_the_start(start, x64):
-    """Integers become floating numbers of JAX's default precision, float32 remains."""
+    """Integers are converted to JAX's default precision, and float32 stays float32."""
     expected = jnp.float32 if not x64 or start.dtype == jnp.float32 else jnp.float64
     jax.config.update("jax_enable_x64", x64)
     result = solver.minimize(squares, start, (0.5,), (0, 0.25))
@@ -170,7 +171,8 @@ def test_a_tree_inside_jit():
 
 @pytest.mark.parametrize("n", [7, 4097])
 def test_vmap(n):
-    """As one batch, and one by one where the batch interface does not have so many variables."""
+    """The problems are solved as one batch, or one by one if they have more variables than the batch interface
+    allows."""
     centres = jnp.stack([jnp.linspace(-1, 2, n), jnp.linspace(3, -2, n), jnp.zeros(n)])
 
     def mapped(x0, centre, weight, lower):
@@ -195,7 +197,7 @@ def test_vmap_of_float32_without_doubles():
 
 
 def test_precision_inside_is_that_of_the_caller():
-    """Where doubles are switched on for the caller's thread alone, the callback has them, too."""
+    """If doubles are enabled for the caller's thread alone, the callback uses them as well."""
     jax.config.update("jax_enable_x64", False)
     enabled = jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64()
     with enabled:

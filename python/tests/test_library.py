@@ -24,7 +24,7 @@ def header():
 
 
 def test_kinds_of_keys():
-    """Each key is asked for by the function of its kind: the library refuses the other."""
+    """Each key belongs to the function for its kind of value; the library rejects the key in the other function."""
     solver = cuda_opt.Solver(3)
     search = cuda_opt._handle.Handle(_library.library.cuda_opt_create_search, solver._space, 3, 2)
     batch = cuda_opt._handle.Handle(_library.library.cuda_opt_create_batch, solver._space, 3, 2, 5)

@@ -22,13 +22,14 @@ class OwnError(Exception):
 
 
 def pages():
-    """The process's resident memory, in bytes."""
+    """Return the resident memory of the process in bytes."""
     with open("/proc/self/statm") as statm:
         return int(statm.read().split()[1]) * resource.getpagesize()
 
 
 def test_memory_is_flat(parabola):
-    """Solves in a loop; CUDA_OPT_TEST_SOLVES asks for more of them than a quick test has."""
+    """Memory does not grow during solves in a loop. CUDA_OPT_TEST_SOLVES sets a larger number of solves than the
+    default."""
     solves = int(os.environ.get("CUDA_OPT_TEST_SOLVES", 1000))
 
     def solve(times):
@@ -45,7 +46,7 @@ def test_memory_is_flat(parabola):
 
 
 def test_no_cycles(parabola):
-    """A result frees its solver by itself, without the collector."""
+    """Deleting a result frees its solver at once, without the garbage collector."""
     gc.disable()
     try:
         result = cuda_opt.minimize(parabola, np.zeros(3), callback=lambda x: None, options={"disp": 0})
@@ -107,7 +108,8 @@ def test_an_exception_frees_the_workspace():
 
 
 def test_control_c():
-    """SIGINT during a solve without an end. It reaches Python also where whoever started the tests has ignored it."""
+    """SIGINT ends a solve that would not end otherwise. Python receives the signal even if the parent process ignores
+    it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
@@ -128,7 +130,8 @@ def test_control_c():
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda result: pickle.loads(pickle.dumps(result))])
 def test_results_are_copied_and_pickled(copied, rosenbrock):
-    """As they are on their way from a process of multiprocessing: with the same H, and the same sentences."""
+    """Results are copied and pickled, as when a process of multiprocessing returns them. H and the messages stay the
+    same."""
     for x0, bounds, options in ((np.full(5, -1.2), cuda_opt.Bounds(-2, np.full(5, 0.9)), {"maxcor": 3}),
                                 (np.full(5, -1.2, np.float32), None, {"HISTORY_BITS": 16, "maxiter": 6}),
                                 (np.ones(5), None, {})):  # without pairs
@@ -149,8 +152,8 @@ def test_results_are_copied_and_pickled(copied, rosenbrock):
 
 
 def test_pickling_reads_no_freed_arrays():
-    """hess_inv's checkpoint is taken while the arrays that it is read from still are: where each array has pages of its
-    own (glibc), which go with it, reading them afterwards would be the end of the process."""
+    """The checkpoint of hess_inv is created while the arrays that it reads still exist. With glibc each large array has
+    its own pages, so that reading it after it was freed would end the process."""
     program = """
 import pickle, numpy, cuda_opt
 result = cuda_opt.minimize(lambda x: (float((x**4).sum()), 4 * x**3), numpy.linspace(-1, 1, 10_000))

@@ -59,7 +59,7 @@ def test_x_is_read_only(parabola):
 
 
 class Column:
-    """As pandas' series: an array by ``__array__`` alone."""
+    """An object like a series of pandas, which is an array only by ``__array__``."""
 
     def __array__(self, dtype=None, copy=None):
         return np.arange(8)
@@ -231,7 +231,7 @@ def test_disp(rosenbrock, capsys):
 
 
 def test_not_here():
-    """log x, from the side: the steps that leave its domain are cut back."""
+    """f contains log x, so that it is undefined outside its domain. Steps that leave the domain are shortened."""
 
     def fun(x):
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -247,7 +247,7 @@ def test_not_here():
 
 
 def test_inverse_hessian():
-    """With n pairs and exact steps, L-BFGS's matrix is the inverse of a quadratic function's Hessian."""
+    """With n pairs and exact steps, the matrix of L-BFGS is the inverse of the Hessian of a quadratic function."""
     a = np.diag([1.0, 2, 3, 4]) + 0.3
     result = cuda_opt.minimize(lambda x: (float(x @ a @ x) / 2, a @ x), np.arange(1.0, 5), tol=1e-14)
     h = np.stack([result.hess_inv @ e for e in np.eye(4)])
@@ -262,7 +262,8 @@ def test_inverse_hessian():
 @pytest.mark.parametrize("bits", [64, 32, 16])
 @pytest.mark.parametrize("size", [1e300, 1e40, 1e-40, 1e-300, 1e-320])
 def test_inverse_hessian_of_large_and_small_vectors(bits, size, rosenbrock):
-    """H is linear, and the same afterwards. An element has as many digits as one of the pairs."""
+    """H is linear, also for very large and very small vectors, and does not change. Its elements have the precision of
+    the pairs."""
     x0 = np.full(5, -1.2)
     h = cuda_opt.minimize(rosenbrock, x0, options={"HISTORY_BITS": bits}).hess_inv
     v = np.array([0.5, -2, 1, 3, 0])
@@ -276,7 +277,8 @@ def test_inverse_hessian_of_large_and_small_vectors(bits, size, rosenbrock):
 
 
 def test_inverse_hessian_lost_in_rounding_errors():
-    """Of curvatures from 1e-16 to 1e16: then there is none, and not another in its place."""
+    """If curvatures range from 1e-16 to 1e16, H may be lost in rounding errors. Products then raise an exception, and no
+    other matrix is used."""
     d, lost = np.array([1, 1e-16, 1e16]), 0
     for iterations in range(2, 12):
         options = {**ONE_NUMBER, "maxiter": iterations, "gtol": 0, "ftol": 0}

@@ -11,7 +11,7 @@ TARGET = np.linspace(-1, 2, N)
 
 
 class Everyone:
-    """An all-gather of threads."""
+    """An all-gather between threads."""
 
     def __init__(self, ranks):
         self.barrier, self.sent = threading.Barrier(ranks, timeout=60), [None] * ranks
@@ -27,7 +27,7 @@ class Everyone:
 
 
 def on_ranks(ranks, solve):
-    """What solve(part, size) returns on each rank, or the exception that it raised."""
+    """Return the result of solve(part, size) on each rank, or the exception that it raised."""
     everyone, results = Everyone(ranks), [None] * ranks
 
     def run(rank):
@@ -67,7 +67,7 @@ def test_parts_minimise_together():
 
 @pytest.mark.parametrize("bounds", [None, cuda_opt.Bounds(0, 1), "arrays", "pairs"])
 def test_a_part_of_no_variables(bounds):
-    """More ranks than segments: some have none."""
+    """There are more ranks than segments, so that some ranks have no variables."""
     everyone, results = Everyone(3), [None] * 3
 
     def run(rank):
@@ -121,7 +121,7 @@ def test_a_failure_in_words_that_are_no_text():
 
 
 def test_a_failure_in_many_words():
-    """A sentence is cut at a byte, wherever that is."""
+    """A long message is truncated at a byte, which may be within a character."""
     for length in range(200, 280):
 
         def gather(send, receive):

@@ -17,7 +17,7 @@ STREAM = 2  # the default stream of each thread
 
 
 class Array:
-    """A NumPy array behind ``__cuda_array_interface__``: no method of it is NumPy's, so that none can be used by
+    """A NumPy array behind ``__cuda_array_interface__``. It has no methods of NumPy, so that none can be used by
     mistake."""
 
     def __init__(self, host, read_only=False):
@@ -49,7 +49,7 @@ class Array:
 
 
 def on_host(array):
-    """The memory that __cuda_array_interface__ says is a device's."""
+    """Return the memory of which __cuda_array_interface__ says that it is device memory."""
     interface = array.__cuda_array_interface__
     assert interface["typestr"] == "<i8" and interface["strides"] is None
     return np.frombuffer((ctypes.c_int64 * interface["shape"][0]).from_address(interface["data"][0]), np.int64)
@@ -92,7 +92,7 @@ def parabola(x):
 
 
 def test_without_a_device():
-    """The fake is told from the host by its interface; the library then looks for the device."""
+    """The array is recognised as a device array by its interface. The library then looks for the device."""
     if not has_device():
         with pytest.raises(cuda_opt.Error, match="CUDA") as caught:
             cuda_opt.minimize(parabola, Array(np.zeros(3)))
@@ -220,7 +220,7 @@ def test_memory_that_is_replaced(fake_device):
 
 
 class Exported:
-    """A host array of a library that has DLPack and nothing else."""
+    """A host array of a library that supports only DLPack."""
 
     def __init__(self, host):
         self.host = np.asarray(host)
@@ -265,7 +265,8 @@ def test_arrays_of_a_library_without_a_namespace():
 
 
 def test_the_module_of_the_type(monkeypatch, fake_device):
-    """As CuPy's arrays, whose module makes others, though they do not name it."""
+    """As for CuPy's arrays, the module in which the type is defined creates new arrays, although the array does not
+    name it."""
 
     class Ours(Array):
         __module__ = "fake_library.core"
@@ -280,7 +281,8 @@ def test_the_module_of_the_type(monkeypatch, fake_device):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_batch(dtype, fake_device):
-    """Rows of a device's array, with the indices in its memory; bounds of one kind are repeated for the other."""
+    """Batches of a device array's rows, with the indices in its memory. A bound that is the same for all problems is
+    repeated if the other one has a row for each."""
     ended = []
 
     def parabolas(x, p):

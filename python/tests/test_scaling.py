@@ -12,7 +12,7 @@ TENS = 10.0 ** np.arange(-4, 4)
 
 
 def in_units(fun, units):
-    """The function of x / units, as a function of x."""
+    """Return the function of x / units as a function of x."""
 
     def scaled(x, *args):
         f, g = fun(x / units, *args)
@@ -59,7 +59,8 @@ def test_bad_units(rosenbrock):
 
 
 def decays(count=60, seed=3):
-    """Fits of a exp(-k t) + c in natural units: amplitudes of millions, rates of 1e-4, and a start that is off."""
+    """Return fits of a exp(-k t) + c in natural units, with amplitudes of millions, rates of 1e-4, and an inaccurate
+    start."""
     rng = np.random.default_rng(seed)
     t = np.linspace(0, 4e4, 50)
     for _ in range(count):

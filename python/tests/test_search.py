@@ -42,7 +42,7 @@ def test_the_points():
 
 
 def test_the_best_walks_as_starts():
-    """Each of the best walks ends lower, or where it is, when a minimiser goes on from it."""
+    """From the point of each of the best walks, a minimiser reaches a value that is not higher."""
     result = cuda_opt.pattern_search(rastrigin, BOX, 20, keep=5, options={"HALVINGS": 4})
     assert result.walks_x.shape == (5, 4) and (np.diff(result.walks_fun) >= 0).all()
     np.testing.assert_array_equal(result.walks_x[0], result.x)
@@ -105,7 +105,7 @@ def test_callback():
 
 
 def test_a_stop_at_each_batch():
-    """Whichever batch is the last, the best point is one that was evaluated, with its value."""
+    """Whichever batch is the last one, the best point has been evaluated, and its value is returned."""
     for last in range(1, 30):
         batches = []
 
@@ -122,7 +122,7 @@ def test_a_stop_at_each_batch():
 @pytest.mark.parametrize("limit, words", [({"maxfun": 19}, "batch of 20 points .* limit of 19 evaluations"),
                                           ({"options": {"MAX_SECONDS": 1e-300}}, "the time limit was reached before")])
 def test_a_limit_before_the_first_batch(limit, words):
-    """A status, as any limit; there is no point to tell of."""
+    """A limit before the first batch gives a status, as any limit does. There is no best point."""
     result = cuda_opt.pattern_search(rastrigin, BOX, 20, keep=2, **limit)
     assert result.status == 1 and not result.success and result.nfev == 0
     assert re.search(words, result.message)

@@ -141,7 +141,8 @@ def test_log(rosenbrock):
 
 
 def test_a_log_that_meddles(rosenbrock):
-    """What the log's function does to the handle in the middle of a step is done, or refused; nothing breaks."""
+    """The log function calls the handle during a step. Each call is performed or rejected, and the solve is not
+    damaged."""
     solver = Solver(np.full(4, -1.2), IPRINT_FREQUENCY=1)
     lines = []
     solver.set_log(lambda line: (lines.append(line), solver.set_log(None)))
@@ -189,7 +190,7 @@ def test_single_precision():
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_learned_metric(dtype):
-    """On a sum of parabolas of different curvatures what is learned comes near to their inverses."""
+    """For a sum of parabolas with different curvatures, the learned diagonal approximates the inverse curvatures."""
     curvature = np.geomspace(1, 100, 20)
     solver = Solver(np.ones(20, dtype), INITIAL_HESSIAN=cuda_opt.InitialHessian.LEARNED, EPS=1e-4)
     for _ in solver:

@@ -20,7 +20,7 @@ def parabola(x):
 
 @pytest.fixture(params=DEVICES)
 def device(request):
-    """A device, with another stream than the default one where it is CUDA."""
+    """A device; on CUDA with a stream other than the default one."""
     if request.param == "cpu":
         yield request.param
         return
@@ -129,7 +129,7 @@ def test_tensors_need_minimize():
 
 
 def network(dtype=torch.float64, device="cpu"):
-    """A fit of two layers, its parameters, and what evaluates its loss."""
+    """Return a fit of a network with two layers: its parameters, and a function that evaluates its loss."""
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Linear(3, 5), torch.nn.Tanh(), torch.nn.Linear(5, 1)).to(device, dtype)
     data = torch.randn(40, 3, dtype=dtype, device=device)
@@ -162,7 +162,7 @@ def test_optimizer(dtype, device):
 
 
 def test_nothing_is_copied(device):
-    """Parameters and gradients are views of the solver's memory, and stay it, whatever is done to the gradients."""
+    """Parameters and gradients are views of the solver's memory, and remain so whatever is done to the gradients."""
     model, loss = network(device=device)
     optimizer = LBFGSB(model.parameters(), max_iter=3)
     gradients = []
@@ -233,7 +233,7 @@ def test_going_on_after_the_end():
 
 
 def test_state_dict(tmp_path):
-    """A solve that is saved, and loaded in another process's place, takes the steps that it would have taken."""
+    """A solve that is saved and loaded by another optimizer takes the steps that the original would have taken."""
     model, loss = network()
     optimizer = LBFGSB(model.parameters(), bounds=(-1, 1), max_iter=3, max_eval=50)
     assert "cuda_opt" not in optimizer.state_dict()["state"]
@@ -284,7 +284,7 @@ def test_bad_arguments():
 
 
 def test_a_closure_that_raises():
-    """What it raises comes out, and the next step asks for the same evaluation again."""
+    """An exception of the closure is raised unchanged, and the next step requests the same evaluation again."""
 
     class Broken(Exception):
         pass
@@ -311,7 +311,8 @@ def test_a_closure_that_raises():
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_batch(dtype, device):
-    """Autograd of what is summed over the rows; data taken by the indices; a box for each problem."""
+    """A batch whose gradients autograd computes from the sum over the rows, with data that the indices select and a box
+    for each problem."""
     p_all = torch.arange(6, device=device)
     wanted = (torch.arange(4, device=device) + p_all[:, None]).to(dtype)
     rows = []
@@ -356,7 +357,7 @@ def test_bad_input_of_a_batch():
 
 
 def test_recordings_take_the_stream_of_a_graph_that_is_gone(monkeypatch):
-    """cuBLAS keeps a workspace for each stream that it has met: one after the other, solves meet one."""
+    """cuBLAS keeps a workspace for each stream that it has used. Therefore successive solves use the same stream."""
     from cuda_opt._captured_torch import TorchRecorder, _idle_streams
 
     class Pretending:
@@ -376,7 +377,8 @@ def test_recordings_take_the_stream_of_a_graph_that_is_gone(monkeypatch):
 
 
 def logistic_regression():
-    """A closure's loss in single precision, with features over four decades, and its parameter."""
+    """Return the closure of a loss in single precision, whose features have sizes over four powers of ten, and its
+    parameter."""
     def normal(shape, seed):
         return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 

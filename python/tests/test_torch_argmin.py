@@ -51,7 +51,7 @@ def rosenbrock():
 
 
 def difference(f, e=1e-4):
-    """f'(0) by differences of the fourth order."""
+    """The derivative f'(0) by central differences of fourth order."""
     return (8 * (f(e) - f(-e)) - (f(2 * e) - f(-2 * e))) / (12 * e)
 
 

@@ -191,7 +191,7 @@ def test_no_elements():
 
 @pytest.mark.parametrize("dtype", [torch.complex128, torch.complex64])
 def test_complex_parameters_are_pairs_of_real_ones(dtype):
-    """The same path as that of the pairs themselves, whatever the order of the parameters is."""
+    """The iterates are those of the pairs of real numbers, whatever the order of the parameters is."""
     real = {torch.complex128: torch.float64, torch.complex64: torch.float32}[dtype]
     start = torch.tensor([[1 + 2j, -1j], [0.5, 3 - 1j]], dtype=dtype)
 
@@ -292,7 +292,7 @@ for steps, maximize in ((0, False), (1, False), (4, False), (4, True)):
 
 
 def test_the_bytes_of_the_state_are_reproducible():
-    """In two processes, whose times differ."""
+    """The state has the same bytes in two processes, although their times differ."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", SAVES]
     printed = [
@@ -302,7 +302,7 @@ def test_the_bytes_of_the_state_are_reproducible():
 
 
 def test_the_state_of_another_time():
-    """The state of an optimizer goes on in a copy, also if it lacks options that did not exist then."""
+    """A copy continues from the state of an optimizer, even if the state lacks options that were added later."""
     for maximize in (False, True):
         sign = -1 if maximize else 1
         x = parameter([2.0, 3.0, -1.0])

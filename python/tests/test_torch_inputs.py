@@ -18,7 +18,7 @@ INPUTS = INFO.optim_inputs_func(device="cpu")
 
 @pytest.fixture(params=INPUTS, ids=[one.desc.replace(" ", "_") for one in INPUTS])
 def options(request):
-    """The keywords of the optimizer."""
+    """Return the keyword arguments of the optimizer."""
     return copy.deepcopy(request.param.kwargs)
 
 
@@ -28,7 +28,7 @@ def dtype(request):
 
 
 class Affine:
-    """|A x + b|^2 over A and b: a problem with many solutions."""
+    """The loss |A x + b|^2 as a function of A and b, a problem with many solutions."""
 
     def __init__(self, dtype=torch.float64, contiguous=True, sign=1):
         generator = torch.Generator().manual_seed(0)
@@ -63,7 +63,7 @@ def problem_of(options, **keywords):
 
 
 def descends(problem, optimizer, scheduler=None, steps=10):
-    """Whether some steps bring the loss to less than it was, and never above."""
+    """Perform some steps, check that none increases the loss, and return whether the final loss is lower."""
     closure = problem.closure_of(optimizer)
     losses = [problem.sign * float(problem.loss())]
     for _ in range(steps):
@@ -125,7 +125,8 @@ def test_the_first_loss_is_that_of_torch(options):
 
 
 def test_it_ends_no_higher_than_torch(options, dtype):
-    """Rosenbrock's function, by as many evaluations as torch takes with its line search."""
+    """On Rosenbrock's function the final loss is no higher than torch's with its line search, for the same number of
+    evaluations."""
     losses = []
     for kind in (LBFGSB, torch.optim.LBFGS):
         x = torch.nn.Parameter(torch.tensor([-1.2, 1.0], dtype=dtype))
@@ -175,7 +176,7 @@ def test_the_state_is_deterministic(options):
 
 @pytest.mark.parametrize("weights_only", [False, True])
 def test_the_state_in_a_file(options, weights_only):
-    """The next steps are those that would have been taken."""
+    """After the state was loaded from a file, the next steps are those that the original would have taken."""
     problem = problem_of(options)
     optimizer = LBFGSB(problem.parameters, **options)
     for _ in range(2):
@@ -236,7 +237,7 @@ def test_nothing_moves_without_a_gradient(options, gradient):
 
 @pytest.mark.parametrize("complex_dtype", [torch.complex128, torch.complex64])
 def test_complex_parameters(options, complex_dtype):
-    """The path is that of the pairs of real numbers."""
+    """The iterates are those of the corresponding pairs of real numbers."""
     problem = problem_of(options, dtype=complex_dtype)
     pairs = [torch.nn.Parameter(torch.view_as_real(one.detach().clone())) for one in problem.parameters]
     optimizer, of_pairs = LBFGSB(problem.parameters, **options), LBFGSB(pairs, **options)

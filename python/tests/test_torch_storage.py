@@ -14,7 +14,7 @@ DATA = torch.rand(40, 3, dtype=torch.float64, generator=torch.Generator().manual
 
 
 def fit(model, optimizer, steps=15):
-    """The loss before and after some steps of a fit with an exact solution."""
+    """Return the loss before and after some steps of a fit with an exact solution."""
 
     def closure():
         optimizer.zero_grad()
