@@ -289,7 +289,8 @@ template <class ShapeOf> CUDA_OPT_HD Workspace in_one_piece(const ShapeOf &shape
 // different banks. The replies are stored there, too, if n > few_variables. With fewer variables all other data stays
 // in a cache, and the shared memory is better used for one more warp per multiprocessor.
 constexpr int few_variables = 8;
-// If n is not a compile-time constant, the replies are in shared memory only for problems without bounds.
+// True if the replies (the results of the sweeps) are stored in shared memory. If n is not a compile-time constant,
+// this is so only for problems without bounds.
 template <class ShapeOf> inline constexpr bool replies_in_shared = !has_bounds<ShapeOf>;
 template <int n, int m, class History, bool bounds, bool weights>
 inline constexpr bool replies_in_shared<FixedShape<n, m, History, bounds, weights>> = n > few_variables;
@@ -326,8 +327,8 @@ template <class ShapeOf, class Real>
 inline constexpr int64_t bytes_of_warp = workspace_bytes(ShapeOf{}) + vectors_bytes<Real>(ShapeOf{});
 template <class ShapeOf, class Real>
 inline constexpr bool warps_share = warps_of_block *(bytes_of_warp<ShapeOf, Real>) <= most_shared_bytes;
-// Returns the number of blocks per multiprocessor for which the compiler must limit the registers: four, or fewer if
-// the shared memory of 227 kB does not suffice for four.
+// Returns the number of blocks that a multiprocessor executes at once: four, or fewer if the shared memory of 227 kB
+// does not suffice for four. The compiler limits the registers per thread accordingly.
 template <class ShapeOf, class Real> constexpr int blocks_of_warps() {
     constexpr int64_t most = int64_t{227} * 1024, room = most / (warps_of_block * bytes_of_warp<ShapeOf, Real> + 1024);
     return !warps_share<ShapeOf, Real> || room > 4 ? 4 : static_cast<int>(room);

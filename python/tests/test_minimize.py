@@ -277,8 +277,8 @@ def test_inverse_hessian_of_large_and_small_vectors(bits, size, rosenbrock):
 
 
 def test_inverse_hessian_lost_in_rounding_errors():
-    """If curvatures range from 1e-16 to 1e16, H may be lost in rounding errors. Products then raise an exception, and no
-    other matrix is used."""
+    """If curvatures range from 1e-16 to 1e16, H may be lost in rounding errors. Products then raise an exception, and
+    no other matrix is used."""
     d, lost = np.array([1, 1e-16, 1e16]), 0
     for iterations in range(2, 12):
         options = {**ONE_NUMBER, "maxiter": iterations, "gtol": 0, "ftol": 0}
