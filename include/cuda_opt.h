@@ -54,7 +54,7 @@
  *
  * CUDA streams. All device work of a handle runs on its stream (cuda_opt_set_stream; by default the legacy default
  * stream). When cuda_opt_solve() requests an evaluation, the kernels that write x may still be running: evaluate on the
- * same stream, or call cuda_opt_synchronize() first. Likewise f and g must be written on that stream, or be complete,
+ * same stream, or call cuda_opt_synchronize() first. Also f and g must be written on that stream, or be complete,
  * when cuda_opt_solve() is called again.
  * A call waits for the stream, and so also for your kernels on it, when it needs results of the device.
  * cuda_opt_request_stop() and CUDA_OPT_MAX_SECONDS end this wait after at most about 0.3 s, with STOPPED or TIME_LIMIT.
@@ -235,8 +235,8 @@ enum {
     /* ---- real settings: cuda_opt_set_real, cuda_opt_get_real ---- */
     CUDA_OPT_EPS = 200,    /**< >= 0; default 0: off. Converged when ||P g||_2 < eps * max(1, ||x||_2), VA15's test.
                                 It depends on the units of x and f. It is not applied at an iterate for which a line
-                                search has used MAXFEV evaluations: on the way to a minimum at infinity ||x|| grows
-                                while the slope does not change */
+                                search has used MAXFEV evaluations: if f decreases towards infinity, ||x|| grows while
+                                the slope does not change */
     CUDA_OPT_PGTOL = 201,  /**< >= 0; default 1e-5. Converged when ||P g||_inf <= pgtol; 0: only if P g = 0. SciPy's
                                 gtol */
     CUDA_OPT_FACTR = 202,  /**< >= 0; default 1e7; 0: off. Converged when

@@ -425,8 +425,8 @@ def test_a_noise_level():
     def noisy(x):
         return ((x - 1) ** 4).sum() + 1e-2 * random.uniform(-1, 1), 4 * (x - 1) ** 3
 
-    told = cuda_opt.minimize(noisy, np.zeros(5), options={"noise_abs": 1e-2, "ftol": 0})
-    assert told.success and np.abs(told.jac).max() <= 1e-5
+    with_level = cuda_opt.minimize(noisy, np.zeros(5), options={"noise_abs": 1e-2, "ftol": 0})
+    assert with_level.success and np.abs(with_level.jac).max() <= 1e-5
     assert not cuda_opt.minimize(noisy, np.zeros(5), options={"ftol": 0}).success
     relative = cuda_opt.minimize(
         lambda x: (noisy(x)[0] + 1, noisy(x)[1]), np.zeros(5), options={"noise": 1e-2, "ftol": 0}
