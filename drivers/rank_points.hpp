@@ -62,8 +62,9 @@ template <class Real> class RankPoints {
     virtual void finish() {}
 };
 
-// Creates the points of a rank, which begin at point `first`. The list of numbers contains the first point of each of
-// the rank's segments (ranges of variables with their own f), relative to `first`, and the end of the last segment.
+// Creates the grid points of a rank, from point `first` on. segments: the index, relative to `first`, at which each of
+// the rank's segments begins, then the end of the last one. A segment is a range of variables whose part of the sum f
+// is computed separately.
 template <class Real>
 std::unique_ptr<RankPoints<Real>> make_cuda_points(const GridFunction &function, int64_t first,
                                                    const std::vector<int64_t> &segments);

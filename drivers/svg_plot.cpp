@@ -178,7 +178,8 @@ Series falling(const std::string &name, const std::string &colour, const std::ve
             lowest = std::min(lowest, value);
             highest = std::max(highest, value);
         }
-    // If the end of a curve spans fewer powers of ten than this, it looks like a flat line.
+    // If the lowest value exceeds this fraction of the highest, the curve looks flat on a logarithmic axis. The lowest
+    // value is then subtracted, as it is if it is negative.
     constexpr double flat = 1e-3;
     if (highest > lowest && (lowest < 0 || lowest > flat * highest)) {
         series.label += " \u2212 lowest f";

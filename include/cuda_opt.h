@@ -234,9 +234,9 @@ enum {
 
     /* ---- real settings: cuda_opt_set_real, cuda_opt_get_real ---- */
     CUDA_OPT_EPS = 200,    /**< >= 0; default 0: off. Converged when ||P g||_2 < eps * max(1, ||x||_2), VA15's test.
-                                It depends on the units of x and f. It is not applied at an iterate for which a line
-                                search has used MAXFEV evaluations: if f decreases towards infinity, ||x|| grows while
-                                the slope does not change */
+                                It depends on the units of x and f. It is not applied at an iterate whose line search
+                                used MAXFEV evaluations: if f has no minimum, ||x|| grows, and the test would hold only
+                                because x is large */
     CUDA_OPT_PGTOL = 201,  /**< >= 0; default 1e-5. Converged when ||P g||_inf <= pgtol; 0: only if P g = 0. SciPy's
                                 gtol */
     CUDA_OPT_FACTR = 202,  /**< >= 0; default 1e7; 0: off. Converged when

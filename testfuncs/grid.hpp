@@ -29,7 +29,7 @@ std::vector<Parameter> with_sides(std::vector<Parameter> own);
 // Returns the dimension of a grid with the given number of variables per point. Sides that are not given are chosen
 // such that the grid is as square, and its number of variables as close to n, as possible.
 Dimension fit_grid(int64_t n, const Parameters &parameters, int variables_per_point = 1);
-// Returns the grid with that dimension.
+// Returns the grid whose dimension fit_grid() returns for these arguments.
 Grid grid_of(int64_t n, const Parameters &parameters, int variables_per_point = 1);
 
 } // namespace cudaopt::testfuncs

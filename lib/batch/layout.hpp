@@ -252,8 +252,8 @@ template <class ShapeOf> CUDA_OPT_HD constexpr int64_t replies_bytes(const Shape
 }
 // The scratch memory contains the operands of the sweeps and the transient data. With bounds it also contains the
 // products over the free variables, the breakpoints, the variables whose breakpoints lie in the window that the Cauchy
-// search has requested, with their rows of the panel, and the list of free variables. With weights, the panel in scaled
-// variables uses the memory of these rows, because it is needed earlier.
+// search has requested, with their rows of the panel, and the list of free variables. If the initial Hessian is a
+// diagonal, the panel in scaled variables uses the memory of these rows: it is no longer needed when they are written.
 template <class ShapeOf> CUDA_OPT_HD constexpr int entries_stride(const ShapeOf &shape) {
     return in_metric(shape) ? padded(panel::columns(shape.m)) : panel::columns(shape.m);
 }

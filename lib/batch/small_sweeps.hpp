@@ -235,7 +235,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
                 if (first + r * Lanes::width < shape_.n) use(row_of(r), loaded[r]);
         }
     }
-    // Applies a rule to all variables, by the first lane alone.
+    // Applies a rule to all variables in one lane. Only the first lane may call it.
     template <class Rule> CUDA_OPT_HD void alone(const Rule &rule) const {
         CUDA_OPT_ROLLED
         for (int i = 0; i < shape_.n; i++) rule(i);

@@ -41,7 +41,7 @@ class TeamSize {
         return threads_at(tried_);
     }
 
-    // Records the run time of an execution with that number of threads.
+    // Records the run time of the execution that used the number of threads last returned by next().
     void took(double seconds) {
         Times &times = times_[level_];
         // The first measurement may include the time for creating or waking the threads.
@@ -63,7 +63,8 @@ class TeamSize {
         if (better) {
             level_ = tried_;
             saved_.fill(0);
-            // After a change the trials continue in the same direction at once.
+            // If the number of threads has just been increased (reduced), the next larger (smaller) candidate gets its
+            // budget in advance, so that its trial need not wait.
             if (trial_ < 2) saved_[trial_] = least_of_trial * loss(level_);
         }
         tried_ = level_;

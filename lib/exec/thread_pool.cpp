@@ -134,9 +134,9 @@ class ThreadPool {
     bool busy() const { return busy_; }
     bool holds(int threads) const { return members_ && threads <= size_; }
 
-    // Returns the measured run times of loops of this kind: with this chunk function, count and maximum number of
-    // threads. `first`, where the search for the best number begins, distinguishes loops over different numbers of
-    // variables that are divided into the same number of subtrees.
+    // Returns the run times measured for loops with this chunk function, count and maximum number of threads. `first`,
+    // the number of threads at which the search for the fastest number begins, is part of the key as well, because
+    // loops over different numbers of variables may have the same count.
     TeamSize &size_for(Chunk chunk, int64_t count, int most, int first) {
         const auto kind = reinterpret_cast<std::uintptr_t>(chunk);
         Known &known = known_[(kind / 16 + static_cast<std::uintptr_t>(count + first)) % known_.size()];

@@ -177,7 +177,7 @@ CUDA_OPT_HD_INLINE SearchVerdict MoreThuente::update(double phi, double slope) {
 
 CUDA_OPT_HD_CALL inline void MoreThuente::set_step_max(double step_max) {
     if (!any_finite_) {
-        SearchTolerances tolerances = tolerances_; // a copy, because start() clears its own
+        SearchTolerances tolerances = tolerances_; // a copy, because start() resets tolerances_
         tolerances.step_max = step_max;
         start(phi0_, slope0_, step_, tolerances);
         // Once the minimum is bracketed, last_width_ is the only width that depends on step_max.
@@ -203,7 +203,7 @@ CUDA_OPT_HD_CALL inline void MoreThuente::cut() {
         upper_ = least(upper_, failed);
     }
     if (any_finite_) return;
-    SearchTolerances tolerances = tolerances_; // a copy, because start() clears its own
+    SearchTolerances tolerances = tolerances_; // a copy, because start() resets tolerances_
     // stpmin limits only steps at which phi is finite. Otherwise the shortened step could be the failed step again.
     step_ = greatest(step_, smallest_normal);
     tolerances.step_min = least(tolerances.step_min, step_);

@@ -1,4 +1,5 @@
-// The interface of the backends that the build contains. A backend creates sweeps and manages its memory space.
+// The interface of the backends in this build. A backend creates an object of class Sweeps, which performs all
+// operations on vectors of n elements, and a MemorySpace, which allocates and copies memory.
 #pragma once
 
 #include <cstddef>

@@ -140,7 +140,7 @@ class Batch(Handle):
             self._check(self._exclusively(library.cuda_opt_copy_in, address, rows.ctypes.data, rows.nbytes))
 
     def message_of(self, problem: int) -> str:
-        """The library's sentence about the end of one problem, which must exist."""
+        """Return the library's message about how the solve of this problem ended. The index must be valid."""
         return str(self._briefly(library.cuda_opt_batch_message, problem).decode(errors="replace"))
 
 

@@ -31,7 +31,7 @@ class Bounds:
 
 SIDES = ("the lower bound", "the upper bound")
 SCALES = "x_scale"
-Limit = Union[float, Array]  # one number for all variables, or an array of the space
+Limit = Union[float, Array]  # one number for all variables, or an array of x0's library, device and precision
 
 
 def _one_or_each(limit: Any, none: float, n: int, space: Space, what: str, count: int | None = None) -> Limit:

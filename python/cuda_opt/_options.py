@@ -64,8 +64,8 @@ def _limit(value: float | None, name: str) -> int:
 
 
 def _tolerance(value: float, name: str) -> float:
-    """Return the tolerance. Raises ValueError, which contains the user's name of the option, if it is invalid. The
-    value of the library's setting may differ from the option's."""
+    """Return the tolerance, or raise ValueError with the option's name if it is negative or NaN. It is checked here
+    because the library would report its own setting, which may have another name and value."""
     tolerance = number(value, name)
     if not tolerance >= 0:
         raise ValueError(f"{name} is {value}: it has to be a number of at least 0")

@@ -85,7 +85,7 @@ class Space:
         return array
 
     def bytes_of(self, owner: Any) -> int:
-        """Return the size in bytes of the memory of an array, which is the result of ``owner``."""
+        """Return the number of bytes of memory of an array that the method ``owner`` has returned."""
         return int(owner.nbytes)
 
     def from_numpy(self, array: np.ndarray[Any, Any]) -> Array:

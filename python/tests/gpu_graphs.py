@@ -87,8 +87,8 @@ def check_torch_graph_bad_functions():
 
 
 def check_torch_graph_broken_recording():
-    """A function waits for the device only while it is recorded. The check runs in a separate process, because torch
-    may be damaged afterwards."""
+    """A function that waits for the device in the call that is recorded as a CUDA graph is refused with a message.
+    The check runs in a separate process, because torch may be damaged afterwards."""
     torch_and_stream()
     script = subprocess.run([sys.executable, __file__], capture_output=True, text=True)
     print("    " + "\n    ".join(script.stdout.splitlines()))

@@ -250,7 +250,7 @@ def test_batch(kind, doubles):
     wanted = jnp.arange(4, dtype=kind) + jnp.arange(6, dtype=kind)[:, None]
     data, x0 = (wanted, jnp.arange(1, 7, dtype=kind)), jnp.full((6, 4), 7, kind)
     row, all_rows = jnp.full(4, 0.5, kind), jnp.full((6, 4), 3, kind)
-    expected = np.clip(np.array(wanted), 0.5, 3)  # of the last three the corner, where they begin
+    expected = np.clip(np.array(wanted), 0.5, 3)  # the last three minima are at a corner of the box
     for bounds in (cuda_opt.Bounds(row, all_rows), cuda_opt.Bounds(0.5, np.full(4, 3))):
         for result in (
             cuda_opt.jax.minimize_batch(one, x0, data, bounds),

@@ -12,7 +12,7 @@ from cuda_opt import _constants, _library
 
 HEADER = Path(__file__).parents[2] / "include/cuda_opt.h"
 OTHERS = [HEADER.parent / name for name in ("cuda_opt/ranks.h", "cuda_opt_batch.h")]
-# Functions that the package does not need: x0 determines the backend, and Task has the names of the tasks.
+# Functions of the C interface that the package does not call. Task has the names of the tasks.
 NOT_CALLED = {"task_name"}
 
 
