@@ -38,7 +38,7 @@ int Solver::prepare_scales(bool with_x) {
         return 0;
     }
     const int64_t i = bad ? report.bad : report.too_large;
-    const auto index = static_cast<long long>(i + (ranks_ ? ranks_->part().first : 0));
+    const long long index = i + (ranks_ ? ranks_->part().first : 0);
     double s = arrays.scale_all, x = std::numeric_limits<double>::quiet_NaN(), l = arrays.lower_all,
            u = arrays.upper_all;
     const auto read = [&](const void *array, double &value) {
