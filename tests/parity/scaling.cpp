@@ -240,7 +240,7 @@ CONFIGURED_TEST_CASE("Hostile scales end with a sentence, and every x is finite 
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     const double large = wide ? 1e300 : 1e36, tiny = wide ? 4.9406564584124654e-324 : 1.4e-45;
-    const double hostile = GENERATE_COPY(large, 1 / large, tiny);
+    const double hostile = GENERATE_COPY(as<double>{}, large, 1 / large, tiny);
     const int all = GENERATE(0, 1);
     const int64_t metric = GENERATE(0, 2);
     for (const bool bounded : {false, true}) {
