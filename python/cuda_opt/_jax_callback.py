@@ -1,8 +1,9 @@
-"""Solves inside functions that JAX transforms: a host callback that minimises one function, or a batch of them.
+"""Solves inside functions that JAX transforms: the solve is a host callback for one problem or for a batch of them.
 
-A solve is a ``jax.pure_callback``. Its handle exists during one call only. The function and its gradient are compiled
-for the host, once for each function. Under ``vmap`` the callback receives arrays with leading axes. The problems along
-these axes are solved as one batch if the batch interface supports them, and one by one otherwise."""
+Each solve is one ``jax.pure_callback``, which creates a solver and closes it before it returns. The user's function and
+its gradient are compiled for the host, once per function. Under ``vmap`` the callback receives arrays with leading
+axes. The problems along these axes are solved as one batch if the batch interface supports them, and one by one
+otherwise."""
 from __future__ import annotations
 
 import math
@@ -24,28 +25,31 @@ from ._options import options_of
 from ._result import result_of
 from ._scipy import _Pairs
 
-BATCH_VARIABLES, BATCH_PAIRS = 4096, 64  # the limits of the batch interface
+# minimize_batch accepts at most this many variables and correction pairs per problem.
+BATCH_VARIABLES, BATCH_PAIRS = 4096, 64
 _NOT_OF_BATCHES = {"disp", "HISTORY_BITS", "IPRINT_FREQUENCY", "IPRINT_TYPE"}
 STATISTICS = ("nit", "nfev", "task", "degenerate")
 
 
 @dataclass(frozen=True)
 class Solve:
-    """The description of a solve, without the values of arrays. It is hashable, so that JAX compiles a function that
-    contains it only once."""
+    """Describes a solve (the function and the options) without the values of arrays. A ``Solve`` is hashable, so that
+    JAX can use it as a static argument and compiles the code that contains it only once."""
 
     function: Function
     options: tuple[tuple[str, Any], ...]
-    doubles: bool  # JAX used 64-bit types when it traced the solve; the callback runs in another thread
+    # ``doubles`` records whether jax_enable_x64 was on during tracing, because the callback runs in another thread.
+    doubles: bool
 
     @property
     def m(self) -> int:
-        """The number of correction pairs."""
+        """Return m, the maximum number of correction pairs."""
         return options_of(dict(self.options), None).m
 
     @property
     def degenerate_below(self) -> float:
-        """Ten times the tolerance of the gradient. A multiplier of an active bound that is no larger counts as 0."""
+        """Return the limit below which the multiplier of an active bound counts as 0: ten times the tolerance for the
+        projected gradient."""
         return 10 * float(options_of(dict(self.options), None).settings["PGTOL"])
 
     def precision(self) -> AbstractContextManager[Any]:
@@ -57,7 +61,7 @@ class Solve:
 
 
 def solve_of(function: Function, options: Mapping[str, Any] | None, tol: float | None) -> Solve:
-    """Return the solve, after checking the options.
+    """Check the options and return the ``Solve`` that describes the function and these options.
 
     Raises
     ------
@@ -76,15 +80,16 @@ def solve_of(function: Function, options: Mapping[str, Any] | None, tol: float |
 
 
 def _statistics(solve: Solve, dtype: Any, counts: tuple[Any, Any, Any], x: Any, g: Any, lower: Any, upper: Any) -> Any:
-    """Return the array of STATISTICS along the last axis, in the precision of x, so that JAX gives them the derivative
-    0."""
+    """Return the values named in STATISTICS as an array along the last axis. The array has the precision of x, so that
+    JAX can differentiate with respect to it; the derivative is 0."""
     active = ((x <= lower) | (x >= upper)) & (lower < upper)
     degenerate = (active & (np.abs(g) <= solve.degenerate_below)).sum(-1)
     return np.stack([np.asarray(one, dtype) for one in (*counts, degenerate)], -1)
 
 
 def _solve_one(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, ...]:
-    """Return x, the statistics and, if ``pairs`` is set, the correction pairs, oldest first, after rows of zeros."""
+    """Solve one problem. Return x, the statistics and, if ``pairs`` is true, the correction pairs as in
+    ``traced_solve``."""
     evaluate, history = solve.function.compiled(), _Pairs(solve.m)
 
     def fun(x: Any) -> tuple[float, Any]:
@@ -113,13 +118,13 @@ def _solve_one(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upp
 
 
 def _solve_batch(solve: Solve, x0: Any, numeric: Any, axes: Any, lower: Any, upper: Any) -> tuple[Any, ...]:
-    """Return x and the statistics of many problems, solved by the batch interface, which returns no correction
-    pairs."""
+    """Solve many problems with ``minimize_batch``. Return x and the statistics; the batch interface provides no
+    correction pairs."""
     evaluate, count = solve.function.compiled_batch(axes), len(x0)
 
     def fun(x: Any, p: Any) -> tuple[Any, Any]:
-        # The number of rows is rounded up to a power of two by repeating the last one. Otherwise JAX would compile for
-        # each number of rows.
+        # The last row is repeated until the number of rows is a power of two. Otherwise JAX would compile the function
+        # again for each number of unfinished problems.
         active = len(x)
         rows = np.minimum(np.arange(min(1 << (active - 1).bit_length(), count)), active - 1)
         f, g = evaluate(x[rows], p[rows], numeric)
@@ -132,8 +137,9 @@ def _solve_batch(solve: Solve, x0: Any, numeric: Any, axes: Any, lower: Any, upp
 
 
 def _on_host(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, ...]:
-    """The callback. x0 and the bounds have the shape (..., n), where ... are axes of ``vmap``. Each array has all of
-    these axes; their length is 1 if the array does not depend on them."""
+    """Solve the problems that JAX passes to the host callback. x0 and the bounds have the shape (..., n), where ... are
+    the axes that ``vmap`` adds. Each array has all of these axes, with length 1 if the array does not depend on them.
+    """
     x0, lower, upper = map(np.asarray, (x0, lower, upper))
     n, axes = x0.shape[-1], x0.ndim - 1
     with solve.precision():
@@ -173,9 +179,12 @@ def _on_host(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upper
 
 
 def traced_solve(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, ...]:
-    """Return x at the minimum, STATISTICS as one array and, with ``pairs``, an array of shape (2 m + 1, n). Its rows
-    are s of the solve's correction pairs, y of these pairs, and the diagonal of the initial inverse Hessian. If there
-    are fewer than m pairs, the rows of the missing ones are 0; for a batch all of them are."""
+    """Solve inside a function that JAX traces. Return x at the minimum, STATISTICS as one array and, if ``pairs`` is
+    true, an array of shape (2 m + 1, n).
+
+    Rows 0 to m - 1 of the last array are the differences s of the correction pairs, oldest first. Rows m to 2 m - 1 are
+    the differences y. The last row is the diagonal of the initial inverse Hessian. With fewer than m pairs, the first
+    rows of s and of y are 0. For a batch all rows of s and y are 0."""
     shape: Any = partial(jax.ShapeDtypeStruct, dtype=x0.dtype)
     shapes = shape(x0.shape), shape((len(STATISTICS),)), shape((2 * solve.m + 1, x0.size))
     on_host = partial(_on_host, solve, pairs)
@@ -186,7 +195,8 @@ def traced_solve(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, u
 
 
 class _Hashable:
-    """A partial function that compares equal to another one with the same arguments, as JAX's caches require."""
+    """Wraps a partial function so that two wrappers are equal if function and arguments are, as JAX's caches require.
+    """
 
     def __init__(self, function: partial[Any]) -> None:
         self._function = function

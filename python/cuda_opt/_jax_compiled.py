@@ -1,8 +1,8 @@
 """JAX functions that are compiled only once during the lifetime of the user's function.
 
-``jax.jit`` stores compiled code with the function object that it was given. Therefore one such object is created for
-each of the user's functions and each structure of its arguments. It has only a weak reference to the user's function,
-so that neither the function nor the arrays that it refers to are kept alive."""
+``jax.jit`` stores compiled code with the function object that it was given. Therefore this module creates one function
+object for each of the user's functions and each structure of its arguments. That object has only a weak reference to
+the user's function, so that neither the function nor the arrays that it refers to are kept alive."""
 from __future__ import annotations
 
 import weakref
@@ -13,13 +13,15 @@ import jax
 
 
 class WeakCache:
-    """Values by object and key. Objects are compared by identity, and the values are deleted with the object."""
+    """Stores values by an object and a key. Objects are compared by identity; when an object is deleted, so are its
+    values."""
 
     def __init__(self) -> None:
         self._entries: dict[int, tuple[Any, dict[Hashable, Any]]] = {}
 
     def values_of(self, owner: Any) -> dict[Hashable, Any]:
-        """The values of an object; a new dictionary each time if it does not support weak references."""
+        """Return the dictionary of values of an object. If the object does not support weak references, nothing can be
+        stored for it, and each call returns a new dictionary."""
         entry = self._entries.get(id(owner))
         if entry is not None and entry[0]() is owner:
             return entry[1]
@@ -49,13 +51,13 @@ _cache = WeakCache()
 def compiled(
     function: Callable[..., Any], key: Hashable, make: Callable[[Callable[..., Any]], Callable[..., Any]]
 ) -> Callable[..., Any]:
-    """Return ``jax.jit(make(function))``, which is the same object for the same function and key.
+    """Return ``jax.jit(make(function))``. Calls with the same function and key return the same object.
 
     Parameters
     ----------
     make : callable
-        Returns the function to be compiled for the function given. It is called each time JAX traces, and must not
-        refer to the function in any other way.
+        ``make(function)`` returns the function that is compiled. It is called each time JAX traces. It must use only
+        its argument and have no other reference to the user's function.
 
     Raises
     ------

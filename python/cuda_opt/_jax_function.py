@@ -1,4 +1,4 @@
-"""The user's JAX function as a function of one array of variables and of the numeric leaves of its arguments."""
+"""Represents the user's JAX function as a function of one flat array x and of the numeric leaves of its arguments."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -13,20 +13,21 @@ from ._jax_trees import Structure, Variables, is_traced, separate, variables_of
 
 @dataclass(frozen=True)
 class Form:
-    """The form of a function: the structure of its arguments and of its result, without values. It is hashable."""
+    """The form of the user's function: the structure of its variables, arguments and result, without values of arrays.
+    It is hashable."""
 
     variables: Variables
-    arguments: Structure  # structure of (args, kwargs)
+    arguments: Structure  # the tree (args, kwargs) without its numeric leaves
     value_and_grad: bool
     has_aux: bool
 
     def value(self, fun: Callable[..., Any], x: Any, numeric: Any) -> Any:
-        """The result of the user's function: f, or (f, aux)."""
+        """Call the user's function at the flat array x. Return f, or (f, aux) if it has auxiliary results."""
         args, kwargs = self.arguments.join(numeric)
         return fun(self.variables.tree(x), *args, **kwargs)
 
     def evaluate(self, fun: Callable[..., Any], x: Any, numeric: Any) -> tuple[Any, Any, Any]:
-        """Return f, the gradient with respect to x, and aux or None."""
+        """Evaluate the user's function at the flat array x. Return f, the gradient as a flat array, and aux or None."""
         if self.value_and_grad:
             value, gradient = self.value(fun, x, numeric)
             gradient = self.variables.flat(gradient)
@@ -38,7 +39,8 @@ class Form:
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A function with its form. ``compiled()`` compiles ``evaluate(x, numeric)`` once for each function and form."""
+    """A user's function together with its form. ``compiled()`` returns ``evaluate(x, numeric)`` compiled by JAX, once
+    for each function and form."""
 
     fun: Callable[..., Any]
     form: Form
@@ -51,8 +53,11 @@ class Function:
         return compiled(self.fun, form, lambda fun: lambda x, numeric: form.evaluate(fun, x, numeric))
 
     def compiled_batch(self, axes: tuple[int | None, ...]) -> Callable[..., Any]:
-        """The compiled function for many x, ``evaluate(x, p, numeric)``. A numeric leaf whose axis is 0 has one row per
-        problem, and row p[i] belongs to row i of x; the other leaves are the same for all problems."""
+        """Return the compiled function ``evaluate(x, p, numeric)`` for many problems, where p contains the indices of
+        problems.
+
+        Row i of x belongs to problem p[i]. A leaf of ``numeric`` has one row per problem if its entry in ``axes`` is 0.
+        If the entry is None, the leaf is the same for all problems."""
         form = self.form
 
         def make(fun: Callable[..., Any]) -> Callable[..., Any]:
@@ -74,7 +79,7 @@ class Function:
 def function_of(
     fun: Callable[..., Any], x0: Any, args: Any, kwargs: Any, *, value_and_grad: bool, has_aux: bool
 ) -> tuple[Function, jax.Array, list[Any]]:
-    """Return the function, the start as one array, and the numeric leaves of the arguments."""
+    """Return the user's function with its form, x0 as one flat array, and the numeric leaves of args and kwargs."""
     flat, variables = variables_of(x0)
     numeric, arguments = separate((args if isinstance(args, tuple) else (args,), dict(kwargs or {})))
     function = Function(fun, Form(variables, arguments, value_and_grad, has_aux))
@@ -82,7 +87,8 @@ def function_of(
 
 
 def _refers_to_tracers(function: Any, depth: int = 4) -> bool:
-    """Return whether a function refers to traced values by its closure, its defaults or as a partial function."""
+    """Return whether the closure, the default arguments or the partial arguments of a function contain traced values.
+    """
     if depth == 0:
         return False
     values = [cell.cell_contents for cell in getattr(function, "__closure__", None) or () if _is_filled(cell)]
@@ -101,7 +107,8 @@ def _is_filled(cell: Any) -> bool:
 
 
 def _without_closure(function: Function, flat: Any, numeric: list[Any]) -> tuple[Function, jax.Array, list[Any]]:
-    """The function with the traced values of its closure as further arguments."""
+    """Return a function that receives the traced values of its closure as additional arguments, x0, and the numeric
+    leaves."""
     form, fun = function.form, function.fun
     converted, hoisted = jax.closure_convert(lambda x, numeric: form.value(fun, x, numeric), flat, numeric)
     variables = Variables(form.variables.structure, form.variables.shapes)

@@ -1,7 +1,8 @@
-"""Solves of compiled JAX functions on the host, with the solver's arrays as NumPy arrays.
+"""Solves of compiled JAX functions on the host. The solver's own arrays are NumPy arrays.
 
-An evaluation is then one call of the compiled function, which takes and returns host memory. With JAX arrays, which
-must be new for each x, it would take about 0.15 ms more (docs/python.md)."""
+Each evaluation is then one call of the compiled function, which reads and returns host memory. If the solver's arrays
+were JAX arrays, a new one would be needed for each x, and an evaluation would take about 0.15 ms longer
+(docs/python.md)."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from ._space_jax import _complete, check_precision
 
 
 class HostInverseHessian(InverseHessian):
-    """``InverseHessian`` for JAX arrays on the host."""
+    """The operator ``InverseHessian`` for JAX arrays on the host."""
 
     def __init__(self, operator: Any) -> None:
         self._operator = operator
@@ -37,7 +38,7 @@ class HostInverseHessian(InverseHessian):
 
 
 def host_of(flat: jax.Array) -> Any:
-    """The device of an array on the host, or None if the array is elsewhere."""
+    """Return the CPU device that contains an array, or None if the array is on another kind of device."""
     devices = list(flat.devices())
     return devices[0] if len(devices) == 1 and devices[0].platform == "cpu" else None
 
@@ -51,7 +52,8 @@ def minimize_on_host(
     tol: float | None,
     x_scale: Any,
 ) -> Any:
-    """``cuda_opt.minimize`` with JAX arrays for x, jac and the callback's argument."""
+    """Minimise by ``cuda_opt.minimize`` on the host. In the result and in the callback's argument, x and jac are JAX
+    arrays."""
     device, single = host_of(flat), flat.dtype == np.float32
     if not single:
         check_precision(64, "x0")

@@ -1,14 +1,14 @@
-"""The derivative of a minimum in a box by the implicit function theorem.
+"""The derivative of a bound-constrained minimum by the implicit function theorem.
 
-Let x minimise f(x, t) subject to l <= x <= u. Let F be the variables strictly inside the box, A the others, and H the
-Hessian of f with respect to x. If H_FF is positive definite and no multiplier of A is 0, small changes of t, l and u
-do not change A, and
+Let x minimise f(x, t) subject to l <= x <= u. Let F be the set of variables strictly between their bounds, A the set of
+the other variables, and H the Hessian of f with respect to x. If H_FF is positive definite and no multiplier of A is 0,
+then A is constant for small changes of t, l and u, and
 
     dx_A = dl_A or du_A,    H_FF dx_F = -(d grad f / dt dt)_F - H_FA dx_A.
 
-The system is solved by conjugate gradients with Hessian-vector products. The preconditioner is the inverse L-BFGS
-matrix from the elements in F of the correction pairs of the solve and of its learned diagonal. The pairs can be
-restricted to F because y_F = H_FF s_F if s_A = 0, as in late iterations."""
+The system is solved by conjugate gradients with Hessian-vector products. The preconditioner is the L-BFGS approximation
+of the inverse Hessian. It is computed from the components in F of the correction pairs and of the learned diagonal of
+the solve. In late iterations s_A = 0, hence y_F = H_FF s_F, so that the pairs can be restricted to F."""
 from __future__ import annotations
 
 import warnings
@@ -27,7 +27,7 @@ from ._jax_callback import STATISTICS, Solve, traced_solve
 def conjugate_gradients(
     product: Callable[[Any], Any], b: Any, precondition: Callable[[Any], Any], tolerance: float, limit: int
 ) -> tuple[Any, Any, Any, Any]:
-    """Solve product(w) = b.
+    """Solve product(w) = b by preconditioned conjugate gradients.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def conjugate_gradients(
         w, r, p, rz, k, _ = state
         h = product(p)
         curvature = p @ h
-        # If the curvature is below its rounding errors, the matrix is singular in floating-point arithmetic.
+        # Where the curvature p'Hp is below its own rounding error, H is singular in floating-point arithmetic.
         definite = curvature > epsilon * jnp.linalg.norm(p) * jnp.linalg.norm(h)
         step = jnp.where(definite, rz / jnp.where(definite, curvature, 1), 0)
         w, r = w + step * p, r - step * h
@@ -59,7 +59,8 @@ def conjugate_gradients(
 
 
 def _apply_pairs(s: Any, y: Any, rho: Any, initial: Any, v: Any) -> Any:
-    """``apply_pairs`` with JAX loops, which take less time to compile."""
+    """Multiply v by the L-BFGS inverse Hessian, as ``apply_pairs`` does. JAX compiles its own loops faster than
+    unrolled Python loops."""
 
     def first(v: Any, pair: Any) -> Any:
         s, y, rho = pair
@@ -75,13 +76,15 @@ def _apply_pairs(s: Any, y: Any, rho: Any, initial: Any, v: Any) -> Any:
 
 
 def restricted(pairs: Any, free: Any) -> Any:
-    """The arguments of ``_apply_pairs``, restricted to the free variables, from the array of ``traced_solve``."""
+    """Return the arguments of ``_apply_pairs``, restricted to the free variables. ``pairs`` is the array (2 m + 1, n)
+    that ``traced_solve`` returns."""
     m = len(pairs) // 2
     return masked_pairs(jnp, pairs[:m], pairs[m:-1], pairs[-1], free)
 
 
 def _verify(tolerance: float, products: Any, residual: Any, definite: Any, degenerate: Any, active: Any) -> Any:
-    """On the host, raise an exception for a singular Hessian and warn of degenerate active variables. Returns 0."""
+    """Raise an exception if the Hessian is singular, and warn of degenerate active variables. This function runs on the
+    host and returns zeros, which JAX adds to the solution so that the check is not optimised away."""
     every = np.broadcast_arrays(products, residual, definite, degenerate, active)
     zeros = np.zeros(every[1].shape, every[1].dtype)
     products, residual, definite, degenerate, active = map(np.ravel, every)
@@ -97,14 +100,14 @@ def _verify(tolerance: float, products: Any, residual: Any, definite: Any, degen
 
 
 def limits(dtype: Any, n: int) -> tuple[float, float, int]:
-    """The limits of conjugate gradients: the relative residual at which they stop, the largest one that is accepted,
-    and the largest number of products."""
+    """Return three limits of the conjugate gradient method: the relative residual at which it stops, the largest
+    relative residual that is accepted, and the largest number of Hessian-vector products."""
     double = jnp.dtype(dtype) == jnp.float64
     return (1e-10, 1e-6, 10 * n + 100) if double else (1e-5, 1e-2, 10 * n + 100)
 
 
 def _solve_free(pairs: Any, free: Any, degenerate: Any, product: Callable[[Any], Any], b: Any) -> Any:
-    """The solution of product(w) = b. Raises an exception if it cannot be found."""
+    """Return the solution w of product(w) = b. Raises an exception if conjugate gradients cannot find it."""
     tolerance, accepted, limit = limits(b.dtype, b.size)
     inverse = restricted(pairs, free)
     w, products, residual, definite = conjugate_gradients(
@@ -121,7 +124,8 @@ def _solve_free(pairs: Any, free: Any, degenerate: Any, product: Callable[[Any],
 
 @partial(jax.jit, static_argnums=0)
 def _tangent(solve: Solve, x: Any, statistics: Any, pairs: Any, primals: Any, tangents: Any) -> Any:
-    """The tangent of x, which is linear in the tangents of the numeric leaves and of the bounds."""
+    """Return the tangent (directional derivative) of the minimiser x. It is linear in the tangents of the numeric
+    leaves and of the bounds."""
     (numeric, lower, upper), (d_numeric, d_lower, d_upper) = primals, tangents
     evaluate = solve.function.evaluate
 
@@ -136,7 +140,7 @@ def _tangent(solve: Solve, x: Any, statistics: Any, pairs: Any, primals: Any, ta
     _, hessian = jax.linearize(lambda x: gradient(x, numeric), x)
 
     def product(w: Any) -> Any:
-        """The product with diag(H_FF, I), which is positive definite if H_FF is."""
+        """Multiply w by the block-diagonal matrix diag(H_FF, I), which is positive definite if H_FF is."""
         return jnp.where(free, hessian(jnp.where(free, w, 0)), w)
 
     degenerate = jax.lax.stop_gradient(statistics)[STATISTICS.index("degenerate")]
@@ -152,7 +156,8 @@ def _differentiable(solve: Solve, with_pairs: bool) -> Callable[..., tuple[Any, 
 
     @found.defjvp
     def _(primals: Any, tangents: Any) -> Any:
-        x, statistics, pairs = _differentiable(solve, True)(*primals)  # differentiable, for derivatives of higher order
+        # The solve is itself differentiable, as derivatives of higher order require.
+        x, statistics, pairs = _differentiable(solve, True)(*primals)
         dx = _tangent(solve, x, statistics, pairs, primals[1:], tangents[1:])
         results = (x, statistics, pairs)[: 2 + with_pairs]
         return results, (dx, *map(jnp.zeros_like, results[1:]))
@@ -162,6 +167,7 @@ def _differentiable(solve: Solve, with_pairs: bool) -> Callable[..., tuple[Any, 
 
 @partial(jax.jit, static_argnums=0)
 def minimum(solve: Solve, x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
-    """x at the minimum and the statistics of the solve, as a function that JAX can transform in any way."""
+    """Return x at the minimum and the statistics of the solve. JAX can apply any of its transformations to this
+    function."""
     x, statistics = _differentiable(solve, False)(x0, numeric, lower, upper)
     return x, statistics

@@ -1,4 +1,5 @@
-"""JAX pytrees: their numeric leaves, which are traced, their other leaves, which are static, and trees of bounds."""
+"""JAX pytrees: separates their numeric leaves, which JAX traces, from the static leaves, and handles trees of bounds.
+"""
 from __future__ import annotations
 
 import math
@@ -23,7 +24,7 @@ def is_traced(tree: Any) -> bool:
 
 
 def is_tracing() -> bool:
-    """Return whether JAX is tracing the calling code, so that new arrays have no values."""
+    """Return whether JAX is tracing the calling code. While it does so, new arrays have no values."""
     return isinstance(jnp.zeros(()), jax.core.Tracer)
 
 
@@ -39,13 +40,13 @@ def _is_variable(leaf: Any) -> bool:
 
 @dataclass(frozen=True)
 class Structure:
-    """A tree without its numeric leaves. It is hashable if the static leaves are."""
+    """A tree without its numeric leaves. It is hashable if its static leaves are."""
 
     tree: Any  # JAX's PyTreeDef
-    static: tuple[tuple[int, Any], ...]  # position and value of each static leaf
+    static: tuple[tuple[int, Any], ...]  # position of each static leaf among all leaves, and its value
 
     def join(self, numeric: Sequence[Any]) -> Any:
-        """The tree with these numeric leaves."""
+        """Return the complete tree, with ``numeric`` as the values of its numeric leaves."""
         static, remaining = dict(self.static), iter(numeric)
         leaves = [static[i] if i in static else next(remaining) for i in range(self.tree.num_leaves)]
         return jax.tree_util.tree_unflatten(self.tree, leaves)
@@ -69,7 +70,7 @@ def _as_variable(leaf: Any, default: Any) -> Any:
 
 @dataclass(frozen=True)
 class Variables:
-    """The correspondence between the elements of a one-dimensional array and the variables of a tree."""
+    """Maps the elements of a one-dimensional array to the numeric leaves (the variables) of a tree such as x0."""
 
     structure: Structure
     shapes: tuple[tuple[int, ...], ...]
@@ -84,7 +85,7 @@ class Variables:
         return sum(map(math.prod, self.shapes))
 
     def tree(self, x: Any) -> Any:
-        """The tree whose variables are the elements of x."""
+        """Return the tree in x0's form whose variables are the elements of x."""
         if self.is_flat:
             return self.structure.join([x])
         parts, first = [], 0
@@ -94,18 +95,18 @@ class Variables:
         return self.structure.join(parts)
 
     def flat(self, tree: Any) -> Any:
-        """The variables of a gradient in x0's form as an array with one axis."""
+        """Return the leaves of a gradient, which is a tree in x0's form, as an array with one axis."""
         leaves = [leaf for leaf in jax.tree_util.tree_leaves(tree) if _is_variable(leaf)]
         return leaves[0] if self.is_flat and len(leaves) == 1 else jnp.concatenate(list(map(jnp.ravel, leaves)))
 
 
 def variables_of(x0: Any) -> tuple[jax.Array, Variables]:
-    """Return x0 as an array with one axis, and the correspondence with the variables of the tree.
+    """Return x0 as an array with one axis, and the ``Variables`` that map it to the tree.
 
     Raises
     ------
     TypeError
-        if the arrays differ in precision, or if there is none
+        if the arrays differ in precision, or if x0 has no numeric leaf
     """
     leaves, structure = separate(x0, _is_variable)
     floating = [leaf.dtype for leaf in leaves if hasattr(leaf, "dtype") and jnp.issubdtype(leaf.dtype, jnp.floating)]
@@ -126,8 +127,8 @@ def is_pair(value: Any) -> bool:
 
 
 def two_sides(bounds: Any) -> Any:
-    """Convert a pair (lower, upper) to Bounds; return other forms unchanged. A sequence of pairs of numbers is not such
-    a pair."""
+    """Convert a pair (lower, upper) to ``Bounds``, and return all other forms of bounds unchanged. A sequence of pairs
+    of numbers, one per variable, is such another form."""
     if isinstance(bounds, (tuple, list)) and len(bounds) == 2 and not all(map(is_pair, bounds)):
         return Bounds(*bounds)
     return bounds
@@ -139,13 +140,14 @@ def _children(tree: Any) -> tuple[list[Any], Any]:
 
 
 def _spread(side: Any, x: Any, infinity: float) -> list[Any]:
-    """The bounds of the variables of a tree x, each as an array of the variable's shape."""
+    """Return the bounds of all variables of the tree x, one array per variable, with that variable's shape."""
     variables, structure = separate(x, _is_variable)
     if not variables:
         return []
     one_leaf = structure.tree.num_leaves == 1 and jax.tree_util.all_leaves([x])
     if side is None or is_numeric(side) or one_leaf:
-        if isinstance(side, (list, tuple)):  # None in a sequence of numbers means no bound
+        # As an element of a sequence of numbers, None means that there is no bound.
+        if isinstance(side, (list, tuple)):
             side = np.asarray([infinity if one is None else one for one in side], np.float64)
         bound = jnp.asarray(infinity if side is None else side)
         return [jnp.broadcast_to(bound, leaf.shape).astype(leaf.dtype) for leaf in variables]
@@ -164,8 +166,8 @@ def _flat_side(side: Any, x: Any, infinity: float) -> Any:
 
 
 def flat_bounds(bounds: Any, flat: jax.Array, variables: Variables) -> Any:
-    """Convert bounds in x0's form to bounds of the flat array. Each side is a number for all variables, None, or an
-    array."""
+    """Convert bounds in x0's form to bounds of the flat array. Each side of the result is a number for all variables,
+    None, or an array."""
     bounds = two_sides(bounds)
     if bounds is None:
         return None
@@ -176,12 +178,12 @@ def flat_bounds(bounds: Any, flat: jax.Array, variables: Variables) -> Any:
 
 
 def flat_scales(x_scale: Any, flat: jax.Array, variables: Variables) -> Any:
-    """Scales of x0's form as those of the flat array: a number for all variables, None, or an array."""
+    """Convert scales in x0's form to scales of the flat array: a number for all variables, None, or an array."""
     return _flat_side(x_scale, variables.tree(flat), 1.0)
 
 
 def broadcast_bounds(bounds: Any, flat: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Both sides of flat bounds as arrays like x0."""
+    """Return the lower and the upper bounds as arrays with x0's shape and precision; a missing bound is infinite."""
     sides = (None, None) if bounds is None else (bounds.lb, bounds.ub)
     filled = (infinity if side is None else side for side, infinity in zip(sides, (-math.inf, math.inf)))
     lower, upper = (jnp.broadcast_to(jnp.asarray(side), flat.shape).astype(flat.dtype) for side in filled)

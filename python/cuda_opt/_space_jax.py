@@ -1,10 +1,10 @@
-"""JAX arrays, on the host and on CUDA devices.
+"""JAX arrays as the solver's arrays, on the host and on CUDA devices.
 
-JAX arrays are immutable, but the solver changes x, f and g. Therefore the solver uses arrays of its own, whose memory
-JAX allocates and to which the user has no access. The user's function receives the same memory by DLPack, as a new
-array in each evaluation, which it must not keep. The arrays that it returns are copied within device memory. JAX
-computes on its own streams: the host waits for x before it calls the function, and for the results before it copies
-them."""
+JAX arrays are immutable, but the solver changes x, f and g in place. Therefore the solver uses its own arrays, whose
+memory JAX allocates and to which the user has no access. In each evaluation the user's function receives the same
+memory by DLPack as a new array, which it must not keep. The arrays that it returns are copied within device memory. JAX
+computes on its own streams. Therefore the host waits for x before it calls the function, and for the results before it
+copies them."""
 from __future__ import annotations
 
 import ctypes
@@ -24,7 +24,7 @@ from ._space import INDICES, Array, Space, bits_of, name_of, number
 
 
 def _complete(array: Any, what: str = "an array of the solver") -> Array:
-    """The array, once its values are computed. TypeError if it has no values because JAX is tracing."""
+    """Wait until the values of an array are computed, and return it. Raises TypeError if JAX is tracing the array."""
     if isinstance(array, jax.core.Tracer):
         raise TypeError(
             f"{what} is traced by JAX (jit, grad, vmap): minimize may call compiled functions, but cannot be "
@@ -38,7 +38,7 @@ def _has_doubles() -> bool:
 
 
 def check_precision(bits: int, what: str) -> None:
-    """TypeError if double precision is required, but JAX would compute in single precision."""
+    """Raise TypeError if double precision is required, but jax_enable_x64 is off."""
     if bits == 64 and not _has_doubles():
         raise TypeError(
             f"{what} has to have elements of float64, but jax_enable_x64 is off and JAX computes in float32: switch "
@@ -47,7 +47,7 @@ def check_precision(bits: int, what: str) -> None:
 
 
 def _with_doubles() -> AbstractContextManager[Any]:
-    """A context in which JAX creates 64-bit arrays on request, whatever the value of jax_enable_x64 is."""
+    """Return a context in which JAX can create 64-bit arrays, even if jax_enable_x64 is off."""
     if _has_doubles():
         return nullcontext()
     module: Any = jax if hasattr(jax, "enable_x64") else jax.experimental
@@ -56,17 +56,19 @@ def _with_doubles() -> AbstractContextManager[Any]:
 
 @partial(jax.jit, static_argnums=2)
 def _rows(array: Array, active: int, rows: int) -> Array:
-    """The first rows of an array; rows from ``active`` on repeat the last active one."""
+    """Return ``rows`` rows of an array: its first ``active`` rows, then copies of the last of these."""
     return array[jnp.minimum(jnp.arange(rows), active - 1)]
 
 
 class JaxSpace(Space):
-    """JAX arrays on the device of x0."""
+    """Creates and copies the solver's arrays as JAX arrays on the device of x0."""
 
     def __init__(self, x0: jax.Array) -> None:
-        self._views: dict[int, Array] = {}  # by address: the arrays from which view() creates new ones
-        self._indices: Array = None  # the copy of the indices of a batch
-        # Arrays that copies on the stream may still read, so that JAX must not free them.
+        # For each address, the array whose memory view() wraps in a new array.
+        self._views: dict[int, Array] = {}
+        self._indices: Array = None  # the device copy of the problem indices of a batch
+        # Copies on the stream may still read these arrays. A reference to each of them keeps JAX from freeing its
+        # memory.
         self._read: list[Array] = []
         _complete(x0, "x0")
         if len(x0.devices()) != 1:
@@ -138,9 +140,11 @@ class JaxSpace(Space):
         self.wait()
         address = array.unsafe_buffer_pointer()
         view = self._views.get(address)
-        if view is None or view.is_deleted():  # a function to which the user donated the array has deleted it
+        # A user's compiled function deletes the array if it donates the memory of its argument.
+        if view is None or view.is_deleted():
             view = self._views[address] = jax.dlpack.from_dlpack(array)
-        # A new array each time, because JAX may cache the values of an array. DLPack would take three times as long.
+        # A new array is created each time, because JAX may cache the values of an array. DLPack would take three times
+        # as long.
         return jax.make_array_from_single_device_arrays(view.shape, view.sharding, [view])
 
     def scalar(self, array: Array) -> Any:
@@ -156,7 +160,8 @@ class JaxSpace(Space):
             return jax.dlpack.from_dlpack(array)
 
     def copy(self, to: Array, count: int, values: Array, what: str) -> None:
-        """Copy values to the first ``count`` elements, or rows, of an array. JAX may still be computing the values."""
+        """Copy values to the first ``count`` elements, or rows, of the array ``to``. JAX may still be computing the
+        values."""
         double = to.dtype == np.float64
         target = self.admitted(to, "the solver's own array", to.shape, double=double)
         wanted = (count, *to.shape[1:]) if to.shape else values.shape

@@ -1,4 +1,4 @@
-"""The minimum in a box as a function that torch differentiates; _jax_implicit.py has the theory."""
+"""The minimum subject to bounds as a function that torch differentiates. _jax_implicit.py explains the theory."""
 from __future__ import annotations
 
 import math
@@ -17,7 +17,7 @@ from ._scipy import _Pairs
 
 
 class _TensorPairs(_Pairs):
-    """The correction pairs of a solve as tensors on its device."""
+    """Collects the correction pairs of a solve as tensors on the device of x0."""
 
     def _note(self, solver: Any) -> None:
         self._x, self._g = solver._x.clone(), solver._g.clone()
@@ -47,7 +47,7 @@ def _conjugate_gradients(
         h = product(p)
         products += 1
         curvature = p @ h
-        # If the curvature is below its rounding errors, the matrix is singular in floating-point arithmetic.
+        # If the curvature p'Hp is below its own rounding error, H is singular in floating-point arithmetic.
         definite = bool(curvature > epsilon * p.norm() * h.norm())
         if definite:
             step = rz / curvature
@@ -61,14 +61,14 @@ def _conjugate_gradients(
 
 
 def _products(g: Any, inputs: list[Any], w: Any) -> list[Any]:
-    """Return w' dg / d input for each input. It is 0 for an input on which g does not depend."""
+    """Return w' (dg / d input) for each input. The result is 0 for an input on which g does not depend."""
     found = torch.autograd.grad(g, inputs, w, retain_graph=True, allow_unused=True)
     return [torch.zeros_like(one) if product is None else product for one, product in zip(inputs, found)]
 
 
 class _Minimum(torch.autograd.Function):
-    """x at the minimum as a function of data, lower and upper bounds, with its derivative. ``solve`` computes x without
-    derivatives."""
+    """The autograd function that maps data and bounds to the minimiser x, with its derivative. ``solve`` computes x
+    without recording derivatives."""
 
     @staticmethod
     def forward(context: Any, solve: Any, lower: Any, upper: Any, *data: Any) -> Any:
@@ -98,7 +98,7 @@ class _Minimum(torch.autograd.Function):
             return _products(g, [at], w)[0]
 
         def product(w: Any) -> Any:
-            """Return the product with diag(H_FF, I): H_FF w_F for the free variables, and w_A for the active ones."""
+            """Multiply w by diag(H_FF, I): return H_FF w_F for the free variables, and w_A for the active ones."""
             return torch.where(free, hessian(w * free), w)
 
         inverse = masked_pairs(torch, s, y, initial, free)
@@ -119,7 +119,7 @@ class _Minimum(torch.autograd.Function):
 
 
 class _Solve:
-    """A solve at given data, with the arrays that its derivative needs."""
+    """A solve with given data. It stores the arrays that the derivative of its minimiser needs."""
 
     def __init__(self, fun: Callable[..., Any], x0: torch.Tensor, options: Mapping[str, Any]) -> None:
         self.fun, self._x0, self._options = fun, x0, options
@@ -162,7 +162,7 @@ def argmin(
     tol: float | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> torch.Tensor:
-    """The x that minimises ``fun(x, *data)`` in a box, as a function of data and bounds that autograd differentiates.
+    """Return the x that minimises ``fun(x, *data)`` subject to bounds, as a function of data and bounds for autograd.
 
     Parameters
     ----------
@@ -193,8 +193,8 @@ def argmin(
     Warns
     -----
     RuntimeWarning
-        the solve has not converged; or, in the backward pass, active variables have a multiplier of at most ten times
-        tol. They count as variables that stay at their bounds.
+        if the solve has not converged; or, in the backward pass, if active variables have a multiplier of at most ten
+        times tol. The derivative is computed as if these variables stayed at their bounds.
 
     Notes
     -----

@@ -1,5 +1,5 @@
-"""``minimize``, ``minimize_batch`` and ``argmin`` for functions written in JAX, which differentiates and compiles
-them."""
+"""``minimize``, ``minimize_batch`` and ``argmin`` for functions written in JAX. JAX differentiates and compiles these
+functions."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -23,7 +23,8 @@ from ._space import as_array
 
 
 class TracedResult(Result):
-    """The result of ``minimize`` and ``minimize_batch`` inside a function that JAX transforms: a pytree of arrays."""
+    """The result of ``minimize`` and ``minimize_batch`` inside a function that JAX transforms. It is a pytree of
+    arrays."""
 
     x: Any
     fun: Any
@@ -50,8 +51,8 @@ jax.tree_util.register_pytree_node(
 def _traced(
     function: Function, flat: Any, numeric: Any, bounds: Any, options: Any, tol: float | None
 ) -> TracedResult:
-    """The result of a solve that JAX traces. f, the gradient and aux are evaluated once more at x, inside the function
-    that JAX transforms, so that they have derivatives."""
+    """Return the result of a solve that JAX traces. f, the gradient and aux are evaluated once more at x, inside the
+    function that JAX transforms, so that JAX can differentiate them."""
     solve, variables = solve_of(function, options, tol), function.form.variables
     numeric = [jnp.asarray(leaf) for leaf in numeric]
     x, statistics = minimum(solve, flat, numeric, *broadcast_bounds(bounds, flat))
@@ -120,18 +121,19 @@ def minimize(
     jit : bool
         False: fun is not compiled, and its Python code runs in each evaluation. Default True.
     callback : callable
-        ``callback(intermediate_result=...)`` at each iterate, as in ``cuda_opt.minimize``; x has x0's form.
+        is called as ``callback(intermediate_result=...)`` at each iterate, as in ``cuda_opt.minimize``. Its x has
+        x0's form.
     options, tol
         as in ``cuda_opt.minimize``
     x_scale : number, or tree like x0
         The typical size of each variable, as in ``cuda_opt.minimize``; the tree may have numbers and arrays as one of
-        bounds may. Not inside of a function that JAX transforms. Default: 1.
+        bounds may. It is not available inside a function that JAX transforms. Default: 1.
 
     Returns
     -------
     OptimizeResult
-        as for ``cuda_opt.minimize``, with ``x`` and ``jac`` in x0's form. Inside a function that JAX transforms, a
-        ``TracedResult``.
+        The fields of ``cuda_opt.minimize``, with ``x`` and ``jac`` in x0's form. Inside a function that JAX transforms,
+        the result is a ``TracedResult``.
 
     Raises
     ------
@@ -142,7 +144,7 @@ def minimize(
     Notes
     -----
     Inside ``jit``, ``vmap``, ``grad``, ``jacfwd``, ``jacrev``, ``scan`` and ``cond`` the solve is a callback on the
-    host, and fun is compiled for the host. ``vmap`` solves all problems as one batch if they have at most 4096
+    host, for which fun is compiled. ``vmap`` solves all problems as one batch if they have at most 4096
     variables, and one by one otherwise. The derivatives are those of ``argmin``. The result contains ``x``, ``fun``,
     ``jac``, ``nit``, ``nfev``, ``status``, ``success``, ``task`` (a value of ``Task``) and ``degenerate``, the number
     of active variables whose multiplier is 0. It contains neither ``message`` nor ``hess_inv``.
@@ -202,10 +204,10 @@ def argmin(
     value_and_grad: bool = False,
     return_result: bool = False,
 ) -> Any:
-    """The x that minimises ``fun(x, *data)`` in a box, as a function of data and bounds that JAX can differentiate.
+    """Return the x that minimises ``fun(x, *data)`` subject to bounds, as a differentiable function of data and bounds.
 
-    It works in ``jit``, ``vmap``, ``grad``, ``jacfwd``, ``jacrev``, ``scan`` and ``cond``, in forward and in reverse
-    mode, and for derivatives of any order. Values in the closure of fun that JAX is tracing are treated as data.
+    ``argmin`` works in ``jit``, ``vmap``, ``grad``, ``jacfwd``, ``jacrev``, ``scan`` and ``cond``, in forward and in
+    reverse mode, and for derivatives of any order. Values in the closure of fun that JAX is tracing are treated as data.
 
     Parameters
     ----------
@@ -268,8 +270,9 @@ def minimize_batch(
     tol: float | None = None,
     x_scale: Any = None,
 ) -> Any:
-    """Minimise many small functions written in JAX, independently of each other, in one call on x0's device. It
-    requires ``jax_enable_x64``.
+    """Minimise many small functions written in JAX, independently of each other, in one call on x0's device.
+    
+    The option ``jax_enable_x64`` must be on.
 
     Parameters
     ----------
@@ -340,7 +343,8 @@ def minimize_batch(
 def _traced_batch(
     fun: Callable[..., Any], x0: Any, data: Any, bounds: Any, value_and_grad: bool, options: Any, tol: float | None
 ) -> Any:
-    """The result of a batch that JAX traces: ``minimize`` for one problem, mapped over the problems by ``vmap``."""
+    """Return the result of a batch that JAX traces. It is ``minimize`` for one problem, mapped over all problems by
+    ``vmap``."""
     x0 = jnp.asarray(x0)
     if x0.ndim != 2:
         raise ValueError(f"x0 has the shape {x0.shape}: it has to have two, (problems, variables), neither of them 0")
