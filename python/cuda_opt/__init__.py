@@ -1,12 +1,13 @@
 """Minimise smooth functions of very many variables, with or without bounds, on NVIDIA GPUs and on the host.
 
 ``minimize`` has SciPy's conventions and computes on the device of the arrays, which may be of NumPy, torch, CuPy or
-JAX. ``lbfgsb`` is a method for ``scipy.optimize.minimize``. With ``Solver`` the loop is part of your program; with
-a ``Part`` your program is one rank of several. ``minimize_batch`` minimises many small problems at once.
-``pattern_search`` needs no gradient. ``cuda_opt.torch.LBFGSB`` is a ``torch.optim.Optimizer``.
-``cuda_opt.jax.minimize`` and ``cuda_opt.jax.minimize_batch`` compute the gradient by automatic differentiation.
-``cuda_opt.jax.argmin`` and ``cuda_opt.torch.argmin`` are minima with derivatives. ``backends`` and ``python -m
-cuda_opt`` say which backends work on this machine. ``check_gradient`` compares a gradient with differences of f."""
+JAX. ``lbfgsb`` is a method for ``scipy.optimize.minimize``. With ``Solver`` your own program contains the loop that
+evaluates f. With a ``Part`` several processes, each with a part of the variables, solve one problem together.
+``minimize_batch`` minimises many small problems at once. ``pattern_search`` needs no gradient.
+``cuda_opt.torch.LBFGSB`` is a ``torch.optim.Optimizer``. ``cuda_opt.jax.minimize`` and ``cuda_opt.jax.minimize_batch``
+compute the gradient by automatic differentiation. ``cuda_opt.jax.argmin`` and ``cuda_opt.torch.argmin`` return a
+minimiser that can be differentiated with respect to data and bounds. ``backends`` and ``python -m cuda_opt`` report
+which backends work on this machine. ``check_gradient`` compares a gradient with differences of f."""
 from ._backends import Backend, backends
 from ._batch import minimize_batch
 from ._bounds import Bounds
@@ -22,7 +23,8 @@ from ._solver import Solver
 
 __version__ = version
 for _public in (Error, ImproperInput, OutOfMemory):
-    _public.__module__ = __name__  # tracebacks and pickles contain this name
+    # Tracebacks and pickles then contain the public module name cuda_opt.
+    _public.__module__ = __name__
 __all__ = [
     "Backend",
     "BatchResult",

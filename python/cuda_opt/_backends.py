@@ -10,20 +10,21 @@ from typing import Any, NamedTuple
 from ._constants import BACKEND_CUDA, BACKEND_HOST, Task
 from ._library import library, version
 
-# Values of the enumerations CUresult and CUdevice_attribute of cuda.h.
+# These numbers are values of the enumerations CUresult and CUdevice_attribute of cuda.h.
 _NO_DEVICE = 100
 _CAPABILITY_MAJOR, _CAPABILITY_MINOR = 75, 76
 
 
 class Backend(NamedTuple):
-    """One backend of the library on this machine."""
+    """States whether one backend (CUDA or host) of the library works on this machine."""
 
     works: bool
-    """True if a small problem was minimised on this backend."""
+    """``works`` is True if a small problem was minimised on this backend."""
     device: str
-    """The processor, or the GPU with its compute capability; empty if there is none."""
+    """``device`` is the name of the processor, or of the GPU with its compute capability; it is empty if there is none.
+    """
     reason: str
-    """Why it does not work, in one sentence; empty if it works."""
+    """``reason`` states in one sentence why the backend does not work; it is empty if the backend works."""
 
 
 def backends() -> dict[str, Backend]:
@@ -57,7 +58,7 @@ def report() -> str:
 
 
 def _trial(backend: int) -> str:
-    """Minimise |x - (1, 2)|^2 / 2 on the backend. Return the library's message if that fails, otherwise ''."""
+    """Minimise |x - (1, 2)|^2 / 2 on the backend. Return '' on success, and the library's error message otherwise."""
     handle = c_void_p()
     x, g, f = (c_double * 2)(), (c_double * 2)(), c_double()
     addresses: list[c_void_p] = []
@@ -85,7 +86,8 @@ def _trial(backend: int) -> str:
 
 
 def _load_driver() -> Any:
-    """Return the library of the NVIDIA driver, or None. It gives facts that cuda_opt's message does not contain."""
+    """Load libcuda.so, the library of the NVIDIA driver. Return None if it is missing. The driver reports facts that
+    the error message of cuda_opt does not contain."""
     try:
         return ctypes.CDLL("libcuda.so.1")
     except OSError:
@@ -93,7 +95,7 @@ def _load_driver() -> Any:
 
 
 def _explain(failure: str, driver: Any) -> tuple[str, str]:
-    """Return the reason why the CUDA backend does not work, or '' if it works, and the name of the GPU."""
+    """Return two strings: the reason why the CUDA backend does not work, or '' if it works, and the name of the GPU."""
     built_without = "built without CUDA" in failure
     if built_without:
         failure = "this library was built without CUDA; install cuda-opt-cu13, or build it with nvcc"
@@ -112,7 +114,8 @@ def _explain(failure: str, driver: Any) -> tuple[str, str]:
     if capability < (8, 0):
         return f"{device} is too old: compute capability 8.0 or later is needed", device
     driver.cuDriverGetVersion(byref(supported))
-    if "no driver for it" in failure:  # the driver finds a GPU, but is too old for the CUDA runtime in the library
+    # In this case the driver finds a GPU, but is too old for the CUDA runtime with which the library was built.
+    if "no driver for it" in failure:
         newest = f"{supported.value // 1000}.{supported.value % 1000 // 10}"
         reason = f"the NVIDIA driver is too old: it supports CUDA {newest}, and the library was built with a later one"
         return reason, device
@@ -120,7 +123,8 @@ def _explain(failure: str, driver: Any) -> tuple[str, str]:
 
 
 def _first_device(driver: Any) -> tuple[str, tuple[int, int]]:
-    """The name of device 0 with its compute capability, and the capability."""
+    """Return the name of GPU 0 together with its compute capability as one string, and the capability as (major,
+    minor)."""
     device, major, minor = c_int(), c_int(), c_int()
     name = ctypes.create_string_buffer(256)
     driver.cuDeviceGet(byref(device), 0)

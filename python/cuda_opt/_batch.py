@@ -1,4 +1,4 @@
-"""``minimize_batch``: many small problems at once, whose functions are evaluated together."""
+"""``minimize_batch`` minimises many small functions at once. One call of the user's function evaluates all of them."""
 from __future__ import annotations
 
 import math
@@ -19,14 +19,15 @@ from ._space import Array, as_array, name_of
 from ._space_of import space_of
 
 OBJECTIVES, GRADIENTS, DIAGONALS = "the array of fun's values", "the array of gradients", "the array of diagonals"
-# Return codes of a batch that has ended regularly; each problem has a code of its own. A batch continues if some
-# problems have crossed bounds, so that IMPROPER_INPUT may be the code of the first problem that has not converged.
+# These return codes mean that a batch has ended regularly; each problem also has its own code. A batch continues if
+# some problems have crossed bounds (lower > upper). Therefore IMPROPER_INPUT may be the code of the first problem that
+# has not converged.
 _BATCH_ENDS = ENDS | {Task.IMPROPER_INPUT}
 
 
 class Batch(Handle):
-    """A handle of a batch with its arrays: x and g of shape (count, n), f of shape (count,). The first rows belong to
-    the active problems, which have not ended."""
+    """A batch of problems in the C library, with its arrays: x and g of shape (count, n), f of shape (count,). The
+    first rows of each array belong to the active problems, which have not ended."""
 
     def __init__(
         self, x0: Array, m: int, bounds: Any, stream: Any, diagonal: Callable[..., Any] | None, x_scale: Any
@@ -68,7 +69,7 @@ class Batch(Handle):
             raise
 
     def _function(self, name: str) -> Callable[..., int]:
-        """The library's function for the precision."""
+        """Return the function of the C library with this name for the precision of the batch."""
         function: Callable[..., int] = getattr(library, f"cuda_opt_{name}{self._suffix}")
         return function
 
@@ -85,11 +86,12 @@ class Batch(Handle):
         self._check(self._function("batch_set_bounds" if for_each else "set_bounds")(self._handle, *arrays))
 
     def step(self) -> int:
-        """Perform a step. Return EVALUATE_BATCH, or the return code with which the batch has ended."""
+        """Perform one step of the batch. Return EVALUATE_BATCH, or the return code with which the batch has ended."""
         return self._after(self._exclusively(self._function("batch_solve"), *self._addresses), _BATCH_ENDS)
 
     def evaluate(self, fun: Callable[..., Any], jac: Any, indices: bool, args: tuple[Any, ...]) -> None:
-        """Copy f and g of the active problems, and their diagonals if there are any, to the arrays of the batch."""
+        """Evaluate the active problems. Copy f, the gradients and, if there are any, the diagonals to the arrays of the
+        batch."""
         space, scales, active = self._space, self.scales, int(self["BATCH"])
         rows = space.padded(active, self.count)
         shape = (rows, self.n)
@@ -116,21 +118,23 @@ class Batch(Handle):
             space.put_first(self.h, rows, diagonals, DIAGONALS)
 
     def integers(self, name: str) -> np.ndarray[Any, Any]:
-        """Return one result of each problem, as an array of shape (count,)."""
+        """Return the integer result with this name for all problems, as an array of shape (count,)."""
         values = np.empty(self.count, np.int64)
         key = BATCH_CODE if name == "BATCH_CODE" else INTEGERS[name]
         self._check(self._exclusively(library.cuda_opt_batch_get_int, key, values.ctypes.data))
         return values
 
     def reals(self, name: str) -> np.ndarray[Any, Any]:
-        """Return one result of each problem, as an array of shape (count,)."""
+        """Return the real result with this name for all problems, as an array of shape (count,)."""
         values = np.empty(self.count, np.float64)
         self._check(self._exclusively(library.cuda_opt_batch_get_real, REALS[name], values.ctypes.data))
         return values
 
     def never_evaluated(self, problems: np.ndarray[Any, Any]) -> None:
-        """Set f and g of these problems to NaN. Their indices are in ascending order. All elements from the first to
-        the last of these problems are copied to host memory and back, with one copy in each direction."""
+        """Set f and g to NaN for problems that were never evaluated.
+
+        ``problems`` contains their indices in ascending order. The rows from the first to the last of these problems
+        are copied to host memory and back, with one copy in each direction."""
         first, last = int(problems[0]), int(problems[-1]) + 1
         element = f"f{self._space.bits // 8}"
         for argument, rows in ((1, np.empty(last - first)), (2, np.empty((last - first, self.n), element))):
@@ -140,25 +144,26 @@ class Batch(Handle):
             self._check(self._exclusively(library.cuda_opt_copy_in, address, rows.ctypes.data, rows.nbytes))
 
     def message_of(self, problem: int) -> str:
-        """Return the library's message about how the solve of this problem ended. The index must be valid."""
+        """Return the library's message about how the solve of this problem ended. ``problem`` must be a valid index."""
         return str(self._briefly(library.cuda_opt_batch_message, problem).decode(errors="replace"))
 
 
 class Sentences:
-    """The function ``message_of`` of a result. It calls the batch. In a copied or pickled result, which has no batch,
-    it uses stored sentences."""
+    """The method ``message_of`` of a batch's result, as a callable object. It reads the messages from the batch. A
+    copied or pickled result has no batch and uses stored messages."""
 
     def __init__(self, batch: Batch | None, said: tuple[str, ...] = ()) -> None:
         self._batch, self._said = batch, said
-        self._one_at_a_time = threading.Lock()  # the handle has a single buffer for a sentence
+        # The handle has a single buffer for a message, so that one thread at a time may request a message.
+        self._one_at_a_time = threading.Lock()
 
     def __call__(self, problem: int) -> str:
-        """The library's sentence on how one of the problems has ended.
+        """Return the library's message about how the solve of one problem ended.
 
         Raises
         ------
         IndexError
-            there is no such problem
+            if there is no such problem
         """
         count = self._batch.count if self._batch else len(self._said)
         which = integer(problem, "the problem")
@@ -222,42 +227,44 @@ def minimize_batch(
     """Minimise many small smooth functions at once, independently of each other, with or without bounds. All functions
     have the same number of variables. The computation takes place on the device of the arrays.
 
-    One call of fun evaluates all problems that have not ended. The iterates of a problem do not depend on the others,
-    except that the last digits of f and g may, if fun computes them together. All work is done on the device of x0, as
-    in ``minimize``.
+    One call of fun evaluates all problems that have not ended. The iterates of a problem do not depend on the other
+    problems, unless fun computes them together and the last digits of f and g depend on how many there are. All work is
+    done on the device of x0, as in ``minimize``.
 
     Parameters
     ----------
     fun : callable
         ``fun(x, *args)``, or ``fun(x, p, *args)`` with indices=True, returns f and the gradients of k problems, or only
-        f if jac is a function. x has the shape (k, n), one point per row, and is an array of the library of x0; it is
-        memory of the solver, which fun may read during the call only. k falls as problems end. In JAX it is rounded up
-        to a power of two, by repeating the last problem, so that not every k is compiled for. f is an array of shape
-        (k,), the gradients an array of shape (k, n), both in the memory space of x0. NaN or Inf in a row means that f
-        is undefined at this point: the step of that problem is then shortened.
+        f if jac is a function. x has the shape (k, n), one point per row, and is an array of the library of x0. It is
+        memory of the solver, which fun may read during the call only. k decreases as problems end. In JAX k is rounded
+        up to a power of two, by repeating the last problem. Otherwise JAX would compile fun for each k. f is an array
+        of shape (k,), the gradients an array of shape (k, n), both in the memory space of x0. NaN or Inf in a row means
+        that f is undefined at this point: the step of that problem is then shortened.
     x0 : array of shape (count, n)
         The starts, float64 or float32, one problem per row; they need not be within the bounds. n is from 1 to 4096;
         the algorithm is designed for up to a few hundred. JAX needs ``jax_enable_x64``, because f is double.
     args : tuple
         Further arguments of fun and jac. Default: none.
     jac : True or callable
-        True, the default: fun returns the gradients as well. A function: it returns them, with the arguments of fun.
+        True, the default: fun returns the gradients as well. A function: it has the arguments of fun and returns the
+        gradients.
     bounds : Bounds, scipy.optimize.Bounds, sequence of n pairs (lower, upper), or None
         ``lb`` and ``ub`` may be numbers, arrays of shape (n,) that all problems share, or of shape (count, n). Arrays
-        of the library of x0 are read in place. A problem whose bounds are crossed ends. Default: none.
+        of the library of x0 are read in place. A problem with a lower bound above an upper bound ends at once. Default:
+        none.
     callback : callable
         ``callback(intermediate_result=...)`` is called after each call of fun, with ``active``, the number of problems
         evaluated, and ``rounds``, the number of calls so far. ``StopIteration`` ends the batch; the result has the best
         iterate of each problem.
     options : dict
         As in ``minimize``, for each problem; ``MAX_SECONDS`` is for the whole batch, ``THREADS`` is the number of host
-        threads, which share the problems. ``INITIAL_HESSIAN`` is ``InitialHessian.LEARNED`` unless it or diagonal is
-        given: it takes fewer evaluations. There is no log, and the history has the precision of x: ``disp`` and
-        ``HISTORY_BITS`` are errors. maxcor is at most 64.
+        threads, which share the problems. ``INITIAL_HESSIAN`` is ``InitialHessian.LEARNED`` by default, unless
+        diagonal is given, because it takes fewer evaluations. There is no log, and the history has the precision of x:
+        ``disp`` and ``HISTORY_BITS`` are errors. maxcor is at most 64.
     indices : bool
-        True: the second argument of fun and jac is p, an array of shape (k,), int64, of the library of x0 in its memory
-        space. It has the index of the problem of each row, from 0 and ascending, with which fun can select the data of
-        the problems: ``data[p]``. It is valid during the call. Default False.
+        True: the second argument of fun and jac is p, an int64 array of shape (k,) of the library of x0 in its memory
+        space. Row i of x belongs to problem p[i]; the indices begin at 0 and are in ascending order. With them fun can
+        select the data of the problems: ``data[p]``. p is valid during the call only. Default False.
     diagonal : callable
         A function with the arguments of fun. It returns estimates of 1 / (second derivative of f by x_i) at x, all
         positive, of shape (k, n) in the memory space of x0: the diagonal of the inverse of the initial Hessian. The
@@ -265,8 +272,8 @@ def minimize_batch(
     tol, stream
         as in ``minimize``
     x_scale : number or array of shape (n,)
-        The typical size of each variable, as in ``minimize``, of all problems alike. ``pg_norm_inf`` is then of the
-        gradient times x_scale. The arrays are scaled here, in x0's library, and x is a new array in each call of fun.
+        The typical size of each variable, as in ``minimize``, the same for all problems. ``pg_norm_inf`` then refers
+        to the gradient times x_scale. The arrays are scaled by x0's library, and each call of fun receives a new x.
         Default: 1.
 
     Returns
@@ -278,16 +285,17 @@ def minimize_batch(
         ``pg_norm_inf``, the largest component of the projected gradient. A problem whose bounds are crossed, or whose
         start is not finite, has the code ``IMPROPER_INPUT``, and NaN for f, the gradient and its norm. For the whole
         batch: ``rounds``, the number of calls of fun; ``task``, ``CONVERGED`` or the code of the first problem that
-        has not converged; ``message``, a sentence. ``message_of(p)`` is a sentence about problem p; because of it the
-        result keeps the workspace until it is deleted.
+        has not converged; ``message``, a sentence. ``message_of(p)`` returns a sentence about problem p. For this
+        purpose the result keeps the workspace in memory until the result is deleted.
 
     Raises
     ------
     TypeError, ValueError
-        an array, a bound or an option is not as said above; or no problem has proper bounds and a finite start
+        if an array, a bound or an option is not as described above; or if no problem has proper bounds and a finite
+        start
     Error, OutOfMemory
-        there is no CUDA device, or the workspace does not fit
-    Whatever fun, jac and callback raise comes out unchanged.
+        if there is no CUDA device, or if the workspace does not fit into memory
+    Exceptions of fun, jac and callback are passed on unchanged.
     """
     if jac is not True and not callable(jac):
         raise ValueError(f"jac is {jac!r}: it has to be True, where fun returns f and its gradient, or a function")
@@ -311,7 +319,9 @@ def minimize_batch(
         while (task := batch.step()) > 0:
             batch.evaluate(fun, jac, indices, args)
             rounds += 1
-            if callback is not None:  # called here, because the values that were requested are read in any case
+            # The callback may be called here, because the library reads the requested f and g even if the batch is
+            # stopped.
+            if callback is not None:
                 try:
                     progress = new_result(IntermediateResult, active=batch["BATCH"], rounds=rounds)
                     callback(intermediate_result=progress)

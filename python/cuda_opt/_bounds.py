@@ -15,8 +15,8 @@ from ._space import Array, NumPySpace, Space, name_of, number, one_axis
 class Bounds:
     """Bounds ``lb <= x <= ub`` for ``minimize``, ``Solver`` and ``pattern_search``.
 
-    Like ``scipy.optimize.Bounds``, which may be given as well, but arrays are not converted, so that they may be in
-    device memory.
+    ``scipy.optimize.Bounds`` is accepted as well, but converts its arrays to NumPy arrays. This class stores them
+    unchanged, so that they may be in device memory.
 
     Parameters
     ----------
@@ -31,12 +31,13 @@ class Bounds:
 
 SIDES = ("the lower bound", "the upper bound")
 SCALES = "x_scale"
-Limit = Union[float, Array]  # one number for all variables, or an array of x0's library, device and precision
+# A limit is one number for all variables, or an array of x0's library, device and precision.
+Limit = Union[float, Array]
 
 
 def _one_or_each(limit: Any, none: float, n: int, space: Space, what: str, count: int | None = None) -> Limit:
-    """Return a limit as a number, or as an array of n elements in the memory of x0. count: the number of problems of a
-    batch; the array may then have one row per problem."""
+    """Return a limit (a bound or a scale) as a number, or as an array of n elements in the memory of x0. ``count`` is
+    the number of problems of a batch. In a batch the array may have one row per problem."""
     if limit is None:
         return none
     if isinstance(limit, (list, tuple)):
@@ -63,13 +64,14 @@ def _one_or_each(limit: Any, none: float, n: int, space: Space, what: str, count
 
 
 def _is_device_array(value: Any) -> bool:
-    """Return whether a value is an array of a library other than NumPy: torch, JAX, CuPy, ..."""
+    """Return whether a value is an array of another library than NumPy, for example torch, JAX or CuPy."""
     return not isinstance(value, (np.ndarray, np.generic)) and hasattr(value, "shape") and len(value.shape) > 0
 
 
 def _from_pairs(pairs: Any, n: int) -> Bounds:
     if isinstance(pairs, (tuple, list)) and len(pairs) == 2 and any(map(_is_device_array, pairs)):
-        # Two arrays of torch, JAX or CuPy are (lower, upper) even if n = 2; SciPy has no such arrays.
+        # A pair of arrays of torch, JAX or CuPy is always (lower, upper), even if n = 2. SciPy's sequence of pairs has
+        # no such arrays.
         return Bounds(*pairs)
     if not isinstance(pairs, (Sequence, np.ndarray, zip)):
         raise TypeError(f"bounds is a {name_of(pairs)}: it has to be Bounds, or pairs (lower, upper)")
@@ -92,13 +94,14 @@ def limits_of(bounds: Any, n: int, space: Space) -> tuple[Limit, Limit]:
     Raises
     ------
     TypeError, ValueError
-        the value has none of the forms of bounds, or its shape, precision or device differs from that of x0
+        if the value has none of the forms of bounds, or if its shape, precision or device differs from that of x0
     """
     return _sides(bounds, n, space, None)
 
 
 def batch_limits_of(bounds: Any, count: int, n: int, space: Space) -> tuple[Limit, Limit]:
-    """Like ``limits_of``, for ``count`` problems. Arrays have the shape (n,) or (count, n), all of them the same."""
+    """Return the lower and the upper limits for a batch of ``count`` problems. Each is a number or an array. Both
+    arrays have the shape (n,), or both have the shape (count, n)."""
     lower, upper = _sides(bounds, n, space, count)
     axes = [0 if isinstance(side, float) else len(side.shape) for side in (lower, upper)]
     if axes == [1, 2]:
@@ -126,6 +129,6 @@ def scales_of(x_scale: Any, n: int, space: Space, count: int | None = None) -> L
     Raises
     ------
     TypeError, ValueError
-        the type, shape, precision or device differs from that of x0
+        if the type, shape, precision or device differs from that of x0
     """
     return _one_or_each(x_scale, 1.0, n, space, SCALES, count)

@@ -1,8 +1,8 @@
-"""Evaluations by a CUDA graph: one launch instead of one for each operation of the user's function.
+"""Evaluations by a CUDA graph: one graph launch replaces the launches of all operations of the user's function.
 
-The arrays x, f and g of the solver have the same addresses during a whole solve, and so have the other arrays of an
-evaluation. Therefore the operations of the user's function are recorded after a few evaluations, and launched again for
-all others. The space of each array library has a ``Recorder`` (_recorder.py)."""
+The solver's arrays x, f and g have the same addresses during a whole solve. The same is true of the other arrays that
+an evaluation uses. Therefore the operations of the user's function are recorded as a CUDA graph after a few
+evaluations, and all later evaluations launch this graph. Each array library has its own ``Recorder`` (_recorder.py)."""
 from __future__ import annotations
 
 import threading
@@ -11,15 +11,16 @@ from collections.abc import Callable
 from ._recorder import Recorder
 from ._space import Space
 
-# The number of evaluations before the recording, in which the library compiles, tunes and allocates what its operations
-# need. torch's make_graphed_callables() makes the same number of evaluations.
+# This is the number of evaluations before the recording. During these the array library compiles, tunes and allocates
+# what its operations need. torch's make_graphed_callables() makes the same number of evaluations.
 WARM_UPS = 3
 
-one_at_a_time = threading.RLock()  # torch records one graph at a time in a process
+# torch can record only one graph at a time in a process.
+one_at_a_time = threading.RLock()
 
 
 def refusal(why: object) -> RuntimeError:
-    """Return the exception for a function that cannot be recorded as a CUDA graph."""
+    """Return the exception to raise if the user's function cannot be recorded as a CUDA graph."""
     first_line = (str(why).splitlines() or [""])[0].rstrip(". ")
     return RuntimeError(
         f"the function cannot become a CUDA graph: {first_line}; a recorded function must not read values on the host, "
@@ -28,34 +29,37 @@ def refusal(why: object) -> RuntimeError:
 
 
 def _record(evaluate: Callable[[], None], recorder: Recorder) -> None:
-    """Record one evaluation. An exception of the user's function is raised unchanged. If the recording fails, the
-    exception of ``refusal`` is raised."""
+    """Record one evaluation as a CUDA graph. An exception of the user's function is raised unchanged. If the recording
+    itself fails, the exception of ``refusal`` is raised."""
     raised: BaseException | None = None
     try:
         with recorder.record():
             try:
                 evaluate()
-            except BaseException as exception:  # the recording has to be ended in any case
+            # The exception is stored rather than raised here, because the recording has to be ended in any case.
+            except BaseException as exception:
                 raised = exception
     except RuntimeError as exception:
         raised = raised or exception
     try:
-        # The messages of CUDA about recordings contain "capture".
+        # Error messages of CUDA that concern graph recording contain "capture".
         if isinstance(raised, RuntimeError) and "captur" in str(raised):
             raise refusal(raised) from raised
         if raised is not None:
             raise raised
     finally:
-        del raised  # its traceback refers to this frame
+        # The exception's traceback refers to this frame, so that the variable would form a reference cycle.
+        del raised
 
 
 def captured(evaluate: Callable[[], None], space: Space) -> Callable[[], None]:
-    """Return a function that evaluates by a CUDA graph after the first calls. It always uses the same arrays.
+    """Return a function that evaluates f and g. After the first calls it launches a CUDA graph, always on the same
+    arrays.
 
     Raises
     ------
     ValueError
-        the array library of x0 cannot record CUDA graphs
+        if the array library of x0 cannot record CUDA graphs
     """
     recorder = space.recorder()
     launch: Callable[[], None] | None = None

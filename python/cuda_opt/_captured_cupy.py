@@ -1,4 +1,4 @@
-"""CUDA graphs of CuPy."""
+"""Records evaluations of CuPy functions as CUDA graphs."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -9,9 +9,11 @@ from ._recorder import Recorder
 
 
 class CupyRecorder(Recorder):
-    """Records an evaluation on a separate stream, because the default stream cannot be recorded. It uses a separate
-    memory pool: memory that is allocated during the recording is written at each launch of the graph, so that it must
-    not be used for anything else."""
+    """Records an evaluation of CuPy operations as a CUDA graph.
+
+    A separate stream is used, because the default stream cannot be recorded. A separate memory pool is used, because
+    each launch of the graph writes to the memory that was allocated during the recording. That memory must not be used
+    for anything else."""
 
     def __init__(self, cuda: Any) -> None:
         self._cuda = cuda  # the module cupy.cuda

@@ -1,4 +1,4 @@
-"""CUDA graphs of torch."""
+"""Records evaluations of torch functions as CUDA graphs."""
 from __future__ import annotations
 
 import warnings
@@ -15,9 +15,11 @@ from ._recorder import Recorder
 
 @contextmanager
 def _refusing_to_wait() -> Iterator[None]:
-    """Raise a refusal if an operation of torch has waited for the device. A recording with such an operation would fail
-    as well, but would leave torch before 2.12 without its random number generators. Other threads continue: torch warns
-    for all of them, and at worst a warning of another thread is taken for one of this thread."""
+    """Raise the exception of ``refusal`` if an operation of torch has waited for the device.
+
+    The recording of such an operation would fail as well, but before version 2.12 it would leave torch's random number
+    generators unusable. Other threads continue. torch warns of their operations too, so that at worst a warning of
+    another thread is attributed to this thread."""
     before = torch.cuda.get_sync_debug_mode()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -30,7 +32,7 @@ def _refusing_to_wait() -> Iterator[None]:
         if "called a synchronizing CUDA operation" in str(warning.message):
             raise refusal(f"{warning.filename}, line {warning.lineno}, waits for the device")
     for warning in caught:
-        # Torch also warns that this mode is a prototype, which is ignored.
+        # Torch also warns that its synchronisation debug mode is a prototype. That warning is ignored.
         if "ynchronization debug mode" not in str(warning.message):
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
@@ -39,10 +41,12 @@ _idle_streams: dict[torch.device, list[Any]] = {}
 
 
 class TorchRecorder(Recorder):
-    """Records on another stream than the current one, because the default stream cannot be recorded. The warm-ups use
-    the same stream, for which autograd and cuBLAS then have their data. No other graph uses the stream while this one
-    exists. It is reused afterwards, because torch allocates a permanent workspace for cuBLAS on each new stream, 32 MiB
-    on an H200, and has only 32 streams."""
+    """Records an evaluation of torch operations as a CUDA graph.
+
+    A separate stream is used, because the default stream cannot be recorded. The warm-up evaluations use the same
+    stream, so that autograd and cuBLAS have allocated their data for it. No other graph uses the stream during the
+    lifetime of this one. The stream is reused afterwards. Each new stream would cost a permanent cuBLAS workspace (32
+    MiB on an H200), and torch has only 32 streams."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -62,7 +66,8 @@ class TorchRecorder(Recorder):
         try:
             with torch.cuda.stream(self._stream):
                 if last:
-                    with one_at_a_time, _refusing_to_wait():  # warnings are caught for the whole process
+                    # The lock is needed because warnings can be caught only for the whole process.
+                    with one_at_a_time, _refusing_to_wait():
                         yield
                 else:
                     yield
@@ -70,7 +75,7 @@ class TorchRecorder(Recorder):
             current.wait_stream(self._stream)
 
     def record(self) -> AbstractContextManager[Any]:
-        # thread_local: what other threads do meanwhile does not count.
+        # In the mode "thread_local" the recording is not invalidated by CUDA calls of other threads.
         graph: AbstractContextManager[Any] = torch.cuda.graph(
             self._graph, stream=self._stream, capture_error_mode="thread_local"
         )

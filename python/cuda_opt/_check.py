@@ -1,4 +1,4 @@
-"""``check_gradient`` determines whether a gradient is that of its function."""
+"""``check_gradient`` determines whether the user's gradient is the gradient of the user's function."""
 from __future__ import annotations
 
 import ctypes
@@ -30,8 +30,8 @@ def check_gradient(
 ) -> CheckResult:
     """Compare the gradient of fun at x0 with differences of fun, on the device of the arrays.
 
-    Differences are formed along the negative gradient and along two random directions, to both sides and at ten steps
-    each, or six in single precision. The step is chosen at which successive differences agree best.
+    Central differences are formed along the negative gradient and along two random directions, each with ten step
+    lengths, or six in single precision. The step length is chosen at which successive differences agree best.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def check_gradient(
     Returns
     -------
     CheckResult
-        ``verdict``, one of ``Gradient``; ``success``, whether that is ``CONSISTENT``; ``message``, a sentence with the
+        ``verdict``, one of ``Gradient``; ``success``, true if that is ``CONSISTENT``; ``message``, a sentence with the
         numbers; ``component``, the index of the component that was found, or None; ``supplied``, that component of the
         gradient, or the slope along a direction; ``difference``, the same according to differences of f; ``error``,
         the estimated error of ``difference``; ``nfev``, the number of evaluations, about 65.
@@ -55,10 +55,10 @@ def check_gradient(
     Raises
     ------
     TypeError, ValueError
-        an array, a bound or a scale is not as described above; or x0, or f or the gradient there, is not finite
+        if an array, a bound or a scale is not as described above; or if x0, f(x0) or the gradient at x0 is not finite
     Error, OutOfMemory
-        there is no CUDA device, or the workspace does not fit
-    Whatever fun and jac raise comes out unchanged.
+        if there is no CUDA device, or if the workspace does not fit into memory
+    Exceptions of fun and jac are passed on unchanged.
     """
     if needs_differences(jac):
         raise ValueError(f"jac is {jac!r}: it has to be True, where fun returns f and its gradient, or a function")

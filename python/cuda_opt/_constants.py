@@ -1,4 +1,5 @@
-"""The numbers of the headers in C, which explain each; ``tests/rules/check_interfaces.py`` compares the two."""
+"""The numbers of the constants in the C headers, which document each of them. ``tests/rules/check_interfaces.py``
+verifies that both agree."""
 from enum import IntEnum
 
 BACKEND_AUTO, BACKEND_CUDA, BACKEND_HOST = 0, 1, 2
@@ -6,7 +7,8 @@ F_OF_RANK, F_OF_SEGMENTS, F_WHOLE = 0, 1, 2
 
 
 class Task(IntEnum):
-    """Tasks (> 0), which a step of a solver requests, and return codes (<= 0); see ``include/cuda_opt.h``."""
+    """The codes that a step of a solver returns. Positive codes are requests to the caller; codes <= 0 end the solve
+    (``include/cuda_opt.h``)."""
 
     EVALUATE_FG = 1
     SUPPLY_DIAGONAL = 2
@@ -31,8 +33,8 @@ class Task(IntEnum):
 
 
 class InitialHessian(IntEnum):
-    """The initial approximation B0 of the Hessian, which the correction pairs update in each iteration: the values of
-    the setting ``INITIAL_HESSIAN`` (``include/cuda_opt.h``, docs/metric.md)."""
+    """The values of the setting ``INITIAL_HESSIAN``, which selects the initial Hessian approximation B0. The correction
+    pairs update B0 in each iteration (``include/cuda_opt.h``, docs/metric.md)."""
 
     SCALAR = 0
     DIAGONAL = 1
@@ -40,7 +42,7 @@ class InitialHessian(IntEnum):
 
 
 class Metric(IntEnum):
-    """The former name of ``InitialHessian``; ``ONE_NUMBER`` is the former name of ``SCALAR``."""
+    """The former name of the enumeration ``InitialHessian``. ``ONE_NUMBER`` is the former name of ``SCALAR``."""
 
     ONE_NUMBER = 0
     DIAGONAL = 1
@@ -48,7 +50,7 @@ class Metric(IntEnum):
 
 
 class Gradient(IntEnum):
-    """The verdict of ``check_gradient`` (``include/cuda_opt.h``)."""
+    """The possible verdicts of ``check_gradient`` about a gradient (``include/cuda_opt.h``)."""
 
     CONSISTENT = 0
     WRONG_SIGN = 1
@@ -61,7 +63,7 @@ class Gradient(IntEnum):
 
 
 LIMITS = frozenset({Task.ITERATION_LIMIT, Task.EVALUATION_LIMIT, Task.TIME_LIMIT})
-# Return codes of a solve that has ended regularly. The other negative codes report a wrong call or a failure.
+# These return codes mean that a solve has ended regularly. The other negative codes report a wrong call or a failure.
 ENDS = LIMITS | {Task.CONVERGED, Task.LINE_SEARCH_FAILED, Task.BAD_DIAGONAL, Task.NOT_FINITE, Task.UNBOUNDED,
                  Task.STOPPED}
 
@@ -118,7 +120,8 @@ INTEGERS = {
     "BATCH_PACKED": 500,
     "BATCH_COUNT": 501,
 }
-BATCH_CODE = 502  # the key of the return code of each problem; for batches only
+# For batches only: the key under which the return codes of all problems are read.
+BATCH_CODE = 502
 
 
 REALS = {
@@ -152,9 +155,9 @@ REALS = {
     "NOISE_ESTIMATE": 412,
 }
 
-# The line search's settings. The options of ``minimize`` have other names for them, because SciPy's ``ftol`` and
-# ``gtol``, which are stopping tests, would differ from FTOL and GTOL in case alone.
+# The options of ``minimize`` have names of their own for the line search's settings. Otherwise SciPy's ``ftol`` and
+# ``gtol``, which are stopping tests, would differ from the settings FTOL and GTOL only in case.
 LINE_SEARCH = {name: f"line_search_{name.lower()}" for name in ("FTOL", "GTOL", "XTOL")}
-# Other names by which a setting or a result is known: former names, and those of the line search.
+# A setting or a result can have another name as well: a former name, or the line search's option name.
 OTHER_NAMES = {"METRIC": "INITIAL_HESSIAN", "MEMORY": "HISTORY_SIZE"}
 OTHER_NAMES.update({new: name for name, new in LINE_SEARCH.items()})

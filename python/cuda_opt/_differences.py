@@ -1,8 +1,8 @@
-"""Gradients by finite differences, as SciPy's ``minimize`` forms them: the same steps, within the bounds.
+"""Gradients by finite differences with the steps of SciPy's ``minimize``. All points are within the bounds.
 
-A step is ``h_i = e sign(x_i) max(1, |x_i|)``. e is the square root of the unit roundoff for one-sided differences and
-complex steps, and its cube root for central ones, where truncation and rounding errors balance (Nocedal and Wright,
-Numerical Optimization, 2006, section 8.1)."""
+The step for variable i is ``h_i = e sign(x_i) max(1, |x_i|)``. With these e, truncation and rounding errors balance
+(Nocedal and Wright, Numerical Optimization, 2006, section 8.1): e is the square root of the unit roundoff for one-sided
+differences and complex steps, and its cube root for central differences."""
 from __future__ import annotations
 
 import math
@@ -23,7 +23,7 @@ Vector = np.ndarray[Any, Any]
 
 
 class Objective:
-    """``fun(x, *args)`` as a function of x alone. The object can be pickled and sent to other processes."""
+    """The user's ``fun(x, *args)`` as a function of x alone. The object can be pickled and sent to other processes."""
 
     def __init__(self, fun: Callable[..., Any], args: tuple[Any, ...]) -> None:
         self._fun, self._args = fun, args
@@ -33,8 +33,8 @@ class Objective:
 
 
 def _steps_option(value: Any, name: str, n: int) -> Vector | None:
-    """Return the value of an option, a number or one number for each variable, as an array of n steps; None if the
-    option is not given."""
+    """Return the value of an option as an array of n steps, or None if the option is not given. The value is one
+    number, or one number per variable."""
     if value is None:
         return None
     steps = numpy_array(value, name)
@@ -48,8 +48,8 @@ def _steps_option(value: Any, name: str, n: int) -> Vector | None:
 
 
 def _within_one_sided(x: Vector, h: Vector, lower: Vector, upper: Vector) -> Vector:
-    """Return steps that do not leave the box. A step that would leave it gets the opposite sign, or ends at the more
-    distant bound."""
+    """Return one-sided steps that do not leave the box. A step that would leave it is reversed if the reversed step
+    stays in the box. Otherwise it ends at the more distant bound."""
     below, above = x - lower, upper - x
     leaves = (x + h < lower) | (x + h > upper)
     fits = np.abs(h) <= np.maximum(below, above)
@@ -58,20 +58,21 @@ def _within_one_sided(x: Vector, h: Vector, lower: Vector, upper: Vector) -> Vec
 
 
 def _within_central(x: Vector, h: Vector, lower: Vector, upper: Vector) -> tuple[Vector, Vector]:
-    """Return steps of central differences in the box, and for each variable whether it is too close to its bounds for
-    central differences. Differences for such a variable use the points x + h and x + 2 h."""
+    """Return two arrays: steps for central differences within the box, and for each variable whether it is too close to
+    a bound for them. The differences for such a variable use the points x, x + h and x + 2 h."""
     h, below, above = np.abs(h), x - lower, upper - x
     nearer, is_forward = np.minimum(below, above), above >= below
     one_sided = np.where(is_forward, np.minimum(h, above / 2), -np.minimum(h, below / 2))
     central = nearer >= h
-    # Use central differences whose step is the distance to the nearer bound, if the one-sided step is not larger.
+    # Central differences with a shorter step, the distance to the nearer bound, are used where the one-sided step would
+    # be no larger.
     central_but_shorter = ~central & (np.abs(one_sided) <= nearer)
     steps = np.where(central, h, np.where(central_but_shorter, nearer, one_sided))
     return steps, ~central & ~central_but_shorter
 
 
 class Differences:
-    """Gradients of an objective in a box by differences along the variables that are not fixed by equal bounds.
+    """Computes the gradient of an objective by finite differences. Variables with equal bounds are left out.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ class Differences:
     method : "2-point", "3-point", "cs", or None
         None: one-sided differences with the absolute step eps.
     lower, upper : float or array
-        the box
+        the bounds, which the points of the differences satisfy
     n : int
         number of variables
     options : dict
@@ -96,7 +97,8 @@ class Differences:
         eps = options.get("eps")
         self._absolute = _steps_option(1e-8 if eps is None else eps, "eps", n) if method is None else None
         self._relative = _steps_option(options.get("finite_diff_rel_step"), "finite_diff_rel_step", n)
-        self.evaluations = 0  # evaluations of the objective, except those at the points x of the solver
+        # Count of the evaluations of the objective, without those at the points x of the solver.
+        self.evaluations = 0
         self._pool: Any = None
         self._map: Callable[..., Iterable[Any]] = self._map_of(options.get("workers"))
 
@@ -114,7 +116,7 @@ class Differences:
         return mapped
 
     def close(self) -> None:
-        """End the processes that the option ``workers`` has started."""
+        """End the worker processes that the option ``workers`` has started."""
         if self._pool is not None:
             self._pool.terminate()
             self._pool.join()
@@ -122,11 +124,12 @@ class Differences:
 
     @property
     def per_gradient(self) -> int:
-        """The number of evaluations of the objective for one gradient."""
+        """Return how often the objective is evaluated for one gradient."""
         return (2 if self._method == "3-point" else 1) * self.free.size
 
     def _steps(self, x: Vector, f: Any) -> Vector:
-        """Return the steps without regard to bounds. f is the value at x; its precision may be lower than that of x."""
+        """Return the steps before they are adapted to the bounds. f is the value at x; its precision may be lower than
+        that of x."""
         precision = np.finfo(x.dtype)
         value = np.asarray(f).dtype
         if value.kind in "fc" and np.finfo(value).eps > precision.eps:
@@ -143,7 +146,7 @@ class Differences:
         return np.where((x + steps) - x == 0, usual, steps)
 
     def _moved(self, x: Vector, h: Vector) -> Vector:
-        """x + h in the precision of x. The result is in the box in spite of rounding."""
+        """Return x + h in the precision of x. The result is within the bounds in spite of rounding."""
         moved: Vector = np.clip(x + h, self._lower, self._upper).astype(x.dtype)
         return moved
 
@@ -170,13 +173,14 @@ class Differences:
         return values
 
     def __call__(self, x: Vector, f: Any) -> Vector:
-        """Return the gradient at x, where the objective has the value f. It is 0 for variables that equal bounds
-        fix."""
+        """Return the gradient at x, where the objective has the value f. Components of variables with equal bounds are
+        0."""
         gradient = np.zeros(x.size)
         form = {"2-point": self._one_sided, "3-point": self._central, "cs": self._complex}[self._method]
         if self.free.size:
             difference, width = form(x, self._steps(x, f), f)
-            with np.errstate(invalid="ignore", over="ignore", divide="ignore"):  # f may be undefined
+            # f may be infinite or NaN, where NumPy would issue warnings.
+            with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
                 gradient[self.free] = difference() / width
         return gradient
 
@@ -184,9 +188,9 @@ class Differences:
     def _numbers(values: list[Any]) -> Vector:
         return np.array([number(value, OBJECTIVE) for value in values])
 
-    # The next three functions return the difference quotients as a function that computes the numerator, and the
-    # denominator. The caller ignores floating-point warnings while it computes the numerator, because f may be
-    # infinite.
+    # Each of the next three functions returns the difference quotients as two parts: a function that computes the
+    # numerator, and the denominator. The caller suppresses floating-point warnings while it computes the numerator,
+    # because f may be infinite.
 
     def _one_sided(self, x: Vector, h: Vector, f: Any) -> tuple[Callable[[], Vector], Vector]:
         moved = self._moved(x, _within_one_sided(x, h, self._lower, self._upper))
@@ -206,8 +210,8 @@ class Differences:
         return lambda: np.where(aside, -3 * at_x + 4 * first - second, second - first), width
 
     def _complex(self, x: Vector, h: Vector, f: Any) -> tuple[Callable[[], Vector], Vector]:
-        """The complex step Im f(x + i h) / h, which needs no difference (Squire and Trapp, SIAM Review 40 (1998)
-        110)."""
+        """Compute Im f(x + i h) / h, the derivative by a complex step, which needs no difference of values (Squire and
+        Trapp, SIAM Review 40 (1998) 110)."""
         kind = np.complex64 if x.dtype == np.float32 else np.complex128
         moved = x + 1j * h
         values = [np.asarray(value) for value in self._values(self._points(x.astype(kind), moved), self.free.size)]
@@ -221,6 +225,6 @@ class Differences:
 
 
 def cost(limit: int, per_gradient: int) -> int:
-    """The limit of evaluations of the solver that corresponds to a limit of evaluations of the objective; 0: no limit.
+    """Convert a limit for the evaluations of the objective to a limit for the solver's evaluations. 0 means no limit.
     As in SciPy, the last gradient may exceed the limit."""
     return limit and max(1, math.ceil(limit / (1 + per_gradient)))

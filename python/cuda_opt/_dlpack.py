@@ -6,7 +6,7 @@ from typing import Any
 
 from ._gate import Memory
 
-HOST, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13  # device types of DLPack
+HOST, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13  # these numbers are the device types of DLPack
 
 
 class _Tensor(ctypes.Structure):
@@ -29,7 +29,8 @@ _get_pointer.restype, _get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object
 
 
 def memory_of(array: Any) -> Memory:
-    """The properties of an array that has ``__dlpack__``. The array keeps its memory."""
+    """Return the address, type, shape and other properties of an array that has ``__dlpack__``. The array keeps its
+    memory."""
     capsule = array.__dlpack__()
     tensor = ctypes.cast(_get_pointer(capsule, b"dltensor"), ctypes.POINTER(_Tensor)).contents
     shape = tuple(tensor.shape[axis] for axis in range(tensor.ndim))

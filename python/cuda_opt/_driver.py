@@ -1,4 +1,5 @@
-"""Calls of the CUDA driver that copy between arrays, for libraries without a function for such a copy."""
+"""Calls of the CUDA driver that copy between arrays. They serve array libraries that have no function for such a copy.
+"""
 from __future__ import annotations
 
 import ctypes
@@ -37,7 +38,8 @@ def _call(name: str, *arguments: object) -> None:
 
 @lru_cache(maxsize=None)
 def _context(device: int) -> c_void_p:
-    """The primary context of the device, which all libraries share. It is retained until the process ends."""
+    """Return the primary context of the device, which all CUDA libraries share. It is retained until the process ends.
+    """
     context = c_void_p()
     _call("cuInit", 0)
     _call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
@@ -46,7 +48,7 @@ def _context(device: int) -> c_void_p:
 
 @contextmanager
 def current(device: int) -> Iterator[None]:
-    """A context in which a device is current in this thread; the functions below use the current device."""
+    """Make a device current in this thread during a ``with`` block. The functions below use the current device."""
     ignored = c_void_p()
     _call("cuCtxPushCurrent_v2", _context(device))
     try:
@@ -56,15 +58,15 @@ def current(device: int) -> Iterator[None]:
 
 
 def copy(to: int, source: int, size: int, stream: int) -> None:
-    """Copy bytes within device memory, in the order of the stream."""
+    """Copy ``size`` bytes within device memory, in stream order, without waiting for the copy."""
     _call("cuMemcpyDtoDAsync_v2", to, source, size, stream)
 
 
 def copy_in(to: int, source: int, size: int, stream: int) -> None:
-    """Copy bytes from host memory to device memory. On return the host memory may be overwritten."""
+    """Copy ``size`` bytes from host memory to device memory. When this returns, the host memory may be overwritten."""
     _call("cuMemcpyHtoDAsync_v2", to, source, size, stream)
 
 
 def synchronize(stream: int) -> None:
-    """Wait until all work on the stream is complete."""
+    """Wait until all work on the CUDA stream is complete."""
     _call("cuStreamSynchronize", stream)

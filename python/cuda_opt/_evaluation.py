@@ -16,12 +16,12 @@ JACOBIANS = ", ".join(map(repr, METHODS))
 
 
 def needs_differences(jac: Any) -> bool:
-    """Return whether the gradient is formed by finite differences.
+    """Return whether finite differences provide the gradient, depending on the argument ``jac`` of ``minimize``.
 
     Raises
     ------
     ValueError
-        jac is none of the values that ``minimize`` accepts
+        if jac is none of the values that ``minimize`` accepts
     """
     if jac is True or callable(jac):
         return False
@@ -33,7 +33,7 @@ def needs_differences(jac: Any) -> bool:
 
 
 def _pair(returned: Any) -> Any:
-    """Return f and its gradient. Raises TypeError if the user's function returned something else."""
+    """Return f and the gradient from what the user's function returned. Raises TypeError if that is not such a pair."""
     pair = returned
     if isinstance(pair, np.ndarray) and pair.dtype == object and pair.ndim == 1:
         pair = tuple(pair)
@@ -64,8 +64,8 @@ class Evaluation:
     options : Options
         the options, of which only those of finite differences are used here
     copies : bool
-        True: fun and jac get a new array for each evaluation, which they may keep and change, as in SciPy. Otherwise
-        they get a view of the solver's array.
+        True: fun and jac receive a new array in each evaluation, which they may keep and change, as in SciPy. False:
+        they receive a view of the solver's array.
     """
 
     def __init__(
@@ -75,7 +75,8 @@ class Evaluation:
         self._differences: Differences | None = None
         space = solver._space
         view: Callable[[Array], Array] = space.copy_of if copies else space.view
-        if not copies and isinstance(space, NumPySpace):  # one read-only view is used in all evaluations
+        # For NumPy one read-only view of the solver's x is created here and used in all evaluations.
+        if not copies and isinstance(space, NumPySpace):
             always = space.view(solver._x)
 
             def always_the_same(_: Array) -> Array:
@@ -131,26 +132,28 @@ class Evaluation:
         def evaluate() -> None:
             value = objective(view(x))
             f[()] = number(value, OBJECTIVE)
-            # If f is undefined, the step is shortened, whatever the gradient is.
+            # Where f is undefined, the line search shortens the step, whatever the gradient is. Therefore the gradient
+            # is not computed there.
             g[:] = differences(x, value) if math.isfinite(f) else math.nan
 
         return evaluate
 
     @property
     def counts(self) -> tuple[int, int]:
-        """The counts ``nfev`` and ``njev``. As in SciPy, nfev includes the evaluations for finite differences."""
+        """Return the numbers of evaluations ``nfev`` and ``njev``. As in SciPy, nfev includes the evaluations for
+        finite differences."""
         evaluations = int(self._solver["EVALUATIONS"])
         return evaluations + (self._differences.evaluations if self._differences else 0), evaluations
 
     @property
     def without_derivative(self) -> Any:
-        """Indices of the variables that equal bounds fix. Differences give no derivative for them. None if there are
-        none."""
+        """Return the indices of the variables with equal bounds, for which differences give no derivative. Return None
+        if there are no such variables."""
         if self._differences is None or self._differences.free.size == self._solver.n:
             return None
         return np.setdiff1d(np.arange(self._solver.n), self._differences.free)
 
     def close(self) -> None:
-        """End the processes of ``workers``."""
+        """End the worker processes of the option ``workers``."""
         if self._differences:
             self._differences.close()

@@ -1,4 +1,4 @@
-"""The parameters of a torch model as views of one buffer, and their gradients as views of another."""
+"""Stores the parameters of a torch model as views of one buffer, and their gradients as views of another buffer."""
 from __future__ import annotations
 
 import math
@@ -13,24 +13,27 @@ _PARTS = {torch.complex64: torch.float32, torch.complex128: torch.float64}
 
 
 def real_dtype(tensor: torch.Tensor) -> torch.dtype:
-    """Return the dtype of the elements, or of their real and imaginary parts if they are complex."""
+    """Return the dtype of the tensor's elements. For a complex tensor this is the dtype of the real and imaginary
+    parts."""
     return _PARTS.get(tensor.dtype, tensor.dtype)
 
 
 def _numbers(tensor: torch.Tensor) -> torch.Tensor:
-    """The real numbers of a tensor: itself, or a view of shape (..., 2) of a complex one."""
+    """Return a real tensor unchanged, and a complex tensor as a real view of shape (..., 2)."""
     return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
 
 
 class FlatParameters:
-    """Makes all parameters views of one buffer ``x``. After ``attach`` their gradients are views of a second buffer.
-    A complex parameter occupies pairs of real numbers. Complex parameters come first in the buffers, where every pair
+    """Makes all parameters of a torch model views of one buffer ``x``. After ``attach`` their gradients are views of a
+    second buffer ``g``.
+
+    A complex parameter occupies pairs of real numbers. Complex parameters come first in the buffers, so that every pair
     begins at an even index, as torch requires.
 
     Raises
     ------
     ValueError
-        the parameters differ in precision or device
+        if the parameters differ in precision or device
     """
 
     def __init__(self, parameters: list[torch.Tensor]) -> None:
@@ -45,15 +48,15 @@ class FlatParameters:
         self._order = sorted(range(len(parameters)), key=lambda number: not parameters[number].is_complex())
         numbers = [_numbers(parameters[number].detach()).reshape(-1) for number in self._order]
         self.x = torch.cat(numbers) if numbers else torch.empty(0, dtype=torch.float64)
-        self.g = self.x  # replaced by attach()
+        self.g = self.x  # the gradient buffer, which attach() provides later
         self._values = self._views(self.x)
         self._places: list[torch.Tensor] = []
         self._versions: list[int] = []
-        self._zeroed = -1  # version of g in which its elements were set to zero
-        self._left = -1  # version of g at the end of the last step
+        self._zeroed = -1  # torch's version counter of g when its elements were last set to zero
+        self._left = -1  # torch's version counter of g at the end of the last step
 
     def _views(self, buffer: torch.Tensor) -> list[torch.Tensor]:
-        """One view of the buffer for each parameter."""
+        """Return one view of the buffer for each parameter, with the shape and type of the parameter."""
         views: list[torch.Tensor] = [buffer] * len(self.parameters)
         at = 0
         for number in self._order:
@@ -68,7 +71,8 @@ class FlatParameters:
         return views
 
     def attach(self, g: torch.Tensor) -> None:
-        """Make the parameters and gradients views of the buffers, and copy their values to the buffers."""
+        """Make the parameters views of the buffer x, and their gradients views of the buffer g. Existing gradients are
+        copied."""
         self.g = g.zero_()
         self._places = self._views(g)
         for parameter, values in zip(self.parameters, self._values):
@@ -77,23 +81,23 @@ class FlatParameters:
         self.leave()
 
     def note_versions(self) -> None:
-        """Store the versions of the parameters, which torch increments at each in-place change."""
+        """Store the version counters of the parameters. torch increments a counter at each in-place change."""
         self._versions = [parameter._version for parameter in self.parameters]
 
     def leave(self) -> None:
-        """Store the versions of the parameters and of the gradient at the end of a step."""
+        """Store the version counters of the parameters and of the gradient at the end of a step."""
         self.note_versions()
         self._left = self.g._version
 
     @torch.no_grad()
     def take_parameters(self) -> bool:
-        """Make each parameter to which other code has given new memory a view of the buffer again, and keep its values.
-        Return whether values have changed, in new memory or in place.
+        """Make every parameter a view of the buffer again, if other code has given it new memory. The new values are
+        kept. Return whether any values have changed, in new memory or in place.
 
         Raises
         ------
         TypeError, ValueError
-            the dtype, device or shape of a parameter differs from that of the buffer
+            if the dtype, device or shape of a parameter differs from that of its view
         """
         changed = self._versions != [parameter._version for parameter in self.parameters]
         for number, (parameter, values) in enumerate(zip(self.parameters, self._values)):
@@ -117,8 +121,8 @@ class FlatParameters:
         return changed
 
     def take_gradients(self) -> bool:
-        """Make each gradient a view of the buffer again if the user's code has replaced it by another tensor. Return
-        whether this was so for any gradient."""
+        """Make every gradient a view of the buffer again, if the user's code has replaced it by another tensor. Return
+        whether any gradient had been replaced."""
         replaced = False
         for parameter, place in zip(self.parameters, self._places):
             gradient = parameter.grad
@@ -141,13 +145,14 @@ class FlatParameters:
         self._zeroed = self.g._version
 
     def put_back(self) -> None:
-        """Make the gradients views of the buffer again, without reading the tensors that have replaced them."""
+        """Make the gradients views of the buffer again. The tensors that have replaced them are not read."""
         for parameter, place in zip(self.parameters, self._places):
             parameter.grad = place
 
     def zero_before_closure(self) -> torch.Tensor | None:
         """Set all gradients to zero, so that ``check_written`` can determine whether the closure has written any.
-        Returns the gradients that other code has written since the last step."""
+        Return a copy of the gradients if other code has written them since the last step, and None otherwise.
+        """
         untouched = self.g._version == self._left
         replaced = self.take_gradients()
         kept = None if untouched and not replaced else self.g.clone()
@@ -155,10 +160,11 @@ class FlatParameters:
         return kept
 
     def check_written(self, loss: Any, kept: torch.Tensor | None) -> None:
-        """Called after a closure. Raises RuntimeError if the closure wrote no gradient although its loss has one,
-        because the loss depends on other parameters. A closure whose loss has no gradient leaves the gradients that
-        were there, as in torch. The versions almost always decide this without reading the values, which would
-        synchronise with the device."""
+        """Raise RuntimeError if the closure wrote no gradient although its loss has one, because the loss depends on
+        other parameters. This is called after the closure.
+
+        If the loss has no gradient, the gradients that existed before remain, as in torch. The version counters almost
+        always decide this without reading the values, which would synchronise with the device."""
         if self.g._version != self._zeroed or self.g.any():
             return
         if not all(parameter.grad is place for parameter, place in zip(self.parameters, self._places)):
@@ -173,8 +179,8 @@ class FlatParameters:
             self.g.copy_(kept)
 
     def bounds(self, pairs: list[Any]) -> Bounds:
-        """Return the bounds of all variables, given a pair (lower, upper) or None for each parameter. Each side is one
-        number if all parameters have the same bound there, and an array otherwise."""
+        """Return the bounds of all variables, given one pair (lower, upper) or None for each parameter. A side is one
+        number if all parameters have the same bound on that side, and an array otherwise."""
         sides: list[Any] = []
         for side, none in enumerate((-math.inf, math.inf)):
             limits = []
@@ -192,8 +198,8 @@ class FlatParameters:
 
     @staticmethod
     def _bound(limit: Any, parameter: torch.Tensor) -> torch.Tensor:
-        """Return a bound of one parameter as an array with one axis. A real bound of a complex parameter applies to its
-        real and its imaginary part."""
+        """Return a bound of one parameter as a one-dimensional array. A real bound of a complex parameter applies to
+        the real and to the imaginary part."""
         bound = limit
         if not isinstance(limit, torch.Tensor):
             bound = torch.as_tensor(limit, dtype=torch.complex128 if np.iscomplexobj(limit) else torch.float64)

@@ -1,10 +1,10 @@
-"""The check that every array has to pass before its address is given to the C library.
+"""Checks every array before its address is given to the C library.
 
 The C library reads and writes at raw addresses, with a precision and a length that are fixed at the start. An array
-library may return an array that differs from the requested one: JAX returns float32 instead of float64 while
-jax_enable_x64 is off, and torch and NumPy can resize the memory of an existing array. Any such difference would corrupt
-memory. Therefore ``admit`` compares all properties that the array library reports with the requirements of the C
-library."""
+library may return an array that differs from the requested one. For example, JAX returns float32 instead of float64
+while jax_enable_x64 is off, and torch and NumPy can resize the memory of an existing array. Any such difference would
+corrupt memory. Therefore ``admit`` compares all properties that the array library reports with the requirements of the
+C library."""
 from __future__ import annotations
 
 import math
@@ -15,24 +15,24 @@ _BYTES = {"float64": 8, "float32": 4, "int64": 8}
 
 
 class Memory(NamedTuple):
-    """The properties of an array as its library reports them."""
+    """The properties of an array's memory, as the array's library reports them."""
 
-    address: int  # address of the first element
+    address: int  # address of the array's first element
     dtype: str  # "float64"
     shape: tuple[int, ...]
-    strides: tuple[int, ...] | None = None  # in bytes; None: row-major without gaps
-    size: int | None = None  # bytes from the address to the end of the allocation; None: not reported
+    strides: tuple[int, ...] | None = None  # distances in bytes; None: row-major without gaps
+    size: int | None = None  # bytes from the address to the end of the allocation; None: unknown
     read_only: bool = False
-    device: Any = None  # None: not reported
+    device: Any = None  # None: the library does not report the device
 
     @property
     def needed(self) -> int:
-        """The size of its elements in bytes."""
+        """Return the size in bytes of the array's elements."""
         return _BYTES.get(self.dtype, 0) * math.prod(self.shape)
 
 
 def wrong_shape(what: str, shape: Any, wanted: Any) -> ValueError:
-    """Return the exception for an array with a wrong shape."""
+    """Return the exception to raise for an array with a wrong shape."""
     return ValueError(f"{what} has the shape {tuple(shape)}, not {tuple(wanted)}")
 
 
@@ -50,14 +50,14 @@ def _is_contiguous(memory: Memory, element: int) -> bool:
 def admit(
     memory: Memory, what: str, dtype: str, shape: Any, *, device: Any = None, written: bool = False
 ) -> int:
-    """Return the address of an array, after checking that it has this dtype, shape and device and enough bytes.
+    """Return the address of an array, after checking its dtype, shape and device and that its memory is large enough.
 
     Raises
     ------
     TypeError
-        the elements have another type
+        if the elements have another type
     ValueError
-        anything else differs; the message names the required and the actual property
+        if any other property differs; the message names the required and the actual property
     """
     if memory.dtype != dtype:
         raise TypeError(f"{what} has elements of {memory.dtype}, but {dtype} is needed")
@@ -81,8 +81,9 @@ def admit(
 
 
 class Buffer:
-    """An array whose address the library keeps between calls. Before each call ``place_of(owner)`` is compared with
-    ``place``. If they differ, ``refuse`` is called."""
+    """An array whose address the C library keeps between calls. Before each call ``place_of(owner)``, the present
+    address and size of the memory, is compared with ``place``, the original ones. If they differ, ``refuse`` raises an
+    exception."""
 
     __slots__ = ("array", "owner", "what", "address", "place_of", "place", "_space", "_given")
 

@@ -1,5 +1,5 @@
-"""A handle of the library as a Python object: settings and results have names, failures are exceptions, and the memory
-is freed with the object."""
+"""A handle of the C library as a Python object. Settings and results have names, failures are exceptions, and the
+memory is freed when the object is deleted."""
 from __future__ import annotations
 
 import atexit
@@ -15,7 +15,7 @@ from ._gate import Buffer
 from ._library import Error, LogFunction, error, library
 from ._space import Space, number
 
-# The time in seconds for which the interpreter, when it exits, waits for daemon threads to finish their steps.
+# When the interpreter exits, it waits at most this number of seconds for daemon threads to finish their steps.
 EXIT_PATIENCE = 5.0
 _handles: weakref.WeakSet[Handle] = weakref.WeakSet()
 _exiting = False
@@ -27,9 +27,10 @@ def _destroy(handle: ctypes.c_void_p, stream_owner: Any) -> None:
 
 @atexit.register
 def _keep_daemon_threads_out() -> None:
-    """Acquire the lock of every handle and never release it. Then no daemon thread is inside the library when the
-    interpreter is gone: such a thread could neither return nor call a log function. The operating system frees the
-    memory."""
+    """Acquire the lock of every handle at exit and never release it.
+
+    Afterwards no daemon thread is inside the C library when the interpreter is gone. Such a thread could neither return
+    to Python nor call a log function. The operating system frees the memory."""
     global _exiting
     _exiting = True
     for handle in list(_handles):
@@ -39,13 +40,15 @@ def _keep_daemon_threads_out() -> None:
 
 
 def _sleep_if_exiting() -> None:
-    """Block a daemon thread for ever once the interpreter exits. Python 3.14 stops such threads in the same way."""
+    """Block the calling thread for ever if it is a daemon thread and the interpreter is exiting. Python 3.14 stops such
+    threads in the same way."""
     if _exiting and threading.current_thread().daemon:
         threading.Event().wait()
 
 
 def _after_fork() -> None:
-    for handle in list(_handles):  # the parent's threads, which may have held locks, do not exist in the child
+    # This runs in a child after fork(). Threads of the parent may have held the locks, but do not exist in the child.
+    for handle in list(_handles):
         handle._alive = threading.RLock()
     _handles.clear()
 
@@ -54,7 +57,8 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 def stream_number(stream: Any) -> int:
-    """The address of a cudaStream_t: a number, or a stream of torch, CuPy or any library with ``__cuda_stream__``."""
+    """Return the address of a cudaStream_t, given as a number or as a stream of torch, CuPy or another library that has
+    ``__cuda_stream__``."""
     number = stream
     for attribute in ("cuda_stream", "ptr"):
         if isinstance(value := getattr(stream, attribute, None), int):
@@ -70,8 +74,8 @@ def stream_number(stream: Any) -> int:
 
 
 def integer(value: Any, what: str, bits: int = 64, least: int | None = None) -> int:
-    """Return the value as an integer of at most ``bits`` bits. Raises ValueError if it is not one. ctypes would drop
-    the higher bits silently, so every integer from the user is checked here."""
+    """Return the user's value as an integer of at most ``bits`` bits. Raises ValueError if it is not such an integer.
+    ctypes would silently drop the higher bits, so that every integer from the user is checked here."""
     try:
         whole = int(value)
         if whole == value and abs(whole) < 2 ** (bits - 1):
@@ -86,26 +90,31 @@ def integer(value: Any, what: str, bits: int = 64, least: int | None = None) -> 
 
 
 class Handle:
-    """The common part of solvers, batches and searches. ``handle["EPS"] = 1e-8`` changes a setting and
-    ``handle["ITERATIONS"]`` reads a result, by the names of ``include/cuda_opt.h`` without ``CUDA_OPT_``."""
+    """The base class of solvers, batches and searches, each of which has a handle of the C library.
+
+    ``handle["EPS"] = 1e-8`` changes a setting, and ``handle["ITERATIONS"]`` reads a result. The names are those of
+    ``include/cuda_opt.h`` without the prefix ``CUDA_OPT_``."""
 
     def __init__(self, create: Callable[..., int], space: Space, *arguments: int) -> None:
         self._handle = ctypes.c_void_p()
         self._space = space
-        # Only one thread at a time may perform a step; its log function may use the handle.
+        # This lock lets only one thread at a time perform a step. The step's log function may use the handle, hence
+        # RLock.
         self._turn = threading.RLock()
-        # Locked by short calls, which are allowed during a step but not during destruction.
+        # This lock protects short calls, which are allowed during a step but not while the handle is destroyed.
         self._alive = threading.RLock()
-        self._buffers: list[Buffer] = []  # arrays whose addresses the library keeps
+        self._buffers: list[Buffer] = []  # arrays whose addresses the C library keeps
         with space.within():
             code = create(ctypes.byref(self._handle), *arguments, space.backend)
         self._finalizer = weakref.finalize(self, _destroy, self._handle, space.stream_owner)
-        self._finalizer.atexit = False  # a daemon thread may still be in a step at exit
+        # At exit a daemon thread may still be in a step, so that the handle must not be destroyed then.
+        self._finalizer.atexit = False
         _handles.add(self)
-        _sleep_if_exiting()  # a handle that was created after all locks were acquired must not be used
+        # If the interpreter has already acquired the locks of all handles, this new handle must not be used.
+        _sleep_if_exiting()
         self._log: Any = None
-        # The user's log function, the exception that it raised, and whether it is being called. These are lists because
-        # the callback shares them.
+        # The lists contain the user's log function, the exception that it raised, and an element for each running call
+        # of it. They are lists because the callback, which must not refer to this object, shares them.
         self._write: list[Callable[[str], Any]] = []
         self._raised: list[BaseException] = []
         self._writing: list[bool] = []
@@ -118,13 +127,14 @@ class Handle:
             raise
 
     def _lend(self, array: Any, what: str, shape: Any, *, double: bool = False, written: bool = True) -> int:
-        """Return the address of an array, which the library stores. From now on each step verifies the array."""
+        """Return the address of an array that the C library will store. Each later step checks that the array's memory
+        is unchanged."""
         buffer = Buffer(self._space, array, what, shape, double=double, written=written)
         self._buffers.append(buffer)
         return buffer.address
 
     def _exclusively(self, function: Callable[..., int], *arguments: Any) -> int:
-        """Lock the handle, verify the arrays, and call a function that uses the workspace and the arrays."""
+        """Lock the handle, check the arrays' memory, and call a C function that uses the workspace and the arrays."""
         if not self._turn.acquire(False):
             _sleep_if_exiting()
             raise RuntimeError(
@@ -139,7 +149,7 @@ class Handle:
             self._turn.release()
 
     def _briefly(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Perform a short call, which any thread may make, even during a step of another thread."""
+        """Call a short C function. Any thread may do so, even while another thread performs a step."""
         with self._alive:
             return function(self._handle, *arguments)
 
@@ -150,12 +160,12 @@ class Handle:
 
     @property
     def message(self) -> str:
-        """The library's sentence about the last call that returned a task, ended a solve or failed."""
+        """Return the C library's sentence about the last call that returned a task, ended a solve or failed."""
         return str(self._briefly(library.cuda_opt_message).decode(errors="replace"))
 
     @property
     def stream(self) -> int:
-        """The address of the CUDA stream of all device work; 0: the legacy default stream."""
+        """Return the address of the CUDA stream on which all device work runs. 0 is the legacy default stream."""
         return self._space.stream or 0
 
     def __setitem__(self, name: str, value: float) -> None:
@@ -180,17 +190,19 @@ class Handle:
         raise KeyError(f"there is no setting or result {name}")
 
     def set(self, settings: Iterable[tuple[str, float]]) -> None:
-        """Change several settings, given as pairs of a name and a value, in any order."""
+        """Change several settings, given as pairs (name, value). The order of the pairs does not matter."""
         pairs = list(settings)
-        if {"STPMIN", "STPMAX"} <= {name for name, _ in pairs}:  # STPMIN must not exceed STPMAX at any time
+        # STPMIN must not exceed STPMAX at any time, not even between the two changes.
+        if {"STPMIN", "STPMAX"} <= {name for name, _ in pairs}:
             self["STPMIN"] = 0
         for name, value in sorted(pairs, key=lambda pair: pair[0] == "STPMIN"):
             self[name] = value
 
     def set_log(self, write: Callable[[str], Any] | None) -> None:
-        """Set the function of the log, which is called with one line at a time, a string without a newline.
-        ``IPRINT_FREQUENCY`` says which iterates are logged. An exception of the function is raised by the step in which
-        it was called. None: no log."""
+        """Set the function that receives the log line by line. Each line is a string without a newline. None: no log.
+
+        The setting ``IPRINT_FREQUENCY`` determines which iterates are logged. If the function raises an exception, the
+        step in which it was called raises the same exception."""
         functions, raised, writing, fail = self._write, self._raised, self._writing, self._failure_of_log()
 
         def line_written(_: Any, line: bytes) -> None:
@@ -198,33 +210,36 @@ class Handle:
             try:
                 if functions and not raised:
                     functions[0](line.decode())
-            except BaseException as exception:  # ctypes would swallow it
+            # The exception is stored here, because ctypes would discard it.
+            except BaseException as exception:
                 raised.append(exception)
                 fail(exception)
             finally:
                 writing.pop()
 
-        if self._log is None:  # one callback for all functions: a function may replace itself while it is called
+        # One C callback serves all log functions, so that a log function may replace itself while it is called.
+        if self._log is None:
             self._log = LogFunction(line_written)
         self._check(self._exclusively(library.cuda_opt_set_log, self._log if write else LogFunction(), None))
         functions[:] = [write] if write else []
 
     def _failure_of_log(self) -> Callable[[BaseException], object]:
-        """Return a function that is called at once with an exception of the log function. It must not refer to this
-        object, which would otherwise keep itself alive."""
+        """Return the function that handles an exception of the log function at once. That function must not refer to
+        this object, which would otherwise keep itself alive."""
         return lambda exception: None
 
     def request_stop(self) -> None:
-        """Request that the solve end with ``Task.STOPPED`` in its next step; any thread may call this. The next step
-        still reads f and g if the last one has requested them, so evaluate them before the next step."""
+        """Request that the solve end with ``Task.STOPPED`` in its next step. Any thread may call this. If the last step
+        requested f and g, evaluate them before the next step, which still reads them."""
         self._check(self._briefly(library.cuda_opt_request_stop))
 
     def synchronize(self) -> None:
-        """Wait until all work on the stream is complete."""
+        """Wait until all work on the CUDA stream is complete."""
         self._check(self._briefly(library.cuda_opt_synchronize))
 
     def _after(self, code: int, ends: Iterable[int]) -> int:
-        """Return the code of a step. Raises the exception of the log function, or an error if the code is a failure."""
+        """Return the code that a step returned. Raises the exception of the log function, or an error if the code is a
+        failure."""
         if self._raised:
             raise self._raised.pop()
         if code <= 0 and code not in ends:
@@ -232,8 +247,13 @@ class Handle:
         return code
 
     def close(self) -> None:
-        """Free the workspace now. The arrays remain valid, but the object cannot be used any more. RuntimeError if the
-        log function calls it, or another thread during a step."""
+        """Free the workspace now. The arrays remain valid, but the object cannot be used any more.
+
+        Raises
+        ------
+        RuntimeError
+            if the log function calls this, or if another thread is performing a step
+        """
         if not self._turn.acquire(blocking=False):
             _sleep_if_exiting()
             raise RuntimeError("close() was called while another thread is in a step: request_stop() ends it")

@@ -1,4 +1,4 @@
-"""A preconditioner: the inverse Hessian approximation of a solve, restricted to some variables.
+"""The L-BFGS inverse Hessian approximation of a solve, restricted to some variables, as a preconditioner.
 
 The functions use only operators that arrays of NumPy, torch and JAX have in common."""
 from __future__ import annotations
@@ -24,7 +24,7 @@ def masked_pairs(module: Any, s: Any, y: Any, initial: Any, free: Any) -> tuple[
     s, y
         the pairs, with zeros for variables that are not free
     rho : array of shape (m,)
-        1 / s'y; 0 for pairs that are not used because their curvature s'y is not positive
+        1 / s'y; 0 for a pair whose curvature s'y is not positive, which is therefore not used
     initial
         the diagonal, scaled so that y'H_0 y = s'y for the newest pair in use
     """
@@ -40,7 +40,8 @@ def masked_pairs(module: Any, s: Any, y: Any, initial: Any, free: Any) -> tuple[
 
 
 def apply_pairs(s: Any, y: Any, rho: Any, initial: Any, v: Any) -> Any:
-    """Return H v by the two loops of Nocedal and Wright's algorithm 7.4, with a diagonal initial matrix."""
+    """Return H v, where H is the L-BFGS inverse Hessian, by the two-loop recursion with a diagonal initial matrix
+    (Nocedal and Wright, algorithm 7.4)."""
     m, factors = len(rho), []
     for i in reversed(range(m)):
         factors.append(rho[i] * (s[i] @ v))
@@ -52,7 +53,7 @@ def apply_pairs(s: Any, y: Any, rho: Any, initial: Any, v: Any) -> Any:
 
 
 def singular(products: Any, residual: Any) -> str:
-    """Return the message for a system that conjugate gradients could not solve."""
+    """Return the error message for a linear system that conjugate gradients could not solve."""
     return (
         "the Hessian of the free variables is singular or not positive definite at the solution, which therefore has "
         f"no derivative: conjugate gradients ended after {int(products)} Hessian-vector products with a relative "

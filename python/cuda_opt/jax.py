@@ -207,7 +207,8 @@ def argmin(
     """Return the x that minimises ``fun(x, *data)`` subject to bounds, as a differentiable function of data and bounds.
 
     ``argmin`` works in ``jit``, ``vmap``, ``grad``, ``jacfwd``, ``jacrev``, ``scan`` and ``cond``, in forward and in
-    reverse mode, and for derivatives of any order. Values in the closure of fun that JAX is tracing are treated as data.
+    reverse mode, and for derivatives of any order. Values in the closure of fun that JAX is tracing are treated as
+    data.
 
     Parameters
     ----------
