@@ -1,4 +1,5 @@
-"""The shared library by ctypes: its path, the prototypes of its functions, and its failures as exceptions."""
+"""Loads the C library with ctypes, declares the prototypes of its functions, and converts its error codes to
+exceptions."""
 from __future__ import annotations
 
 import ctypes
@@ -78,8 +79,8 @@ _PROTOTYPES = {
 
 
 class Error(RuntimeError):
-    """A call of the library that was rejected or failed. The text is the library's message; ``code`` is its
-    ``Task``."""
+    """An error code of the C library, as an exception. The text is the library's message, and ``code`` is the ``Task``.
+    """
 
     def __init__(self, code: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -90,24 +91,25 @@ class Error(RuntimeError):
 
 
 class ImproperInput(Error, ValueError):
-    """A number, a bound, a start or a setting is out of its range."""
+    """A number, a bound, a start or a setting is outside its valid range."""
 
 
 class OutOfMemory(Error, MemoryError):
-    """The workspace does not fit; the sentence has the requested number of bytes."""
+    """The workspace does not fit into memory; the message contains the requested number of bytes."""
 
 
 def error(code: int, sentence: str) -> Error:
-    """Return the exception for a negative return code."""
+    """Return the exception that corresponds to a negative return code of the C library."""
     kind = {Task.IMPROPER_INPUT: ImproperInput, Task.OUT_OF_MEMORY: OutOfMemory}.get(Task(code), Error)
     return kind(code, sentence)
 
 
 def _load() -> ctypes.CDLL:
-    """Return the path of the shared library: the value of CUDA_OPT_LIBRARY, otherwise the file in the package's wheel,
-    or the name by which the system finds it."""
+    """Load the C library. Its path is the value of CUDA_OPT_LIBRARY, otherwise the file in the package's wheel,
+    otherwise the name by which the system finds it."""
     named = os.environ.get("CUDA_OPT_LIBRARY")
-    # meson-python names the folder after the distribution. There are two, cuda-opt-cu13 with CUDA and cuda-opt without.
+    # meson-python names the folder of the library after the distribution. There are two distributions: cuda-opt-cu13
+    # with CUDA, and cuda-opt without CUDA.
     folders = [Path(__file__).parents[1] / f".{wheel}.mesonpy.libs" for wheel in ("cuda_opt_cu13", "cuda_opt")]
     packaged = [str(path) for folder in folders if (path := folder / "cuda_opt/libcuda_opt.so.0").exists()]
     name = named or next(iter(packaged), "libcuda_opt.so.0")

@@ -1,4 +1,4 @@
-"""``minimize`` with SciPy's conventions, on the device of the arrays."""
+"""``minimize`` with SciPy's conventions. The computation takes place on the device of the arrays."""
 from __future__ import annotations
 
 import inspect
@@ -17,10 +17,11 @@ from ._space_of import space_of
 
 
 def reporter(solver: Solver, callback: Callable[..., Any]) -> Callable[[], Any]:
-    """Return a function that calls the user's callback at an iterate, as SciPy would."""
+    """Return a function without arguments that calls the user's callback for the current iterate, as SciPy would."""
     try:
         names = set(inspect.signature(callback).parameters)
-    except (TypeError, ValueError):  # the function is not written in Python
+    # Functions that are not written in Python may have no signature.
+    except (TypeError, ValueError):
         names = set()
     copy = solver._space.copy_of
 
@@ -35,19 +36,21 @@ def reporter(solver: Solver, callback: Callable[..., Any]) -> Callable[[], Any]:
 
 
 def _with_diagonal(diagonal: Any, settings: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings for a diagonal that the caller supplies. Raises ValueError if other settings contradict
-    it."""
+    """Return the settings for a diagonal that the caller supplies. Raises ValueError if other settings contradict the
+    diagonal."""
     if diagonal is None:
         return settings
     kinds = [given[name] for name in ("INITIAL_HESSIAN", "METRIC") if name in given]
     if any(kind != InitialHessian.DIAGONAL for kind in kinds) or given.get("DIAGCO", 1) != 1:
         raise ValueError("a diagonal is given, but INITIAL_HESSIAN or DIAGCO among the options says that there is none")
-    every = {} if callable(diagonal) else {"DIAGONAL_EVERY": 0}  # an array has the same values at each iterate
+    # The diagonal is requested only once if it is an array, because it then has the same values at each iterate.
+    every = {} if callable(diagonal) else {"DIAGONAL_EVERY": 0}
     return {**every, **settings, "INITIAL_HESSIAN": InitialHessian.DIAGONAL}
 
 
 def _supplier(solver: Solver, diagonal: Any, args: tuple[Any, ...], copies: bool) -> Callable[[], None]:
-    """Return a function that fills the solver's diagonal at ``Task.SUPPLY_DIAGONAL``."""
+    """Return a function that writes the user's diagonal to the solver's array when the solver requests it by
+    ``Task.SUPPLY_DIAGONAL``."""
     space, to = solver._space, solver.diagonal
     if not callable(diagonal):
         if not hasattr(diagonal, "shape") and not isinstance(diagonal, (list, tuple)):
@@ -68,7 +71,8 @@ def _run(
         after = step
     while True:
         task = after()
-        if task == 1:  # Task.EVALUATE_FG, without looking it up each time
+        # 1 is Task.EVALUATE_FG. The number avoids an attribute look-up in each evaluation.
+        if task == 1:
             evaluate()
         elif task == Task.NEW_ITERATE:
             try:
@@ -104,12 +108,12 @@ def solved(
     Parameters
     ----------
     report_of : callable
-        Given the solver, returns the function to call at each iterate. StopIteration ends the solve.
+        ``report_of(solver)`` returns the function to call at each iterate. StopIteration ends the solve.
     after_evaluation : callable
-        Given the solver, returns the function to call after each evaluation.
+        ``after_evaluation(solver)`` returns the function to call after each evaluation.
     copies : bool
-        Whether fun and jac get copies of x.
-    The others are those of ``minimize``.
+        True: fun and jac receive copies of x.
+    The other parameters are those of ``minimize``.
     """
     array = as_array(x0)
     space = space_of(array)
@@ -170,9 +174,9 @@ def minimize(
 ) -> OptimizeResult:
     """Minimise a smooth function of many variables, with or without bounds, on the device of its arrays.
 
-    x0 decides where the computation takes place. For arrays of NumPy, torch and JAX in host memory it is the host. For
-    arrays of torch, CuPy, JAX or another library with ``__cuda_array_interface__`` it is their CUDA device and current
-    stream. The precision is double or single, as that of x0. x, f and g stay there. x0 is not changed.
+    x0 determines where the computation takes place. For arrays of NumPy, torch and JAX in host memory it is the host.
+    For arrays of torch, CuPy, JAX or another library with ``__cuda_array_interface__`` it is their CUDA device and
+    current stream. The precision is double or single, as that of x0. x, f and g stay there. x0 is not changed.
 
     Parameters
     ----------
@@ -192,23 +196,24 @@ def minimize(
         with the step ``eps``.
     bounds : Bounds, scipy.optimize.Bounds, sequence of pairs (lower, upper), or None
         Default: none. A tuple or list of two arrays of torch, JAX or CuPy holds the lower and the upper bounds of all
-        variables. Two NumPy arrays, as in SciPy, are the (lower, upper) pairs of two variables.
+        variables. Two NumPy arrays are the (lower, upper) pairs of two variables, as in SciPy.
     callback : callable
-        Called at each iterate. If its parameter has the name ``intermediate_result``, its argument contains ``x``,
-        ``fun`` and ``nit``; otherwise it is x. x is a copy. ``StopIteration`` ends the solve with its best iterate.
+        The function is called at each iterate. If its parameter has the name ``intermediate_result``, its argument
+        contains ``x``, ``fun`` and ``nit``; otherwise it is x. x is a copy. ``StopIteration`` ends the solve with its
+        best iterate.
     options : dict
         The options of SciPy's L-BFGS-B: ``maxcor`` (10), ``ftol`` (2.2e-9), ``gtol`` (1e-5), ``maxiter`` and ``maxfun``
         (15000), ``maxls`` (20), ``disp`` (False; True or k: a line on standard output for each, or each k-th, iterate).
-        ``ftol`` ends a solve only if f has not risen and the relative gradient is small as well (docs/endings.md). Of
-        finite differences ``eps`` (1e-8), ``finite_diff_rel_step``, and ``workers``: a number of processes, or a
-        function that is called as ``workers(fun, points)``, once for each gradient, and returns the values at all
-        points. ``noise`` and ``noise_abs`` (0): errors of f, relative to abs(f) and in f's units (docs/noise.md). And
-        the library's own settings by the names of ``include/cuda_opt.h`` without ``CUDA_OPT_``: ``{"HISTORY_BITS":
-        32}``. The line search's are ``line_search_ftol``, ``line_search_gtol`` and ``line_search_xtol``; ``FTOL``,
-        ``GTOL`` and ``XTOL`` mean the same, with a warning. They have the library's defaults except
-        ``INITIAL_HESSIAN``, which is ``InitialHessian.LEARNED`` here: 0.79 times the evaluations of
-        ``InitialHessian.SCALAR`` on 336 problems (docs/benchmarks.md), and one n-vector more. ``SCALAR`` gives the path
-        of version 3.0, and of SciPy's L-BFGS-B.
+        ``ftol`` ends a solve only if f has not risen and the relative gradient is small as well (docs/endings.md).
+        For finite differences: ``eps`` (1e-8), ``finite_diff_rel_step``, and ``workers``, which is a number of
+        processes, or a function that is called as ``workers(fun, points)``, once for each gradient, and returns the
+        values at all points. ``noise`` and ``noise_abs`` (0): errors of f, relative to abs(f) and in f's units
+        (docs/noise.md). Also the library's own settings by the names of ``include/cuda_opt.h`` without ``CUDA_OPT_``,
+        for example ``{"HISTORY_BITS": 32}``. The line search's settings are ``line_search_ftol``, ``line_search_gtol``
+        and ``line_search_xtol``; ``FTOL``, ``GTOL`` and ``XTOL`` mean the same, with a warning. These settings have the
+        library's defaults, except ``INITIAL_HESSIAN``, which is ``InitialHessian.LEARNED`` here. On 336 problems this
+        took 0.79 times the evaluations of ``InitialHessian.SCALAR`` (docs/benchmarks.md); it stores one more n-vector.
+        With ``SCALAR`` the iterates are those of L-BFGS-B 3.0 and of SciPy's L-BFGS-B.
     method : None or "L-BFGS-B"
         There is no other method.
     tol : float
@@ -237,19 +242,19 @@ def minimize(
     -------
     OptimizeResult
         ``x`` and ``jac``, arrays of x0's kind; ``fun``, a float; ``nit``, ``nfev``, ``njev``; ``success``; ``status``,
-        0 converged, also where f is as low as its rounding errors allow, 1 a limit was reached, 2 otherwise; ``task``,
+        0 if converged or if f is as low as its rounding errors allow, 1 if a limit was reached, 2 otherwise; ``task``,
         the return code; ``message``, a sentence;
         ``hess_inv``, an operator. After every return code x is the best iterate.
 
     Raises
     ------
     TypeError, ValueError
-        an array, a bound or an option is not as described above
+        if an array, a bound or an option is not as described above
     Error, OutOfMemory
-        there is no CUDA device, or the workspace does not fit
+        if there is no CUDA device, or if the workspace does not fit into memory
     RuntimeError
-        with cuda_graph=True, fun or jac cannot be recorded; the sentence says why
-    Whatever fun, jac and callback raise comes out unchanged.
+        with cuda_graph=True, if fun or jac cannot be recorded; the message gives the reason
+    Exceptions of fun, jac and callback are passed on unchanged.
     """
     if method is not None and not (isinstance(method, str) and method.lower() == "l-bfgs-b"):
         raise ValueError(f"method is {method!r}: it has to be None or 'L-BFGS-B'")

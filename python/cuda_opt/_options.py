@@ -1,5 +1,5 @@
-"""Converts the options of ``minimize`` and ``lbfgsb``: those of SciPy by SciPy's names, and the settings of the library
-by their names in capitals."""
+"""Converts the options of ``minimize`` and ``lbfgsb``. SciPy's options have SciPy's names; the settings of the C
+library have their names in capitals."""
 from __future__ import annotations
 
 import math
@@ -16,10 +16,10 @@ from ._handle import integer
 from ._space import name_of, number
 
 _EPSILON = float(np.finfo(np.float64).eps)
-# The options of finite differences. They have no effect where the user supplies the gradient.
+# These options concern finite differences. They have no effect if the user supplies the gradient.
 _OF_DIFFERENCES = {"eps", "finite_diff_rel_step", "workers"}
 _WITHOUT_EFFECT = {"iprint"}
-# Names of the same options in other interfaces of L-BFGS-B, as in SciPy's fmin_l_bfgs_b.
+# Other interfaces of L-BFGS-B, such as SciPy's fmin_l_bfgs_b, use these names for the same options.
 _OTHER_NAMES = {
     "m": "maxcor",
     "factr": "ftol (= factr * 2.22e-16)",
@@ -32,7 +32,7 @@ _OTHER_NAMES = {
 
 @dataclass
 class Options:
-    """The options in the form in which the library and the finite differences take them."""
+    """The options of a solve, converted for the C library and for finite differences."""
 
     m: int
     settings: dict[str, Any]
@@ -49,8 +49,9 @@ def _count(value: float, name: str) -> int:
 
 
 def _limit(value: float | None, name: str) -> int:
-    """The limit in the form of the library: an integer, 0 for none. As in SciPy, a limit need not be an integer, and 0
-    means the smallest limit that a solve can have, which is 1."""
+    """Return a limit in the C library's form: an integer, where 0 means no limit.
+
+    As in SciPy, the user's limit need not be an integer, and 0 means the smallest possible limit, which is 1."""
     if value is None:
         return 0
     text = f"{name} is {value!r}: it has to be a number of at least 0, or None for no limit"
@@ -64,8 +65,8 @@ def _limit(value: float | None, name: str) -> int:
 
 
 def _tolerance(value: float, name: str) -> float:
-    """Return the tolerance, or raise ValueError with the option's name if it is negative or NaN. It is checked here
-    because the library would report its own setting, which may have another name and value."""
+    """Return the tolerance, or raise ValueError with the option's name if it is negative or NaN. The C library would
+    name its own setting, which may have another name and value."""
     tolerance = number(value, name)
     if not tolerance >= 0:
         raise ValueError(f"{name} is {value}: it has to be a number of at least 0")
@@ -73,7 +74,7 @@ def _tolerance(value: float, name: str) -> float:
 
 
 def _hint(names: list[str]) -> str:
-    """Return the names that the user may have meant."""
+    """Return the names of options that the user may have meant by these unknown names."""
     meant = [_OTHER_NAMES.get(name) or name.upper() for name in names]
     meant = [LINE_SEARCH.get(name) or OTHER_NAMES.get(name, name) for name in meant]
     known = {*INTEGERS, *REALS, *OTHER_NAMES, *_OTHER_NAMES.values()}
@@ -82,14 +83,15 @@ def _hint(names: list[str]) -> str:
 
 
 def warning_class() -> type[Warning]:
-    """Return SciPy's class of warnings about options, if the user has imported scipy.optimize."""
+    """Return the class of warnings about options: SciPy's class if the user has imported scipy.optimize, otherwise
+    RuntimeWarning."""
     scipy = sys.modules.get("scipy.optimize")
     kind: type[Warning] = getattr(scipy, "OptimizeWarning", RuntimeWarning)
     return kind
 
 
 def _settings_among(options: Mapping[str, Any], stacklevel: int) -> dict[str, Any]:
-    """The library's settings among the options, by their names in the header."""
+    """Return those options that are settings of the C library, by their names in its header."""
     settings = {}
     for name, value in options.items():
         key = OTHER_NAMES.get(name, name)
@@ -108,13 +110,13 @@ def _settings_among(options: Mapping[str, Any], stacklevel: int) -> dict[str, An
 def options_of(
     options: Mapping[str, Any], tol: float | None, *, as_scipy: bool = False, has_gradient: bool = True
 ) -> Options:
-    """The options as the library and the finite differences take them.
+    """Convert the user's options to the form that the C library and the finite differences use.
 
-    This is the one place that says how ``minimize`` differs from the library's defaults: its tolerances and limits are
-    SciPy's, and its initial Hessian is a learned diagonal. Every default that ``minimize`` chooses belongs here.
+    Every default in which ``minimize`` differs from the C library is set here: the tolerances and limits are SciPy's,
+    and the initial Hessian is a learned diagonal.
 
-    as_scipy: unknown options are a warning, and options without effect are ignored, as in SciPy's methods. Otherwise
-    unknown options are an error, and options without effect a warning."""
+    as_scipy: if True, unknown options cause a warning and options without effect are ignored, as in SciPy's methods.
+    Otherwise unknown options are an error, and options without effect cause a warning."""
     if not isinstance(options, Mapping):
         raise TypeError(f"options is a {name_of(options)}: it has to be a dict")
     given: dict[str, Any] = {"maxcor": 10, "ftol": 1e7 * _EPSILON, "gtol": 1e-5}

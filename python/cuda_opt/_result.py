@@ -17,10 +17,11 @@ from ._space import Array, NumPySpace
 
 
 class Result(dict[str, Any]):
-    """A dictionary whose items are also attributes. If ``scipy.optimize`` has been imported, results are also instances
-    of its ``OptimizeResult``."""
+    """A dictionary whose items are also attributes. If the user has imported ``scipy.optimize``, results are also
+    instances of its class ``OptimizeResult``."""
 
-    if not TYPE_CHECKING:  # so that type checkers know the items by the annotations of the classes below alone
+    # Type checkers do not see this method, so that they know only the attributes that the classes below declare.
+    if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
             try:
@@ -46,7 +47,7 @@ class Result(dict[str, Any]):
 
 
 class OptimizeResult(Result):
-    """The result of ``minimize``."""
+    """The result of ``minimize``, with one attribute for each value."""
 
     x: Array
     fun: float
@@ -62,7 +63,7 @@ class OptimizeResult(Result):
 
 
 class BatchResult(Result):
-    """The result of ``minimize_batch``: arrays with one element or row per problem."""
+    """The result of ``minimize_batch``. Its arrays have one element or one row per problem."""
 
     x: Array
     fun: Array
@@ -81,7 +82,7 @@ class BatchResult(Result):
 
 
 class SearchResult(Result):
-    """The result of ``pattern_search``."""
+    """The result of ``pattern_search``, with one attribute for each value."""
 
     x: Array
     fun: float
@@ -96,7 +97,7 @@ class SearchResult(Result):
 
 
 class CheckResult(Result):
-    """The result of ``check_gradient``."""
+    """The result of ``check_gradient``, with one attribute for each value."""
 
     verdict: Gradient
     success: bool
@@ -109,8 +110,8 @@ class CheckResult(Result):
 
 
 class IntermediateResult(Result):
-    """The argument of callbacks. It has ``x``, ``fun`` and ``nit`` in ``minimize``; ``fun``, ``nit`` and ``nfev`` in
-    ``pattern_search``; ``active`` and ``rounds`` in ``minimize_batch``."""
+    """The argument of a user's callback. It contains ``x``, ``fun`` and ``nit`` in ``minimize``; ``fun``, ``nit`` and
+    ``nfev`` in ``pattern_search``; ``active`` and ``rounds`` in ``minimize_batch``."""
 
     x: Array
     fun: float
@@ -125,7 +126,7 @@ Kind = TypeVar("Kind", bound=Result)
 
 @lru_cache(maxsize=None)
 def _with_scipy(kind: type[Result], base: type[Any]) -> type[Any]:
-    """Return a class that inherits from both classes, and prints like a result of SciPy."""
+    """Return a class that inherits from both classes. Its objects are printed like results of SciPy."""
     items = {"__module__": kind.__module__, "__repr__": base.__repr__, "kind": kind}
     return type(kind.__name__, (kind, base), items)
 
@@ -136,7 +137,8 @@ def _kind_of(kind: type[Any]) -> type[Result]:
 
 
 def new_result(kind: type[Kind], **items: Any) -> Kind:
-    """Return a result of this kind. It is also an OptimizeResult of SciPy if the user has imported scipy.optimize."""
+    """Return a result of the class ``kind``. If the user has imported scipy.optimize, it is also an OptimizeResult of
+    SciPy."""
     result: Kind = _restored(kind, items)
     return result
 
@@ -147,22 +149,23 @@ def _restored(kind: type[Result], items: dict[str, Any]) -> Any:
 
 
 class InverseHessian:
-    """The limited-memory approximation H of the inverse Hessian at the end of a solve, without regard to bounds.
+    """The L-BFGS approximation H of the inverse Hessian at the end of a solve, without regard to bounds.
 
-    ``operator @ v`` and ``operator.matvec(v)`` take an array of shape (n,) of the same library as x and return a new
-    one, whose elements have the precision of the correction pairs (``HISTORY_BITS``). The operator keeps the workspace
-    of the solver, in the memory space of x, until it is deleted."""
+    ``operator @ v`` and ``operator.matvec(v)`` take an array of shape (n,) of the same library as x, and return a new
+    one. The elements of the result have the precision of the correction pairs (``HISTORY_BITS``). The solver's
+    workspace, which is in the memory space of x, exists as long as the operator."""
 
     def __init__(self, solver: Solver) -> None:
         self._solver = solver
         self._pairs = solver["PAIRS"]
         self._begun = False
-        self._one_at_a_time = threading.Lock()  # one thread at a time may use the handle, but any thread may use H
+        # Any thread may use H, but only one thread at a time may use the solver's handle.
+        self._one_at_a_time = threading.Lock()
         self.shape = (solver.n, solver.n)
         self.dtype = f"float{solver._space.bits}"
 
     def _begin(self) -> None:
-        """Prepare the solver for products H v: keep its history, and remove the bounds and the stopping tests."""
+        """Prepare the solver for products H v. It keeps its history, but has no bounds and no stopping tests."""
         solver = self._solver
         solver.reset(keep_pairs=True)
         if not self._begun:
@@ -175,7 +178,7 @@ class InverseHessian:
             self._begun = True
 
     def _arrays(self, v: Array) -> tuple[Array, Array, Array]:
-        """Create arrays x = 0, f = 0 and g = v for the product H v. The solver reads and writes them from now on."""
+        """Create arrays x = 0, f = 0 and g = v for the product H v. The solver reads and writes them afterwards."""
         space = self._solver._space
         x, f, g = space.from_numpy(np.zeros(self._solver.n)), space.empty(double=True), space.empty(self._solver.n)
         space.put_number(f, 0.0, "f")
@@ -183,7 +186,7 @@ class InverseHessian:
         return x, f, g
 
     def _solve(self, x: Array, f: Array, g: Array, target: float) -> int:
-        """Start a solve with x, f and g. It ends if f is below the target. Otherwise x becomes the first trial
+        """Start a solve with x, f and g. If f is below ``target``, the solve ends. Otherwise x becomes the first trial
         point."""
         solver = self._solver
         admitted, step = solver._space.admitted, solver._function("solve")
@@ -192,7 +195,8 @@ class InverseHessian:
         addresses = admitted(x, "x", x.shape), admitted(f, "f", f.shape, double=True), admitted(g, "v", x.shape)
         for _ in range(2):
             task = solver._after(solver._exclusively(step, *addresses), {Task.CONVERGED, Task.NOT_FINITE})
-        if task == Task.SUPPLY_DIAGONAL:  # the array still contains the diagonal of the last iterate
+        # The array for the diagonal still contains the diagonal of the last iterate.
+        if task == Task.SUPPLY_DIAGONAL:
             task = solver._after(solver._exclusively(step, *addresses), {Task.CONVERGED, Task.NOT_FINITE})
         return task
 
@@ -202,9 +206,9 @@ class InverseHessian:
         Raises
         ------
         ValueError
-            v has another shape, or elements that are NaN or infinite
+            if v has another shape, or elements that are NaN or infinite
         ArithmeticError
-            the pairs differ so much in scale that rounding errors dominate H v; H is then lost
+            if the correction pairs differ so much in scale that rounding errors dominate H v; H is then lost
         """
         with self._one_at_a_time:
             return self._product(v)
@@ -215,9 +219,11 @@ class InverseHessian:
         if self._solve(x, f, g, math.inf) == Task.NOT_FINITE:
             raise ValueError("v has elements that are NaN or infinite")
         if self._pairs == 0:
-            return space.own(g)  # H is the identity matrix
-        # At x = 0 with the gradient v, the first trial point along the quasi-Newton direction is -H v. v is scaled to
-        # the size of 1, so that squares, and elements in the precision of HISTORY_BITS, neither overflow nor underflow.
+            # In this case H is the identity matrix.
+            return space.own(g)
+        # At x = 0 with the gradient v, the first trial point along the quasi-Newton direction is -H v. v is first
+        # scaled so that its largest component is about 1. Then squares, and elements in the precision of HISTORY_BITS,
+        # neither overflow nor underflow.
         most = 120 if space.bits == 32 else 1000
         exponent = min(max(math.frexp(solver["PG_NORM_INF"])[1], -most), most)
         if exponent:
@@ -230,8 +236,8 @@ class InverseHessian:
     rmatvec = matvec  # H is symmetric
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the state for copies and pickles: a checkpoint of a solve without bounds, and an array whose library
-        and device are those of x."""
+        """Return the state for copies and pickles. It consists of a checkpoint of a solve without bounds and of an
+        array whose library and device are those of x."""
         solver = self._solver
         x, f, g = self._arrays(solver._space.from_numpy(np.ones(solver.n)))
         checkpoint = b""
@@ -255,12 +261,14 @@ def _inverse_from(
     if checkpoint:
         solver.load(checkpoint)
     inverse = InverseHessian(solver)
-    inverse._pairs = pairs  # not the solver's number of pairs, which is 0 if H was lost in rounding errors
+    # The solver's own number of pairs is not used, because it is 0 if H was lost in rounding errors.
+    inverse._pairs = pairs
     return inverse
 
 
 def _operator_of(inverse: InverseHessian) -> Any:
-    """Return the operator as a LinearOperator of SciPy, if the user has imported scipy.sparse.linalg."""
+    """Return the inverse Hessian as a SciPy LinearOperator if x is a NumPy array and the user has imported
+    scipy.sparse.linalg. Otherwise return it unchanged."""
     linalg = sys.modules.get("scipy.sparse.linalg")
     if linalg and isinstance(inverse._solver._space, NumPySpace):
         return _linear_operator(linalg.LinearOperator)(inverse)
@@ -270,7 +278,7 @@ def _operator_of(inverse: InverseHessian) -> Any:
 @lru_cache(maxsize=None)
 def _linear_operator(base: type[Any]) -> type[Any]:
     class LinearOperator(base):  # type: ignore[misc]
-        """H as SciPy's LinearOperator; todense() returns an array of shape (n, n)."""
+        """The inverse Hessian H as a LinearOperator of SciPy; todense() returns an array of shape (n, n)."""
 
         def __init__(self, inverse: InverseHessian) -> None:
             super().__init__(np.dtype(inverse.dtype), inverse.shape)
@@ -291,12 +299,14 @@ def _linear_operator(base: type[Any]) -> type[Any]:
 
 
 def result_of(solver: Solver, evaluation: Evaluation) -> OptimizeResult:
-    """The result of a solve that has ended. ``status`` as in SciPy's L-BFGS-B: 0 converged, 1 limit, 2 otherwise."""
+    """Return the result of a solve that has ended. As in SciPy's L-BFGS-B, ``status`` is 0 if the solve converged, 1 if
+    it reached a limit, and 2 otherwise."""
     evaluations, gradients = evaluation.counts
     gradient = solver._space.own(solver._g)
     unknown = evaluation.without_derivative
     if unknown is not None:
-        gradient = gradient.copy()  # the solver's own gradient must stay finite for hess_inv
+        # The copy is changed, because the solver's own gradient must stay finite for hess_inv.
+        gradient = gradient.copy()
         gradient[unknown] = math.nan
     return new_result(
         OptimizeResult,

@@ -1,4 +1,5 @@
-"""``x_scale`` of ``minimize_batch``: the problems are solved in z = x / x_scale, and the user's functions see x."""
+"""Implements ``x_scale`` of ``minimize_batch``. The problems are solved in z = x / x_scale; the user's functions
+receive x."""
 from __future__ import annotations
 
 import math
@@ -14,7 +15,7 @@ from ._space import Array, NumPySpace, Space, numpy_array
 
 
 def _functions_of(array: Array) -> Any:
-    """The module with ``where`` for arrays of this kind."""
+    """Return the module that has the function ``where`` for arrays of this kind: numpy, torch, cupy or jax.numpy."""
     name = type(array).__module__.partition(".")[0]
     return sys.modules["jax.numpy" if name in ("jax", "jaxlib") else name]
 
@@ -30,22 +31,23 @@ def _check(scales: Array) -> None:
 
 
 class BatchScales:
-    """Converts the arrays of a batch between x and z = x / s, where s are the typical sizes of the n variables, which
-    are the same for all problems."""
+    """Converts the arrays of a batch between x and z = x / s. s contains the typical sizes of the n variables, which
+    all problems share."""
 
     def __init__(self, space: Space, scales: Limit, limits: tuple[Limit, Limit], n: int) -> None:
         self._space = space
         self._s = self._array(scales, n)
         _check(self._s)
         self._limits = [self._array(limit, n) for limit in limits]
-        with np.errstate(over="ignore"):  # a bound that overflows is no bound
+        # If a scaled bound overflows, it is infinite and there is no bound.
+        with np.errstate(over="ignore"):
             self._scaled = [limit / self._s for limit in self._limits]
 
     def _array(self, values: Limit, n: int) -> Array:
         return self._space.from_numpy(np.full(n, values)) if isinstance(values, float) else values
 
     def limits(self, given: tuple[Limit, Limit]) -> tuple[Limit, Limit]:
-        """Return the bounds of z. A bound that is a number remains a number if no scale changes it, as for 0 and
+        """Return the bounds of z. A bound that is one number remains one number if scaling does not change it: 0 or
         infinity."""
         lower, upper = (
             limit if isinstance(limit, float) and (limit == 0 or math.isinf(limit)) else scaled
@@ -54,13 +56,13 @@ class BatchScales:
         return lower, upper
 
     def z_of(self, x: Array) -> Array:
-        """Return the start in z."""
+        """Convert the start x to z."""
         with np.errstate(over="ignore"):
             return x / self._s
 
     def x_of(self, z: Array, problems: Array | None) -> Array:
-        """Return x for the rows of z. The rows belong to these problems; None: to all. x lies within the bounds, and is
-        exactly at a bound if z is."""
+        """Return x for the rows of z. ``problems`` contains the problem of each row; None means that the rows belong to
+        all problems in order. x is within the bounds, and exactly at a bound if z is."""
         where = _functions_of(z).where
         (lower, upper), (lower_z, upper_z) = (
             [side if side.ndim == 1 or problems is None else side[problems] for side in sides]
@@ -71,18 +73,18 @@ class BatchScales:
         return where((z == upper_z) | (x > upper), where(z == lower_z, lower, upper), x)
 
     def gradients(self, gradients: Any, shape: tuple[int, ...], what: str) -> Any:
-        """Convert gradients with respect to x to those with respect to z. An array of another shape is returned
+        """Convert gradients with respect to x to gradients with respect to z. An array of a wrong shape is returned
         unchanged, so that a later check rejects it."""
         if isinstance(self._space, NumPySpace):
             gradients = numpy_array(gradients, what)
         return gradients * self._s if tuple(getattr(gradients, "shape", ())) == shape else gradients
 
     def gradients_by_x(self, gradients: Array) -> Array:
-        """Convert gradients with respect to z to those with respect to x."""
+        """Convert gradients with respect to z to gradients with respect to x."""
         return gradients / self._s
 
     def diagonals(self, diagonals: Any, shape: tuple[int, ...], what: str) -> Any:
-        """Convert diagonals of the inverse Hessian with respect to x to those with respect to z."""
+        """Convert diagonals of the inverse Hessian with respect to x to diagonals with respect to z."""
         if isinstance(self._space, NumPySpace):
             diagonals = numpy_array(diagonals, what)
         return diagonals / self._s / self._s if tuple(getattr(diagonals, "shape", ())) == shape else diagonals

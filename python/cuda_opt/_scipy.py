@@ -17,7 +17,7 @@ from ._result import OptimizeResult, result_of
 from ._solver import Solver
 from ._space import Array, as_array, name_of
 
-# The messages of SciPy, each in the form of version 1.15 and later, and in the earlier form.
+# Each message of SciPy is given twice: in the form of version 1.15 and later, and in the earlier form.
 _SENTENCES: dict[Any, tuple[str, str]] = {
     Task.ITERATION_LIMIT: (
         "STOP: TOTAL NO. OF ITERATIONS REACHED LIMIT",
@@ -48,8 +48,10 @@ def _before_1_15() -> bool:
 
 
 def _sentence(solver: Solver) -> str:
-    """Return the message of the installed version of SciPy for this return code. For a code that SciPy does not have,
-    it is the library's message after SciPy's word for the kind of termination."""
+    """Return the message that the installed version of SciPy has for the solver's return code.
+
+    For a code that SciPy does not have, the message is SciPy's word for the kind of termination and then the C
+    library's message."""
     key: Any = solver.status
     if key == Task.CONVERGED:
         key = _TESTS.get(int(solver["STOP_TEST"]))
@@ -62,8 +64,8 @@ def _sentence(solver: Solver) -> str:
 
 
 class _Pairs:
-    """The steps s and the changes y of the gradient of the last m iterations, as ``sk`` and ``yk`` of SciPy's result.
-    The iterations whose pairs the solver skips, and those before the solver has cleared its history, are left out."""
+    """Collects the steps s and the gradient changes y of the last m iterations, as ``sk`` and ``yk`` of SciPy's result.
+    Pairs that the solver skips are left out, and so are pairs from before the solver has cleared its history."""
 
     def __init__(self, m: int) -> None:
         self._pairs: deque[tuple[Array, Array]] = deque(maxlen=m)
@@ -72,7 +74,7 @@ class _Pairs:
         self._events = 0, 0
 
     def after_evaluation(self, solver: Solver) -> Callable[[], None]:
-        """Store x and g after the first evaluation, which is at the start."""
+        """Return a function that stores x and g after the first evaluation, which takes place at the start."""
 
         def note() -> None:
             if self._x is None:
@@ -84,20 +86,21 @@ class _Pairs:
         self._x, self._g = solver._x.astype(np.float64), solver._g.astype(np.float64)
 
     def add(self, solver: Solver) -> None:
-        """Append the correction pair of the step that led to this iterate."""
+        """Append the correction pair (s, y) of the step that led to the current iterate."""
         x, g = self._x, self._g
         self._note(solver)
         s, y = self._x - x, self._g - g
         skipped, refreshed = int(solver["SKIPPED_UPDATES"]), int(solver["REFRESHES"])
         if refreshed > self._events[1]:
             self._pairs.clear()
-        # Like the solver, keep only pairs of positive curvature.
+        # Like the solver, this keeps only pairs of positive curvature s'y.
         if skipped == self._events[0] and s @ y > 0:
             self._pairs.append((s, y))
         self._events = skipped, refreshed
 
     def operator(self, n: int, otherwise: Any) -> Any:
-        """Return SciPy's inverse Hessian with these pairs, or ``otherwise`` if SciPy is not imported."""
+        """Return these pairs as SciPy's inverse Hessian operator, or ``otherwise`` if the user has not imported SciPy.
+        """
         scipy = sys.modules.get("scipy.optimize")
         if scipy is None:
             return otherwise
@@ -113,7 +116,7 @@ def _as_scipy(solver: Solver, evaluation: Evaluation, pairs: _Pairs, stopped: bo
         updated = {"message": _STOPPED, "status": 99, "success": False}
     if fixed is not None and len(fixed) == solver.n:
         updated["message"] = _ALL_FIXED
-    # As in SciPy, derivatives with respect to variables that equal bounds fix are unknown.
+    # As in SciPy, derivatives with respect to variables with equal bounds are unknown.
     updated["hess_inv"] = pairs.operator(solver.n, result.hess_inv) if fixed is None else None
     result.update(updated)
     return result
@@ -134,19 +137,24 @@ def lbfgsb(
 ) -> OptimizeResult:
     """A method for ``scipy.optimize.minimize(fun, x0, method=cuda_opt.lbfgsb, jac=..., bounds=..., options=...)``.
 
-    The options and their defaults are those of ``minimize``, and the conventions those of SciPy's L-BFGS-B: fun and jac
-    get a new array at each point; without jac, the gradient is formed by finite differences; an unknown option is a
-    warning; ``message`` has SciPy's words, ``status`` is 99 after StopIteration, and ``hess_inv`` is SciPy's operator
-    with ``sk`` and ``yk``. ``task`` is the return code of cuda_opt. SciPy turns x0 into a NumPy array before; other
-    arrays need ``cuda_opt.minimize``. hess and hessp are not used. SciPy does not pass "2-point", "3-point" and "cs" on
-    to a method that is a function; ``cuda_opt.minimize`` accepts them.
+    The options and their defaults are those of ``minimize``. The conventions are those of SciPy's L-BFGS-B:
+    
+    - fun and jac receive a new array at each point;
+    - without jac, the gradient is formed by finite differences;
+    - an unknown option causes a warning;
+    - ``message`` has SciPy's words, and ``status`` is 99 after StopIteration;
+    - ``hess_inv`` is SciPy's operator with ``sk`` and ``yk``.
+    
+    ``task`` is the return code of cuda_opt. SciPy converts x0 to a NumPy array before it calls the method; use
+    ``cuda_opt.minimize`` for other arrays. hess and hessp are not used. SciPy does not pass the values "2-point",
+    "3-point" and "cs" of jac to a method that is a function; ``cuda_opt.minimize`` accepts them.
 
     Raises
     ------
     ValueError
-        with constraints other than bounds
+        if there are constraints other than bounds
     TypeError
-        x0 is an array of another library
+        if x0 is an array of another library than NumPy
     """
     if constraints is not None and not (isinstance(constraints, (list, tuple)) and not len(constraints)):
         raise ValueError("constraints are given: this method has none but bounds")

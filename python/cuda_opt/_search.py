@@ -1,4 +1,5 @@
-"""Pattern search by many independent searches ("walks"), whose points the user's function evaluates in batches."""
+"""Pattern search by many independent searches, which are called walks. The user's function evaluates their points in
+batches."""
 from __future__ import annotations
 
 import ctypes
@@ -22,7 +23,8 @@ _AT_SMALLEST_STEP = {"repeat": 0, "end": 1, "restart": 2}
 
 
 def _box(bounds: Any, like: Any) -> tuple[Space, Any, Any, int]:
-    """Return the space (array library and device) of the points, the lower and upper bounds as arrays there, and n."""
+    """Return the space (array library and device) of the points, the lower and the upper bounds as arrays in this
+    space, and n."""
     if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
         sides = [bounds.lb, bounds.ub]
     else:
@@ -64,26 +66,27 @@ def pattern_search(
     options: dict[str, float] | None = None,
     stream: Any = None,
 ) -> SearchResult:
-    """Minimise a function without a gradient in a finite box, by many simultaneous pattern searches from random points.
+    """Minimise a function without a gradient subject to finite bounds, by many pattern searches from random points.
 
     Parameters
     ----------
     fun : callable
         ``fun(points, *args)`` evaluates a batch. points has the shape (n, batch), float64, one point per column; it is
         memory of the search, which fun may read during the call only. fun returns an array of shape (batch,) of the
-        same library in the same memory space. NaN and Inf are worse than any other value.
+        same library in the same memory space. NaN and Inf count as worse than any other value.
     bounds : Bounds, scipy.optimize.Bounds, or sequence of pairs (lower, upper)
         Finite bounds. The points are arrays of the same library on the same device as an array of bounds: NumPy, torch,
         CuPy or JAX, float64. One side may be a number.
     walks : int
-        The number of searches, each of which has two points in a batch. Default 1000. The workspace has about
-        2 n walks doubles, and the points take as many.
+        The number of independent searches (walks). Each walk has two points in a batch. Default 1000. The workspace has
+        about 2 n walks doubles, and the points need as much memory.
     args : tuple
         Further arguments of fun. Default: none.
     steps : array of shape (n,)
         The first step of each variable, positive. Default: a twentieth of the box.
     at_smallest_step : "end", "repeat" or "restart"
-        What a walk does when its step has been halved 16 times (``HALVINGS``). "end", the default: it ends. "repeat":
+        Determines how a walk continues after its step has been halved 16 times (``HALVINGS``). "end", the default: it
+        ends. "repeat":
         it continues from the same point with the first step. "restart": it starts again from a new random point. The
         last two need a limit.
     maxiter, maxfun : int
@@ -97,8 +100,8 @@ def pattern_search(
         The number of walks whose best points are returned, for example as starts for ``minimize`` if there is a
         gradient. Default 1.
     callback : callable
-        ``callback(intermediate_result=...)`` before each batch, with ``fun``, the best value so far, ``nit``, ``nfev``.
-        ``StopIteration`` ends the search, with this batch as its last.
+        is called as ``callback(intermediate_result=...)`` before each batch, with ``fun``, the best value so far,
+        ``nit`` and ``nfev``. If it raises ``StopIteration``, this batch is the last one of the search.
     options : dict
         The library's settings by their names: ``{"F_TARGET": 0.1}``.
     stream
@@ -108,14 +111,14 @@ def pattern_search(
     -------
     SearchResult
         ``x``, the best point, of shape (n,), an array of the same library as the points, and ``fun``, its value;
-        ``walks_x`` and ``walks_fun``, those of the ``keep`` best walks, NumPy arrays of shape (keep, n) and (keep,);
-        ``nit``, ``nfev``, ``success``, ``status``, ``task`` and ``message`` as for ``minimize``. Points and values are
-        NaN if the search ended before the first batch.
+        ``walks_x`` and ``walks_fun``, points and values of the ``keep`` best walks, NumPy arrays of shape (keep, n) and
+        (keep,); ``nit``, ``nfev``, ``success``, ``status``, ``task`` and ``message`` as for ``minimize``. Points and
+        values are NaN if the search ended before the first batch.
 
     Raises
     ------
     TypeError, ValueError
-        a bound that is not finite, a setting out of its range, values of another shape or library
+        if a bound is not finite, if a setting is out of its range, or if fun returns values of another shape or library
     """
     if at_smallest_step not in _AT_SMALLEST_STEP:
         choices = ", ".join(_AT_SMALLEST_STEP)
@@ -154,7 +157,8 @@ def pattern_search(
                 try:
                     callback(intermediate_result=new_result(IntermediateResult, **progress))
                 except StopIteration:
-                    search.request_stop()  # after this batch, whose values are read in any case
+                    # The search ends after this batch, whose values the library reads in any case.
+                    search.request_stop()
             space.put_first(values, batch, fun(space.part(points, batch), *args), VALUES)
         return _result(search, task, n, min(keep, walks), space)
     finally:

@@ -1,4 +1,4 @@
-"""L-BFGS-B by reverse communication: the loop is part of the user's program."""
+"""L-BFGS-B by reverse communication. The loop that evaluates f and g is part of the user's program."""
 from __future__ import annotations
 
 import ctypes
@@ -19,7 +19,7 @@ OBJECTIVE, GRADIENT, DIAGONAL = "the value of the function", "the gradient", "th
 
 
 class Solver(Handle):
-    """Minimise f(x) subject to ``lb <= x <= ub`` in a loop of your program.
+    """Minimise f(x) subject to ``lb <= x <= ub`` in a loop that your program contains.
 
     ::
 
@@ -39,7 +39,8 @@ class Solver(Handle):
         the device of x, and x is overwritten. JAX arrays cannot be changed, so that the solver works on a copy. An
         integer n means ``numpy.zeros(n)``.
     m : int
-        Correction pairs; 3 to 20 are usual. Default 10. The workspace is 2m + 5 vectors of x's size, in x's memory.
+        The number of correction pairs, usually 3 to 20. Default 10. The workspace is 2m + 5 vectors of x's size, in x's
+        memory.
     bounds : Bounds, scipy.optimize.Bounds, sequence of pairs (lower, upper), or None
         Default: none. Arrays are read in place, and have to stay as they are until the solve ends.
     diagonal : bool
@@ -50,18 +51,19 @@ class Solver(Handle):
     x_scale : number, array of shape (n,), or None
         The typical size of each variable, a positive number. The problem is solved in z = x / x_scale; x, f, g and the
         bounds are in your units. The stopping tests and the first step are in units of z. An array is read in place,
-        and must not change. Default: 1. Scales need the memory of two vectors of x's size, of one more for each side of
-        the bounds that is an array or a finite number other than 0, and of one more for a diagonal.
+        and must not change. Default: 1. Scales need the memory of two vectors of x's size. Each side of the bounds
+        that is an array or a finite number other than 0 needs one more vector, and so does a diagonal.
     part : Part or None
-        Given: x contains a part of the variables, and this solver is one of several that solve the problem together. f
-        is then the contribution of this part, unless ``F_PART`` says otherwise. Default: x contains all variables.
+        If given, x contains a part of the variables, and this solver is one of several that solve the problem together.
+        f is then the contribution of this part, unless the setting ``F_PART`` says otherwise. Default: x contains all
+        variables.
     stream : int, torch.cuda.Stream, cupy.cuda.Stream, or None
-        The CUDA stream of all device work, on which f and g have to be written. Default: the current one of x's
-        library, when the solver is made.
+        The CUDA stream of all device work, on which f and g have to be written. Default: the stream that is current in
+        x's library when the solver is created.
     **settings
         Settings, by their names in ``include/cuda_opt.h`` without ``CUDA_OPT_``: ``PGTOL=1e-8``, ``HISTORY_BITS=32``.
-        ``solver["PGTOL"] = 1e-8`` changes them later, ``solver["ITERATIONS"]`` reads settings and results. The stopping
-        tests are ``PGTOL`` (1e-5), ``FACTR`` (1e7) and ``ROUNDING`` (100) unless given (docs/endings.md).
+        ``solver["PGTOL"] = 1e-8`` changes a setting later. ``solver["ITERATIONS"]`` reads a setting or a result. The
+        stopping tests are ``PGTOL`` (1e-5), ``FACTR`` (1e7) and ``ROUNDING`` (100) unless given (docs/endings.md).
 
     Attributes
     ----------
@@ -71,9 +73,9 @@ class Solver(Handle):
     Raises
     ------
     TypeError, ValueError
-        x is not an array as described above; a bound, a setting or m is out of its range
+        if x is not an array as described above, or if a bound, a setting or m is out of its range
     Error, OutOfMemory
-        there is no CUDA device, or the workspace does not fit
+        if there is no CUDA device, or if the workspace does not fit into memory
     """
 
     def __init__(
@@ -133,7 +135,7 @@ class Solver(Handle):
             raise
 
     def _function(self, name: str) -> Callable[..., int]:
-        """Return the library's function for the precision of x."""
+        """Return the function of the C library with this name for the precision of x."""
         function: Callable[..., int] = getattr(library, f"cuda_opt_{name}_f32" if self._single else f"cuda_opt_{name}")
         return function
 
@@ -150,15 +152,16 @@ class Solver(Handle):
 
     @property
     def x(self) -> Array:
-        """The point to evaluate, or the best point after the end, of shape (n,). Do not write to it. It is a view of
-        the array with which the solver was created, and its values change at the next step. For JAX it is a new array
-        that shares the solver's memory."""
+        """The point to evaluate, or the best point after the end of the solve, of shape (n,). Do not write to it.
+
+        It is a view of the array with which the solver was created, and its values change at the next step. For JAX it
+        is a new array that shares the solver's memory."""
         return self._space.view(self._x)
 
     @property
     def f(self) -> Array:
-        """f at x: an array of shape () in x's memory with one double; for JAX without jax_enable_x64 a Python float. A
-        number or an array of one element may be assigned."""
+        """The value of f at x: an array of shape () in x's memory with one double. For JAX without jax_enable_x64 it is
+        a Python float. A number or an array of one element may be assigned."""
         return self._space.scalar(self._f)
 
     @f.setter
@@ -167,8 +170,8 @@ class Solver(Handle):
 
     @property
     def g(self) -> Array:
-        """The gradient at x, shape (n,), in x's memory. Fill it in place (``solver.g[:]``, ``out=solver.g``), or assign
-        an array, which is copied there."""
+        """The gradient at x, of shape (n,), in x's memory. Either fill it in place (``solver.g[:]``, ``out=solver.g``),
+        or assign an array to it, which is copied."""
         return self._space.own(self._g)
 
     @g.setter
@@ -179,8 +182,8 @@ class Solver(Handle):
         return self
 
     def __next__(self) -> Task:
-        """Perform one step and return the next task. StopIteration means that the solve has ended; ``status`` is then
-        its return code."""
+        """Perform one step and return the next task. When the solve has ended, StopIteration is raised, and ``status``
+        is the return code."""
         if self.status is not None:
             raise StopIteration
         task = self.step()
@@ -193,8 +196,8 @@ class Solver(Handle):
         return self._exclusively(self._solve, *self._arguments)
 
     def step(self) -> int:
-        """Perform one step and return the number of a ``Task``. Misuse raises an exception; the end of a solve does
-        not."""
+        """Perform one step and return the number of a ``Task``. A wrong call raises an exception; the end of a solve
+        does not."""
         code = self._step()
         while code == Task.EXCHANGE and self._part:
             code = self._exclusively(self._part.exchange) or self._step()
@@ -207,27 +210,31 @@ class Solver(Handle):
         return lambda exception: library.cuda_opt_fail_rank(handle, str(exception).encode(errors="replace"))
 
     def _after(self, code: int, ends: Iterable[int]) -> int:
-        # The next packet reports the failure to the other ranks. Until then this rank continues with them.
+        # A rank on which the log function raised an exception continues until the next all-gather reports this to the
+        # other ranks.
         if self._part and self._raised and code > 0:
             return code
         return super()._after(code, ends)
 
     def end(self, code: int) -> None:
-        """Make the code of the last step the status, after the solve has ended. For code that calls step() itself."""
+        """Store the code of the last step as ``status``. A program that calls step() itself calls this when the solve
+        has ended."""
         self.status = TASKS[self._after(code, ENDS)]
 
     def reset(self, *, keep_pairs: bool = False) -> None:
-        """Begin a new solve from the current x. Settings, bounds and workspace are kept.
+        """Begin a new solve from the current x. Settings, bounds and workspace remain as they are.
 
-        keep_pairs=True: the next solve starts with the correction pairs of this one. It then takes fewer evaluations,
-        even if f has changed a little."""
+        keep_pairs=True: the next solve starts with the correction pairs of the last one. It then takes fewer
+        evaluations, even if f has changed a little."""
         self._check(self._exclusively(library.cuda_opt_warm_start if keep_pairs else library.cuda_opt_reset))
         self.status = None
 
     def initial_inverse_hessian(self) -> np.ndarray[Any, Any]:
-        """The diagonal of H0, the inverse of the initial Hessian, of the newest model: a new NumPy array of shape (n,)
-        in the precision of x. It is the learned diagonal with ``INITIAL_HESSIAN=InitialHessian.LEARNED``, otherwise the
-        supplied diagonal, or the same number for all variables."""
+        """Return the diagonal of H0, the newest initial inverse Hessian, as a new NumPy array of shape (n,) in the
+        precision of x.
+
+        With ``INITIAL_HESSIAN=InitialHessian.LEARNED`` it is the learned diagonal. Otherwise it is the supplied
+        diagonal, or the same number for all variables."""
         diagonal = np.empty(self.n, np.float32 if self._single else np.float64)
         self._check(self._exclusively(self._function("get_diagonal"), diagonal.ctypes.data))
         return diagonal
@@ -235,7 +242,8 @@ class Solver(Handle):
     metric = initial_inverse_hessian  # the former name
 
     def save(self) -> bytes:
-        """A checkpoint, in host memory, with which the solve can be continued elsewhere, on the host or on CUDA."""
+        """Return a checkpoint, in host memory. With it the solve can be continued elsewhere, on the host or on a CUDA
+        device."""
         size = ctypes.c_int64()
         self._check(self._exclusively(library.cuda_opt_save, None, ctypes.byref(size)))
         checkpoint = bytearray(size.value)
@@ -245,12 +253,14 @@ class Solver(Handle):
         return bytes(checkpoint[: size.value])
 
     def load(self, checkpoint: bytes) -> None:
-        """Continue from a checkpoint of the same n, m and precision, before the first step. This fills x, f and g, and
-        the next step yields the task that was current at the save. The bounds and x_scale have to be
-        the same.
+        """Continue from a checkpoint. Call this before the first step.
+        
+        n, m, the precision, the bounds and x_scale must be those of the saved solve. This fills x, f and g, and the
+        next step yields the task that was current when the checkpoint was saved.
 
-        Raises ImproperInput if it is not a complete, undamaged checkpoint of such a solve."""
-        if not isinstance(checkpoint, bytes):  # ctypes would accept a str and encode it
+        Raises ImproperInput if the bytes are not a complete, undamaged checkpoint of such a solve."""
+        # If the checkpoint were a str, ctypes would accept and encode it.
+        if not isinstance(checkpoint, bytes):
             checkpoint = memoryview(checkpoint).tobytes()
         self._check(self._exclusively(self._function("load"), checkpoint, len(checkpoint), *self._arguments))
         self.status = None

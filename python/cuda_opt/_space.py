@@ -1,8 +1,8 @@
-"""The memory of the user's arrays, and how their library creates and fills other arrays in the same memory.
+"""The memory of the user's arrays. A ``Space`` creates, checks and copies arrays of one library in that memory.
 
-A solver works on addresses. A ``Space`` contains everything that depends on the array library (NumPy, torch, JAX, CuPy
-and others). It is created from x0, and every array of a solve is created, checked and copied by it. ``_space_of.py``
-chooses the class."""
+The C library works on addresses. A ``Space`` contains everything that depends on the array library (NumPy, torch, JAX,
+CuPy and others). It is created from x0, and every array of a solve is created, checked and copied by it.
+``_space_of.py`` chooses the class."""
 from __future__ import annotations
 
 import ctypes
@@ -18,125 +18,131 @@ from ._gate import Memory, admit, wrong_shape
 from ._recorder import Recorder
 
 _NAMES = {np.dtype(name).str: name for name in ("float64", "float32")}
-Array = Any  # of NumPy, torch, CuPy, JAX, ...
+Array = Any  # an array of NumPy, torch, CuPy, JAX or another library
 INDICES = "the array of indices"
-DTYPES = {"float64": 64, "float32": 32}  # names of the elements that x may have, and their bits
+# The element types that x may have, and their numbers of bits.
+DTYPES = {"float64": 64, "float32": 32}
 
 
 def name_of(value: Any) -> str:
-    """The name of the type of a value as users write it, such as ``numpy.ndarray``."""
+    """Return the name of a value's type as users write it, for example ``numpy.ndarray``."""
     kind = type(value)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def bits_of(dtype: str, what: str = "x0") -> int:
-    """Return 64 or 32 for double or single precision. Raises TypeError for elements of another type."""
+    """Return 64 for double precision and 32 for single precision. Raises TypeError for elements of another type."""
     if dtype not in DTYPES:
         raise TypeError(f"{what} has elements of {dtype}: they have to be float64 or float32")
     return DTYPES[dtype]
 
 
 class Space:
-    """The arrays of one library on one device, with elements of one precision."""
+    """Creates, checks and copies the arrays of one library on one device, with elements of one precision."""
 
     backend = BACKEND_HOST
-    stream: int | None = None  # a cudaStream_t; None: the library's own default
-    stream_owner: Any = None  # stored here, because the stream must exist as long as the handle
+    stream: int | None = None  # None: the library's default stream; otherwise a cudaStream_t
+    # The object that owns the stream is stored here, because the stream must exist as long as the handle.
+    stream_owner: Any = None
     bits = 64
-    device: Any = None  # the device of all arrays; None: there is only one
+    device: Any = None  # device of all arrays; None if there is only one
     recording = False  # True while an evaluation is recorded as a CUDA graph and not executed
 
     def within(self) -> AbstractContextManager[Any]:
-        """A context in which the device is current, for the creation of a handle."""
+        """Return a context in which the device is current, for the creation of a handle."""
         return nullcontext()
 
     def empty(self, *shape: int, double: bool = False) -> Array:
-        """A new array of the precision of x0, or of doubles; its values are undefined."""
+        """Return a new array in the precision of x0, or of doubles. Its values are undefined."""
         raise NotImplementedError
 
     def copy_of(self, array: Array) -> Array:
-        """Return a new contiguous array with these values, in the precision of x0. It is used for the start."""
+        """Return a new contiguous array with these values, in the precision of x0. The solver's start is copied by
+        this."""
         raise NotImplementedError
 
     def take(self, array: Array, what: str, written: bool = False) -> Array:
-        """Return the user's array if cuda_opt can read or write it in place. Otherwise raise an exception."""
+        """Return the user's array if the C library can read or write it in place. Otherwise raise an exception."""
         memory = self.memory(array, what)
         admit(memory, what, f"float{self.bits}", memory.shape, device=self.device, written=written)
         return array
 
     def memory(self, array: Array, what: str) -> Memory:
-        """The properties of an array as its library reports them. TypeError if it is an array of another library."""
+        """Return the properties of an array as its library reports them. Raises TypeError for an array of another
+        library."""
         raise NotImplementedError
 
     def admitted(
         self, array: Array, what: str, shape: Any, *, double: bool = False, written: bool = False
     ) -> int:
-        """The address of the first element, after the check that every array has to pass."""
+        """Return the address of the array's first element, after the check (``admit``) that every array has to satisfy.
+        """
         dtype = "float64" if double else f"float{self.bits}"
         return admit(self.memory(array, what), what, dtype, shape, device=self.device, written=written)
 
     def place(self, array: Array) -> Any:
-        """A value that changes when the memory of an array is replaced or resized. It is compared in each step, so it
-        has to be cheap."""
+        """Return a value that changes when the memory of an array is replaced or resized. Each step compares this
+        value, so that it must be cheap to compute."""
         raise NotImplementedError
 
     def owner(self, array: Array) -> Any:
-        """The owner of the array's memory, for ``place``: the array itself, or the array that it is a view of."""
+        """Return the owner of an array's memory: the array itself, or the array of which it is a view."""
         return array
 
     def bytes_of(self, owner: Any) -> int:
-        """Return the number of bytes of memory of an array that the method ``owner`` has returned."""
+        """Return the size in bytes of the memory of an array that the method ``owner`` has returned."""
         return int(owner.nbytes)
 
     def from_numpy(self, array: np.ndarray[Any, Any]) -> Array:
-        """A new array in this space's precision with values from the host."""
+        """Return a new array in this space's precision with the values of a NumPy array."""
         raise NotImplementedError
 
     def view(self, array: Array) -> Array:
-        """Return the same memory as an array for the user's function, which must only read it."""
+        """Return an array with the same memory for the user's function, which must only read it."""
         return array
 
     def scalar(self, array: Array) -> Any:
-        """An array of one double in the form that the user reads: a view, or a number if the array library has no
-        doubles."""
+        """Return an array of one double in the form that the user reads: a view, or a number if the array library has
+        no doubles."""
         return self.view(array)
 
     def own(self, array: Array) -> Array:
-        """The same memory as an array that the user may write, or keep after the end. If the user's library computes on
-        other streams, the solver's work on the array is complete."""
+        """Return an array with the same memory that the user may write, or keep after the end of the solve. If the
+        user's library computes on other streams, this first waits for the solver's work on the array."""
         return array
 
     def part(self, array: Array, count: int) -> Array:
-        """The first ``count`` elements along the last axis, as a view() of the same memory."""
+        """Return the first ``count`` elements along the last axis, as a view() of the same memory."""
         return self.view(array)[..., :count]
 
     def padded(self, active: int, count: int) -> int:
         """Return the number of rows that the user's function of a batch receives, at most ``count``. Only the first
-        ``active`` rows are used."""
+        ``active`` rows are used; JAX rounds the number up."""
         return active
 
     def rows(self, array: Array, active: int, rows: int) -> Array:
-        """The first ``rows`` rows as a view() of the same memory. In JAX a copy, whose rows from ``active`` on repeat
-        the last active one."""
+        """Return the first ``rows`` rows as a view() of the same memory. In JAX this is a copy, whose rows from
+        ``active`` on repeat the last active row."""
         return self.view(array)[:rows]
 
     def indices(self, address: int, active: int, rows: int) -> Array:
-        """A new array with the 64-bit integers at an address in this space; its rows are those of rows()."""
+        """Return a new array with the 64-bit integers at an address in this space. Its rows are those of rows()."""
         raise NotImplementedError
 
     def repeated(self, row: Array, count: int) -> Array:
-        """A new array whose rows are all equal to this one."""
+        """Return a new array whose ``count`` rows all equal ``row``."""
         copy = self.empty(count, int(row.shape[0]))
         copy[...] = row
         return copy
 
     def recorder(self) -> Recorder:
-        """The object that records an evaluation as a CUDA graph; ValueError if the space has none."""
+        """Return the object that records an evaluation as a CUDA graph. Raises ValueError if the array library has
+        none."""
         raise ValueError("cuda_graph is True, but x0 is not an array of torch or CuPy on a CUDA device")
 
     def number_of(self, value: Any, what: str) -> float:
-        """Return a value of the user as it is, if it is a number on the host. Raises TypeError while a CUDA graph is
-        recorded, which would repeat the same number in all evaluations."""
+        """Return the user's value as a float if it is a number on the host. While a CUDA graph is recorded this raises
+        TypeError, because the graph would repeat the same number in all evaluations."""
         if self.recording:
             raise TypeError(f"{what} is a {name_of(value)}: in a CUDA graph it has to be an array in device memory")
         return number(value, what)
@@ -146,21 +152,21 @@ class Space:
         raise NotImplementedError
 
     def put(self, to: Array, values: Any, what: str) -> None:
-        """Copy the user's values into an array of their shape."""
+        """Copy the user's values into the array ``to``, which has the same shape."""
         raise NotImplementedError
 
     def put_first(self, to: Array, count: int, values: Any, what: str) -> None:
-        """Copy the user's values into the first ``count`` elements, or rows, of an array."""
+        """Copy the user's values into the first ``count`` elements, or rows, of the array ``to``."""
         self.put(to[:count], values, what)
 
 
 def integers_at(address: int, count: int) -> Any:
-    """The 64-bit integers at an address in host memory, by the buffer protocol."""
+    """Return the 64-bit integers at an address in host memory, as an object with the buffer protocol."""
     return (ctypes.c_int64 * count).from_address(address)
 
 
 class DeviceIntegers:
-    """The 64-bit integers at an address in device memory, by ``__cuda_array_interface__``."""
+    """The 64-bit integers at an address in device memory, as an object with ``__cuda_array_interface__``."""
 
     def __init__(self, address: int, count: int) -> None:
         interface = {"shape": (count,), "typestr": "<i8", "data": (address, False), "strides": None, "version": 3}
@@ -168,7 +174,8 @@ class DeviceIntegers:
 
 
 def one_axis(array: Array, what: str, least: int = 1) -> int:
-    """The length of an array; ValueError unless it has one axis and at least one element."""
+    """Return the length of a one-dimensional array. Raises ValueError if it has another number of axes or too few
+    elements."""
     shape = tuple(array.shape)
     if len(shape) != 1 or shape[0] < least:
         raise ValueError(f"{what} has the shape {shape}: it has to have one axis, of at least one element")
@@ -194,7 +201,8 @@ class NumPySpace(Space):
         if not array.dtype.isnative:
             raise ValueError(f"{what} does not have the byte order of this machine")
         address = int(array.ctypes.data)
-        dtype = _NAMES.get(array.dtype.str) or array.dtype.name  # .name takes microseconds
+        # The dictionary is tried first, because .name takes microseconds.
+        dtype = _NAMES.get(array.dtype.str) or array.dtype.name
         return Memory(address, dtype, array.shape, array.strides, array.nbytes, not array.flags.writeable)
 
     def owner(self, array: Array) -> Any:
@@ -202,7 +210,8 @@ class NumPySpace(Space):
             array = array.base
         return array
 
-    # NumPy does not move memory that keeps its size. Reading the address takes 0.8 microseconds, reading the size 0.03.
+    # NumPy never moves memory whose size stays the same. Therefore the size is compared, which takes 0.03 microseconds,
+    # and not the address, which takes 0.8 microseconds.
     place = staticmethod(attrgetter("nbytes"))  # type: ignore[assignment]
 
     def from_numpy(self, array: np.ndarray[Any, Any]) -> Array:
@@ -210,7 +219,8 @@ class NumPySpace(Space):
 
     def view(self, array: Array) -> Array:
         view = array.view()
-        view.flags.writeable = False  # an x that is changed in between would not be noticed elsewhere
+        # The view is read-only, because nothing else would notice if the user's function changed x.
+        view.flags.writeable = False
         return view
 
     def indices(self, address: int, active: int, rows: int) -> Array:
@@ -237,8 +247,8 @@ class NumPySpace(Space):
 
 
 def numpy_array(values: Any, what: str) -> np.ndarray[Any, Any]:
-    """Numbers, sequences of numbers and arrays on the host as a NumPy array; TypeError if elements have different
-    shapes, such as f and its gradient together."""
+    """Return numbers, sequences of numbers or an array on the host as a NumPy array. Raises TypeError if elements have
+    different shapes, for example f and its gradient in one list."""
     try:
         return np.asarray(values)
     except ValueError:
@@ -247,7 +257,7 @@ def numpy_array(values: Any, what: str) -> np.ndarray[Any, Any]:
 
 
 def number(value: Any, what: str) -> float:
-    """A number as a Python float, from a number or an array of one element on the host."""
+    """Convert a number, or an array of one element on the host, to a Python float."""
     if isinstance(value, (int, float)):
         try:
             return float(value)
@@ -262,8 +272,8 @@ def number(value: Any, what: str) -> float:
 
 
 def as_array(x0: Any) -> Array:
-    """x0 itself if it is an array of some library. Numbers, sequences of numbers and objects such as a column of a
-    table become a NumPy array of doubles."""
+    """Return x0 unchanged if it is an array of some library. Numbers, sequences of numbers and objects such as a column
+    of a table become a NumPy array of doubles."""
     of_a_library = any(hasattr(type(x0), name) for name in ("__cuda_array_interface__", "__dlpack__"))
     of_numbers = isinstance(x0, (int, float, list, tuple, range, np.generic)) or hasattr(x0, "__array__")
     array = np.atleast_1d(numpy_array(x0, "x0")) if of_numbers and not of_a_library else x0

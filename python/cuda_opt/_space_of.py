@@ -1,4 +1,4 @@
-"""Chooses the ``Space`` for an array. This is the only module that refers to all classes of spaces."""
+"""Chooses the ``Space`` for an array. Only this module refers to all subclasses of ``Space``."""
 from __future__ import annotations
 
 import sys
@@ -10,16 +10,16 @@ from ._space import NumPySpace, Space, name_of
 
 
 def space_of(x0: Any) -> Space:
-    """The space of an array.
+    """Return the ``Space`` object for the library, device and precision of an array.
 
     Raises
     ------
     TypeError
-        it is not an array, or has elements that are neither float64 nor float32
+        if it is not an array, or if its elements are neither float64 nor float32
     """
     if isinstance(x0, np.ndarray):
         return NumPySpace(x0)
-    # If x0 is an array of a library, this library has been imported.
+    # An array library that has created x0 has been imported. Therefore it is enough to look in sys.modules.
     if (torch := sys.modules.get("torch")) and isinstance(x0, torch.Tensor):
         from ._space_torch import TorchSpace
 

@@ -1,7 +1,7 @@
-"""Arrays that are used only through a protocol: those of CuPy, and others that report the address of their memory.
+"""Arrays that are used only through a protocol: those of CuPy, and of other libraries that report addresses of memory.
 
-They offer ``__cuda_array_interface__`` or DLPack, assignment to ``array[...]``, and a module with ``empty`` and
-``asarray``: that of ``__array_namespace__()``, otherwise the module in which their type is defined."""
+Such arrays have ``__cuda_array_interface__`` or DLPack, and support assignment to ``array[...]``. Their library has a
+module with ``empty`` and ``asarray``: ``__array_namespace__()``, or otherwise the module that defines their type."""
 from __future__ import annotations
 
 import sys
@@ -17,11 +17,11 @@ from ._gate import Memory, wrong_shape
 from ._recorder import Recorder
 from ._space import Array, DeviceIntegers, Space, bits_of, integers_at, name_of
 
-_LEGACY_STREAM = 1  # of __cuda_array_interface__: the default stream, which the library calls NULL
+_LEGACY_STREAM = 1  # the number of the legacy default stream in __cuda_array_interface__
 
 
 def namespace_of(array: Any) -> Any:
-    """The module that creates arrays of this type; TypeError if there is none."""
+    """Return the module that creates arrays of this type. Raises TypeError if there is none."""
     if hasattr(array, "__array_namespace__"):
         return array.__array_namespace__()
     module = sys.modules[type(array).__module__.partition(".")[0]]
@@ -31,7 +31,7 @@ def namespace_of(array: Any) -> Any:
 
 
 def memory_of(array: Any, what: str) -> Memory:
-    """The properties of the array, by its interface or by DLPack."""
+    """Return the properties of an array's memory, from ``__cuda_array_interface__`` or from DLPack."""
     interface = getattr(array, "__cuda_array_interface__", None)
     if interface is None:
         return _dlpack.memory_of(array)
@@ -46,7 +46,8 @@ def memory_of(array: Any, what: str) -> Memory:
 
 
 class ProtocolSpace(Space):
-    """Arrays of the library of x0 on its device, and on the stream that the interface of x0 names."""
+    """Creates and copies arrays of x0's library on x0's device. The stream is the one that the interface of x0 names.
+    """
 
     def __init__(self, x0: Any) -> None:
         self.namespace = namespace_of(x0)
@@ -68,7 +69,8 @@ class ProtocolSpace(Space):
         else:
             raise TypeError(f"x0 is a {self.kind} on a device of the kind {kind}: neither the host nor CUDA")
         self.device = memory.device
-        self._current = getattr(x0, "device", None)  # CuPy's context manager that makes the device current
+        # CuPy's device object is a context manager that makes the device current.
+        self._current = getattr(x0, "device", None)
 
     def within(self) -> AbstractContextManager[Any]:
         device: Any = self._current

@@ -1,4 +1,4 @@
-"""torch tensors, on the host and on CUDA devices."""
+"""torch tensors as the solver's arrays, on the host and on CUDA devices."""
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
@@ -14,7 +14,8 @@ from ._space import INDICES, Array, Space, bits_of, integers_at, name_of
 
 
 def _resolved(tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor with its actual values in memory: torch negates and conjugates lazily, by setting a bit."""
+    """Return a tensor whose memory contains its actual values. torch negates and conjugates lazily, by setting a bit.
+    """
     return tensor.detach().resolve_conj().resolve_neg()
 
 
@@ -25,10 +26,10 @@ def _bytes_of_storage(tensor: torch.Tensor) -> int:
 
 
 class TorchSpace(Space):
-    """Tensors on the device of x0, and on the stream that is torch's current one when the space is created."""
+    """Creates and copies tensors on the device of x0. The stream is torch's current one when the space is created."""
 
     def __init__(self, x0: torch.Tensor) -> None:
-        self._indices: Any = None  # the copy of the indices of a batch
+        self._indices: Any = None  # the device copy of the problem indices of a batch
         self.device, self.dtype = x0.device, x0.dtype
         self.bits = bits_of(str(x0.dtype).removeprefix("torch."))
         if self.device.type == "cuda":
@@ -81,19 +82,22 @@ class TorchSpace(Space):
             raise TypeError(f"{what} has the layout {array.layout}: it has to be a dense tensor (torch.strided)")
 
     def from_numpy(self, array: Any) -> Array:
-        # This also works if torch was compiled without NumPy, or for another version of it.
+        # This copies values without torch's NumPy interface, because torch may be compiled without NumPy, or for
+        # another version of NumPy.
         elements = torch.frombuffer(bytearray(array.tobytes()), dtype=torch.float64)
         return elements.reshape(array.shape).to(self.device, self.dtype)
 
     def view(self, array: Array) -> Array:
-        return array.detach()  # a new tensor each time, so that requires_grad_() affects one evaluation only
+        # A new tensor is returned each time, so that requires_grad_() affects one evaluation only.
+        return array.detach()
 
     def indices(self, address: int, active: int, rows: int) -> Array:
         if self.backend == BACKEND_HOST:
             return torch.frombuffer(integers_at(address, rows), dtype=torch.int64).clone()
         if self._indices is None or self._indices.numel() < rows:
             self._indices = torch.empty(rows, dtype=torch.int64, device=self.device)
-        # A view of memory at an address would need NumPy, for which torch may not have been compiled.
+        # The integers are copied, because a view of memory at an address would need NumPy, for which torch may not have
+        # been compiled.
         copied = self._indices[:rows]
         to = admit(self.memory(copied, INDICES), INDICES, "int64", (rows,), device=self.device)
         with _driver.current(self.device.index or 0):

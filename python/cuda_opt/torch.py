@@ -1,4 +1,5 @@
-"""L-BFGS-B as a ``torch.optim.Optimizer``, and the minimum in a box as a function that autograd can differentiate."""
+"""L-BFGS-B as a ``torch.optim.Optimizer``, and ``argmin``, the minimiser as a function that autograd can differentiate.
+"""
 from __future__ import annotations
 
 import math
@@ -23,7 +24,7 @@ _OPTIONS = (
 
 
 def _rate(lr: Any) -> float:
-    """A learning rate as a number. Raises ValueError if it is negative."""
+    """Return a learning rate as a number. Raises ValueError if it is negative."""
     if isinstance(lr, torch.Tensor) and lr.numel() != 1:
         raise ValueError(f"Tensor lr must be 1-element: its shape is {tuple(lr.shape)}")
     if isinstance(lr, torch.Tensor) and lr.is_complex():
@@ -35,7 +36,7 @@ def _rate(lr: Any) -> float:
 
 
 def _same_bounds(one: Any, other: Any) -> bool:
-    """Return whether two values of ``bounds`` are the same object, or equal numbers."""
+    """Return whether two values of the option ``bounds`` are the same object, or pairs of equal numbers."""
     if one is other:
         return True
     if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in (one, other)):
@@ -45,7 +46,7 @@ def _same_bounds(one: Any, other: Any) -> bool:
 
 
 class LBFGSB(torch.optim.Optimizer):
-    """Minimise a closure's loss over parameters in a box.
+    """Minimise the loss that a closure evaluates, subject to bounds on the parameters.
 
     ::
 
@@ -55,23 +56,23 @@ class LBFGSB(torch.optim.Optimizer):
 
     The parameters become views of one buffer, and the gradients views of another. The solver uses these buffers, so
     that nothing is copied, on the host or on a CUDA device, and only the solver's own calls wait for the device. The
-    closure must be the same function of the parameters each time: it uses all of the data, and no dropout. If other
-    code gives a parameter new memory
-    (``parameter.data = ...``, ``vector_to_parameters``, a second optimizer), the next step copies its values back into
-    the buffer. A copy or pickle of the model together with its optimizer continues from the state of the original.
+    closure must be the same function of the parameters each time: it must use all of the data, and no dropout. Other
+    code may give a parameter new memory (``parameter.data = ...``, ``vector_to_parameters``, a second optimizer). The
+    next step then copies the parameter's values back into the buffer. A copy or pickle of the model together with its
+    optimizer continues from the state of the original.
 
     Parameters
     ----------
     params : iterable of torch.nn.Parameter, or of dicts
-        All float64 and complex128, or all float32 and complex64, on one device. A complex parameter counts as two real
-        ones. A dict is a group, which may have its own ``lr`` and ``bounds``; the other options are common to all
-        groups. Changes in ``param_groups`` take effect at the next step. Parameters outside the box are projected into
-        it at the first step.
+        All are float64 and complex128, or all are float32 and complex64, on one device. A complex parameter counts as
+        two real ones. A dict is a group, which may have its own ``lr`` and ``bounds``; the other options are common to
+        all groups. Changes in ``param_groups`` take effect at the next step. Parameters outside the box are projected
+        into it at the first step.
     lr : float or tensor of one element
         Default 1: the line search determines the steps. Below 1, no step is longer than lr times the direction; with 0,
         as from a scheduler, a step evaluates the closure and changes nothing. The smallest value of all groups is used.
     bounds : pair (lower, upper)
-        Each is a number, a tensor that broadcasts to the parameter's shape, or None for no bound. For a complex
+        Each side is a number, a tensor that broadcasts to the parameter's shape, or None for no bound. For a complex
         parameter, a real bound applies to both parts; the real and imaginary parts of a complex bound apply to the
         corresponding parts. Default: none.
     history_size : int
@@ -81,10 +82,10 @@ class LBFGSB(torch.optim.Optimizer):
     max_eval : int
         Number of evaluations per call of ``step`` after which the call ends at the next iterate. Default 1.25 max_iter.
     tolerance_grad : float
-        ``PGTOL``: the solve converges when no component of the projected gradient is larger. Default 1e-7.
+        ``PGTOL``: the solve has converged when no component of the projected gradient is larger. Default 1e-7.
     tolerance_change : float
-        ``FACTR`` times the machine precision: the solve also converges when an iteration has decreased the loss by no
-        more than this times max(1, absolute loss) without increasing it, and the relative gradient is small
+        ``FACTR`` times the machine precision. The solve also has converged when an iteration has decreased the loss by
+        no more than this value times max(1, absolute loss), has not increased it, and the relative gradient is small
         (docs/endings.md). Default 1e-9.
     line_search_fn : None or "strong_wolfe"
         As in ``torch.optim.LBFGS``. It has no effect, since there always is a line search.
@@ -107,7 +108,7 @@ class LBFGSB(torch.optim.Optimizer):
     RuntimeError
         at a step, if the closure has written no gradient of any parameter
     Error, OutOfMemory
-        if there is no CUDA device, or if the workspace does not fit
+        if there is no CUDA device, or if the workspace does not fit into memory
     """
 
     def __init__(
@@ -136,13 +137,14 @@ class LBFGSB(torch.optim.Optimizer):
             "line_search_fn": line_search_fn,
             "maximize": maximize,
         }
-        _rate(lr)  # before params, because torch consumes an iterator
+        # This check of lr comes before params is used, because params may be an iterator that torch consumes.
+        _rate(lr)
         self._settings: dict[str, Any] = dict(settings)
         super().__init__(params, defaults)
         self._make()
 
     def _common(self, name: str) -> Any:
-        """The common value of all groups. Raises ValueError if they differ."""
+        """Return the value of an option that all groups must share. Raises ValueError if the groups differ."""
         first = self.param_groups[0][name]
         for group in self.param_groups[1:]:
             if group[name] != first:
@@ -150,16 +152,17 @@ class LBFGSB(torch.optim.Optimizer):
         return first
 
     def _lr(self) -> float:
-        """The smallest learning rate of all groups. Raises ValueError if one is negative."""
+        """Return the smallest learning rate of all groups. Raises ValueError if one is negative."""
         return min(_rate(group["lr"]) for group in self.param_groups)
 
     def _limits(self) -> tuple[int, int]:
-        """The largest numbers of iterations and evaluations per step."""
+        """Return the largest numbers of iterations and of evaluations per step."""
         max_iter, max_eval = integer(self._common("max_iter"), "max_iter", 64, 1), self._common("max_eval")
         return max_iter, max_iter * 5 // 4 if max_eval is None else integer(max_eval, "max_eval", 64, 0)
 
     def _tests(self) -> dict[str, float]:
-        """The settings of the stopping tests. As in torch, a negative tolerance is never reached."""
+        """Return the settings of the stopping tests. As in torch, a test with a negative tolerance is never satisfied.
+        """
         tests = {}
         for name, key, unit in (
             ("tolerance_grad", "PGTOL", 1.0),
@@ -172,7 +175,7 @@ class LBFGSB(torch.optim.Optimizer):
         return tests
 
     def _made_of(self) -> tuple[int, bool, list[Any]]:
-        """The options that the solver is created with. A change of one of them creates a new solver."""
+        """Return the options with which the solver is created. If one of them changes, a new solver is created."""
         search = self._common("line_search_fn")
         if search not in (None, "strong_wolfe"):
             raise ValueError(f"line_search_fn is {search!r}: it has to be None or 'strong_wolfe'")
@@ -185,8 +188,9 @@ class LBFGSB(torch.optim.Optimizer):
         return numbers == made and len(bounds) == len(of_made) and all(map(_same_bounds, bounds, of_made))
 
     def _make(self) -> None:
-        """Create the solver and the two buffers that replace the parameters' own memory."""
-        # By identity, since torch only warns of a parameter that a group contains twice.
+        """Create the solver and the two buffers, for parameters and gradients, that replace the parameters' own memory.
+        """
+        # Parameters are identified by id(), because torch only warns if a group contains a parameter twice.
         of_groups = {id(one): (one, group["bounds"]) for group in self.param_groups for one in group["params"]}
         parameters, pairs = ([found[which] for found in of_groups.values()] for which in (0, 1))
         self._lr(), self._limits()
@@ -200,15 +204,18 @@ class LBFGSB(torch.optim.Optimizer):
         self._made, self._applied, self._flat = made_of, tests, flat
         self.solver: Any = solver
         self._maximize = made_of[1]
-        self._asked = False  # the solver waits for an evaluation
-        self._lowest: tuple[float, ...] | None = None  # fingerprint of the point at which no lower loss was found
+        # True while the solver waits for f and g of an evaluation.
+        self._asked = False
+        # The fingerprint of the point at which no lower loss was found.
+        self._lowest: tuple[float, ...] | None = None
         self._like: Any = None  # the last loss that the closure returned
         if solver is not None:
-            # The gradient of the loss. If the loss is maximised, the solver's gradient is its negative.
+            # g is the gradient of the loss. If the loss is maximised, g is separate memory, because the solver's
+            # gradient is its negative.
             flat.attach(torch.zeros_like(solver._g) if self._maximize else solver._g)
 
     def _refresh(self) -> None:
-        """Before a step, apply changes of the parameters and of the groups."""
+        """Apply changes of the parameters and of the groups before a step."""
         if not self._is_as_made():
             self._make()
         solver = self.solver
@@ -231,7 +238,7 @@ class LBFGSB(torch.optim.Optimizer):
         self._flat.put_back()
 
     def _evaluate(self, closure: Callable[[], Any], first: bool) -> Any:
-        """Evaluate the loss and return it. Its gradient is then in the buffer."""
+        """Evaluate the loss by the closure and return it. The gradient is then in the gradient buffer."""
         flat = self._flat
         kept = flat.zero_before_closure() if first else None
         with torch.enable_grad():
@@ -243,7 +250,7 @@ class LBFGSB(torch.optim.Optimizer):
         return loss
 
     def _tell(self, loss: Any) -> None:
-        """Pass the loss and its gradient to the solver."""
+        """Copy the loss and its gradient to the solver, with the opposite sign if the loss is maximised."""
         solver = self.solver
         if self._maximize:
             solver.f = -loss.detach() if isinstance(loss, torch.Tensor) else -loss
@@ -252,10 +259,12 @@ class LBFGSB(torch.optim.Optimizer):
             solver.f = loss
 
     def _known_loss(self) -> Any:
-        """The loss at the parameters from the solver, in the form in which the closure returns it."""
+        """Return the loss at the current parameters, which the solver has stored, in the form in which the closure
+        returns it."""
         f = self.solver.f.clone()
         loss = f.neg_() if self._maximize else f
-        if self._like is None:  # after a state was loaded
+        # The closure has returned no loss yet if a state was loaded.
+        if self._like is None:
             return loss.to(self._flat.x.dtype).reshape(())
         if not isinstance(self._like, torch.Tensor):
             return float(loss)
@@ -268,17 +277,21 @@ class LBFGSB(torch.optim.Optimizer):
         Parameters
         ----------
         closure : callable
-            Evaluates the loss at the parameters, calls ``backward()``, and returns the loss.
+            The closure evaluates the loss at the parameters, calls ``backward()``, and returns the loss.
 
         Returns
         -------
         tensor
             The loss at the parameters with which the step began, as for ``torch.optim.LBFGS``. ``solver["F"]`` is the
-            loss at the last iterate, to which the parameters are set. ``solver.status`` is None while the solve has not
-            ended. After its end another step begins a new solve, with the correction pairs of the last one, or without
-            them if the line search had failed. If the last solve ended because no lower loss could be found, and the
-            loss and its gradient at the same parameters are unchanged, a step evaluates the closure once and changes
-            nothing. With lr = 0 this is the case for every step.
+            loss at the last iterate, to which the parameters are set.
+        
+        Notes
+        -----
+        ``solver.status`` is None while the solve has not ended. The step after its end begins a new solve. This uses
+        the correction pairs of the last solve, unless the line search had failed.
+        
+        If the last solve ended because no lower loss could be found, and the loss and its gradient at the same
+        parameters are unchanged, a step evaluates the closure once and changes nothing. With lr = 0 every step does so.
         """
         self._refresh()
         solver, lr = self.solver, self._lr()
@@ -306,8 +319,9 @@ class LBFGSB(torch.optim.Optimizer):
         solver["STPMAX"] = lr if lr < 1 else 1e20
         while self._asked or (task := next(solver, None)) is not None:
             if self._asked or task == Task.EVALUATE_FG:
-                self._asked = True  # remains set if the closure raises an exception
-                # If the start was projected, a loss that is known is that of a point outside the box.
+                # If the closure raises an exception, this flag remains set.
+                self._asked = True
+                # If the start was projected, a loss that is already known belongs to a point outside the box.
                 if loss is None or solver["START_PROJECTED"]:
                     loss = self._evaluate(closure, evaluations == 0)
                     evaluations += 1
@@ -325,15 +339,17 @@ class LBFGSB(torch.optim.Optimizer):
         return first
 
     def _fingerprint(self, loss: Any) -> tuple[float, ...]:
-        """Numbers that are equal at two times if the loss, its gradient (in its buffer) and the stopping tests are."""
+        """Return numbers that are equal at two times if the loss, its gradient (in the buffer) and the stopping tests
+        are equal."""
         g = self.solver._g
         tests = (float(self.solver[name]) for name in ("EPS", "PGTOL", "FACTR", "ROUNDING", "MAXFEV"))
         return float(loss), float(g.norm()), float(g.sum()), *tests
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Add parameters. The next step begins a new solve, without correction pairs."""
+        """Add a group of parameters. The next step begins a new solve, without correction pairs."""
         super().add_param_group(param_group)
-        if not hasattr(self, "_made"):  # called by the constructor
+        # Until the constructor has created the solver, there is nothing to update.
+        if not hasattr(self, "_made"):
             return
         try:
             self._flat.take_parameters()
@@ -343,9 +359,10 @@ class LBFGSB(torch.optim.Optimizer):
             raise
 
     def __getstate__(self) -> dict[str, Any]:
-        """The state for copies and pickles: the state of any optimizer, the solver's settings and a checkpoint of the
-        solve. Copy or pickle the model together with its optimizer, so that the copied optimizer refers to the
-        parameters of the copied model. A log function is not copied."""
+        """Return the state for copies and pickles: the state of any optimizer, the solver's settings and a checkpoint.
+
+        Copy or pickle the model together with its optimizer, so that the copied optimizer refers to the parameters of
+        the copied model. A log function is not copied."""
         self._refresh()
         made: dict[str, Any] = {"settings": self._settings, "checkpoint": None}
         if self.solver is not None:
@@ -358,10 +375,12 @@ class LBFGSB(torch.optim.Optimizer):
         state = dict(state)
         made = state.pop(_CHECKPOINT, None)
         super().__setstate__(state)
-        for group in self.param_groups:  # the state may have been saved before an option existed
+        # The state may have been saved by a version without one of the options.
+        for group in self.param_groups:
             for name in _OPTIONS:
                 group.setdefault(name, self.defaults[name])
-        if made is None:  # called by load_state_dict()
+        # The solver's state is missing if load_state_dict() is the caller.
+        if made is None:
             return
         self._settings = dict(made["settings"])
         self._make()
@@ -379,8 +398,8 @@ class LBFGSB(torch.optim.Optimizer):
         self._asked = checkpoint is not None and next(self.solver, None) == Task.EVALUATE_FG
 
     def state_dict(self) -> dict[str, Any]:
-        """The state of any optimizer, with a checkpoint of the solve, a tensor of bytes in host memory. Equal solves
-        have equal bytes."""
+        """Return the state of any optimizer and a checkpoint of the solve, a tensor of bytes in host memory. The
+        checkpoints of equal solves have equal bytes."""
         self._refresh()
         state = super().state_dict()
         checkpoint = self._saved()
@@ -391,8 +410,8 @@ class LBFGSB(torch.optim.Optimizer):
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Continue from the ``state_dict()`` of another optimizer. The parameters are set to those of its solve, and
-        the next steps are those that it would have taken. The parameters must have the same shapes, and the bounds
-        must be the same."""
+        the next steps are the ones that it would have taken. Shapes of parameters and bounds must be the same.
+        """
         state = dict(state_dict["state"])
         checkpoint = state.pop(_CHECKPOINT, None)
         if checkpoint is not None and not (isinstance(checkpoint, torch.Tensor) and checkpoint.dtype == torch.uint8):
