@@ -1,5 +1,5 @@
-"""Strategies of the property-based tests. They generate NumPy arrays of any dtype, shape and strides, and convert them
-to the arrays of other libraries."""
+"""Strategies of the property-based tests. They generate NumPy arrays of any dtype, shape and strides, and convert these
+to arrays of other libraries."""
 import importlib.util
 
 import numpy as np
@@ -67,8 +67,8 @@ LIBRARIES = pytest.mark.parametrize("name", ["numpy", "torch", "jax"])
 
 @st.composite
 def plain_arrays(draw, dtypes=DTYPES, most_axes=3):
-    """Small NumPy arrays with any of these dtypes and any strides: forward, reversed, strided, transposed, broadcast,
-    misaligned or read-only views."""
+    """Generate small NumPy arrays with any of these dtypes and any memory layout. The arrays can be forward, reversed,
+    strided, transposed, broadcast, misaligned or read-only views."""
     dtype = np.dtype(draw(st.sampled_from(dtypes)))
     shape = tuple(draw(st.lists(st.integers(0, 4), max_size=most_axes)))
     array = np.zeros(tuple(2 * length for length in shape), dtype)

@@ -26,17 +26,17 @@ import cuda_opt
 
 
 def no_worse(ours, theirs, what, tolerance=1e-5):
-    """Return whether a minimum is no higher than SciPy's, except for the tolerance of the fits."""
+    """Assert that the minimum of cuda_opt is no higher than SciPy's, except for the tolerance."""
     assert ours <= theirs + tolerance * max(1, abs(theirs)), f"{what}: {ours} with cuda_opt, {theirs} with SciPy"
 
 
 def tests_pass(files, *arguments):
-    """Return whether the tests of the package in these files pass. Tests whose libraries are not installed are
-    skipped."""
+    """Assert that the tests of the package in these files pass. Tests whose libraries are not installed are skipped."""
     paths = map(str, sorted(Path(__file__).parent.glob(files)))
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *paths, *arguments]
     done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode in (0, 5), done.stdout[-3000:]  # 5: there is no test left
+    # pytest exits with 5 if it has collected no test.
+    assert done.returncode in (0, 5), done.stdout[-3000:]
 
 
 def botorch():

@@ -1,4 +1,4 @@
-"""The checks of ``minimize_batch`` on a CUDA device, which ``gpu_check.py batch`` runs."""
+"""Checks ``minimize_batch`` on a CUDA device. ``gpu_check.py batch`` runs these checks."""
 import numpy as np
 from gpu_shared import Missing, cupy_and_stream, library, near, torch_and_stream
 
@@ -13,8 +13,8 @@ def starts():
 
 
 def boxes():
-    """Return one box per problem. In every fifth box two variables are fixed, and in that of problem 7 the bounds
-    cross."""
+    """Return one box per problem. In every fifth box two variables have equal bounds. In the box of problem 7 a lower
+    bound is above the upper bound."""
     random = np.random.default_rng(4)
     lower, upper = np.sort(random.uniform(-2, 2, (2, COUNT, N)), 0)
     lower[::5, 4:] = upper[::5, 4:]
@@ -23,8 +23,8 @@ def boxes():
 
 
 def rosenbrocks(x, weight):
-    """Return chained Rosenbrock functions, one point per row, multiplied by the weight of each problem. The arrays are
-    of NumPy, CuPy or torch."""
+    """Return chained Rosenbrock functions, one point per row, multiplied by the weight of each problem. The arrays may
+    be of NumPy, CuPy or torch."""
     a, b = x[:, 1:] - x[:, :-1] ** 2, 1 - x[:, :-1]
     g = 0 * x
     g[:, :-1] = -400 * x[:, :-1] * a - 2 * b
@@ -42,7 +42,8 @@ def on_the_host():
 
 
 def same_minima(x, result, host):
-    """Compare minima. Because of rounding errors, a few problems may end at the other one of two minima."""
+    """Assert that the results of a batch on the device are those on the host. A few problems have two minima, and
+    rounding errors may decide at which of them a solve ends."""
     others = np.arange(COUNT) != 7
     assert (result.codes == host.codes)[others].mean() > 0.99 and result.codes[7] == Task.IMPROPER_INPUT
     assert (np.abs(x - host.x).max(1) < 1e-6)[others].mean() > 0.99, np.abs(x - host.x).max(1)

@@ -19,7 +19,8 @@ from gpu_shared import Missing, cupy_and_stream, library, near, torch_and_stream
 import cuda_opt
 from cuda_opt import Bounds, Solver, Task
 
-NEAREST = [0, 1, 2, 3, 3, 3, 3, 3]  # the point of [0, 3]^8 that is nearest to (0, 1, ..., 7)
+# This is the point of [0, 3]^8 that is nearest to (0, 1, ..., 7).
+NEAREST = [0, 1, 2, 3, 3, 3, 3, 3]
 
 
 def check_torch_minimize():
@@ -129,14 +130,15 @@ def check_torch_bad_input():
 
 
 def check_memory_is_flat():
-    """The device memory does not grow after the first ten rounds. These load every kernel, reserve its local memory,
-    and use the stream for recordings, on which torch allocates a workspace for cuBLAS."""
+    """The used device memory does not grow after the first ten rounds. The first rounds load every kernel and reserve
+    its local memory. They also use the stream for recordings, on which torch allocates a workspace for cuBLAS."""
     torch, stream = torch_and_stream()
     x0 = torch.zeros(1_000_000, dtype=torch.float64, device="cuda")
 
     def free():
         torch.cuda.synchronize()
-        torch.cuda.empty_cache()  # what torch keeps is its own
+        # Memory that torch's allocator caches is not counted as used.
+        torch.cuda.empty_cache()
         return torch.cuda.mem_get_info()[0]
 
     with stream:
@@ -145,12 +147,14 @@ def check_memory_is_flat():
                 before = free()
             cuda_opt.minimize(torch_parabola, x0, bounds=Bounds(0, 3), options={"maxiter": 3})
             cuda_opt.minimize(torch_rosenbrock, x0, cuda_graph=True, options={"maxiter": 5})
-            next(Solver(x0.clone()))  # one that is dropped in the middle
+            # This solver is deleted in the middle of its solve.
+            next(Solver(x0.clone()))
     assert before - free() < 100e6, before - free()
 
 
 def check_no_host_copies():
-    """No copy that torch's profiler sees in the process is as large as x, and all copies together are small."""
+    """During a solve on the device, torch's profiler sees no host copy as large as x, and all copies together are
+    small."""
     torch, stream = torch_and_stream()
     n, trace = 1_000_000, tempfile.mktemp(suffix=".json")
     with stream:
@@ -270,7 +274,7 @@ def check_jax():
 
 
 def check_threads():
-    """Two threads, each with its own solver and stream, obtain the results that each obtains alone."""
+    """Two threads, each with its own solver and stream, obtain the same results as when each runs alone."""
     torch, _ = torch_and_stream()
     starts = [torch.full((n,), -1.2, dtype=torch.float64, device="cuda") for n in (1000, 3001)]
     alone = [cuda_opt.minimize(torch_rosenbrock, x0).x for x0 in starts]

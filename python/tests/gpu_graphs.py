@@ -1,4 +1,4 @@
-"""The checks of evaluations that torch and CuPy record as CUDA graphs, which gpu_check.py runs."""
+"""Checks evaluations that torch and CuPy record as CUDA graphs. gpu_check.py runs these checks."""
 import contextlib
 import subprocess
 import sys
@@ -13,7 +13,7 @@ SHORT = {"maxiter": 40}
 
 
 def counted(fun):
-    """Return the function, and a list that receives one element for each call of the function."""
+    """Return a function that calls ``fun``, and a list that receives one element for each of these calls."""
     calls = []
 
     def counting(x):
@@ -24,8 +24,8 @@ def counted(fun):
 
 
 def check_torch_graph_same_bits():
-    """Solves with a CUDA graph are bitwise equal to those without: on the default stream and on another one, with and
-    without bounds, and if autograd computes the gradient."""
+    """Solves with a CUDA graph are bitwise equal to solves without one. This is checked on the default stream and on
+    another one, with and without bounds, and with gradients that autograd computes."""
     torch, stream = torch_and_stream()
 
     def differentiated(x):
@@ -52,8 +52,8 @@ def check_torch_graph_same_bits():
 
 
 def check_torch_graph_bad_functions():
-    """An exception of the function is raised unchanged, in whichever evaluation it occurs, and the next solve is not
-    affected."""
+    """An exception of the user's function is raised unchanged in whichever evaluation it occurs, also during the
+    recording of the CUDA graph. The next solve is not affected."""
     torch, stream = torch_and_stream()
 
     def failing(at):
@@ -87,8 +87,8 @@ def check_torch_graph_bad_functions():
 
 
 def check_torch_graph_broken_recording():
-    """A function that waits for the device in the call that is recorded as a CUDA graph is refused with a message.
-    The check runs in a separate process, because torch may be damaged afterwards."""
+    """A function that waits for the device while it is recorded as a CUDA graph is refused with a message. The check
+    runs in a separate process, because torch may be unusable afterwards."""
     torch_and_stream()
     script = subprocess.run([sys.executable, __file__], capture_output=True, text=True)
     print("    " + "\n    ".join(script.stdout.splitlines()))
@@ -117,8 +117,8 @@ def broken_recording():
 
 
 def check_torch_graph_two_solvers():
-    """Two solves with CUDA graphs at once: one within the callback of the other, and two in threads with their own
-    streams."""
+    """Two solves with CUDA graphs can run at once: one within the callback of the other, and two in threads with their
+    own streams."""
     torch, stream = torch_and_stream()
     starts = [torch.full((n,), -1.2, dtype=torch.float64, device="cuda") for n in (1000, 3001)]
     alone = [cuda_opt.minimize(torch_rosenbrock, x0, options=SHORT).x for x0 in starts]

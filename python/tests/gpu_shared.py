@@ -3,14 +3,15 @@ import os
 import sys
 from pathlib import Path
 
-os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX would take most of the device's memory
+# Otherwise JAX would allocate most of the device's memory at once.
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 sys.path[:0] = [str(Path(__file__).parents[1])]
 
 import numpy as np  # noqa: E402
 
 
 class Missing(Exception):
-    """A library or a device that a check requires is not available."""
+    """Raised if a library or a device that a check requires is not available. The check is then skipped."""
 
 
 def library(name):

@@ -1,16 +1,17 @@
-"""Small test problems, some of them with bounds. Most are from More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17, and have
-their numbers there. f is a sum of squared residuals, so that a complex step gives its gradient."""
+"""Small test problems, some of them with bounds. Most are from More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17, whose
+numbers are part of the names. f is a sum of squared residuals, and a complex step provides its gradient."""
 from dataclasses import dataclass
 from typing import Any, Callable
 
 import numpy as np
 
-STEP = 1e-40  # the imaginary part, which is far below the rounding errors of the real part
+# The imaginary part of a complex step is far below the rounding errors of the real part.
+STEP = 1e-40
 
 
 @dataclass
 class Problem:
-    """A problem: minimise the sum of squares of residuals(x) in the box."""
+    """The problem of minimising the sum of squares of residuals(x) subject to bounds."""
 
     name: str
     residuals: Callable[[Any], Any]
@@ -24,7 +25,7 @@ class Problem:
 
     @property
     def pairs(self):
-        """The bounds in SciPy's form, as pairs; None if there are none."""
+        """Return the bounds as SciPy's sequence of pairs, or None if there are none."""
         n = len(self.x0)
         if self.lower is None and self.upper is None:
             return None
@@ -33,7 +34,7 @@ class Problem:
         return list(zip(*(side.tolist() for side in sides)))
 
     def __call__(self, x):
-        """Return f and its gradient."""
+        """Return f(x) and the gradient, which is computed by complex steps."""
         moved = x + 1j * STEP * np.eye(len(x))
         columns = np.array([np.sum(np.asarray(self.residuals(point)) ** 2).imag / STEP for point in moved])
         return float(np.sum(np.asarray(self.residuals(x)) ** 2)), columns

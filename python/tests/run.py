@@ -1,5 +1,5 @@
-"""Runs the tests of the package by pytest. If NumPy or pytest is missing, it says so and exits with the status for
-skipped tests."""
+"""Runs the tests of the package by pytest. If NumPy or pytest is missing, the program prints this and exits with the
+status for skipped tests."""
 import importlib.util
 import sys
 from pathlib import Path
@@ -18,5 +18,6 @@ def main():
     return pytest.main(["-p", "no:cacheprovider", "-rs", str(Path(__file__).parent)])
 
 
-if __name__ == "__main__":  # processes that a test starts may import this file
+# A process that a test starts may import this file, and must not run the tests again.
+if __name__ == "__main__":
     sys.exit(main())

@@ -1,12 +1,14 @@
-"""A plugin for pytest that replaces L-BFGS-B in SciPy by that of cuda_opt, for a run of SciPy's own installed tests.
+"""A plugin for pytest that replaces SciPy's L-BFGS-B by the one of cuda_opt while SciPy's own installed tests run.
 
-``CUDA_OPT_SUBSTITUTION`` chooses the variant:
+The variable ``CUDA_OPT_SUBSTITUTION`` chooses one of two variants:
 
 - ``differences``: SciPy prepares the problem as for its own L-BFGS-B, with its finite differences, and cuda_opt solves
-it; - ``bare``: ``minimize(method="L-BFGS-B")`` becomes ``minimize(method=cuda_opt.lbfgsb)``.
+  it;
+- ``bare``: ``minimize(method="L-BFGS-B")`` becomes ``minimize(method=cuda_opt.lbfgsb)``.
 
-``CUDA_OPT_SUBSTITUTION_METRIC``, if it is set, is the METRIC of all solves. Tests that cannot call L-BFGS-B are left
-out. The outcome of each test that has called it is written to the file that ``CUDA_OPT_OUTCOMES`` names."""
+If ``CUDA_OPT_SUBSTITUTION_METRIC`` is set, all solves use its value as the setting METRIC, which selects the initial
+Hessian. Tests that cannot call L-BFGS-B are left out. The outcome of each test that has called it is written to the
+file that ``CUDA_OPT_OUTCOMES`` names."""
 import inspect
 import json
 import os
@@ -19,19 +21,22 @@ from scipy.optimize import _lbfgsb_py, _minimize, _optimize
 
 import cuda_opt
 
-OF_PRINTING = ("disp", "iprint")  # SciPy deprecates them
+# Options that print are left out, because SciPy deprecates them.
+OF_PRINTING = ("disp", "iprint")
 OTHER_METHODS = set(
     "nelder-mead powell cg bfgs newton-cg tnc cobyla cobyqa slsqp trust-constr dogleg trust-ncg trust-exact "
     "trust-krylov".split()
 )
 WORDS = ("minimi", "l_bfgs_b", "L-BFGS-B", "basinhopping", "dual_annealing", "shgo", "differential_evolution")
-called = []  # whether the test that is running has called L-BFGS-B
-running = []  # its name
+# The list is not empty if the test that is running has called L-BFGS-B.
+called = []
+running = []  # contains the name of that test
 outcomes = {}
 
 
 def _of_x(callback):
-    """fmin_l_bfgs_b and minimize call L-BFGS-B with a callback that takes a result, from SciPy 1.11 on."""
+    """Return a callback of x for the user's callback. From SciPy 1.11 on, fmin_l_bfgs_b and minimize call L-BFGS-B with
+    a callback that takes a result instead."""
     if callback is None or not hasattr(callback, "stop_iteration"):
         return callback
 
@@ -46,14 +51,15 @@ def _of_x(callback):
 
 
 def _options(options):
-    """Return the options without those that SciPy deprecates, and with the initial Hessian of this run."""
+    """Return the options without those that SciPy deprecates, and with the initial Hessian that this run of the tests
+    uses."""
     metric = os.environ.get("CUDA_OPT_SUBSTITUTION_METRIC")
     ours = {"METRIC": int(metric)} if metric else {}
     return {**{name: value for name, value in options.items() if name not in OF_PRINTING}, **ours}
 
 
 def behind_differences(fun, x0, args=(), jac=None, bounds=None, callback=None, **options):
-    """Replaces SciPy's _minimize_lbfgsb. SciPy's own object evaluates f and the gradient."""
+    """Replaces SciPy's _minimize_lbfgsb by cuda_opt.lbfgsb. SciPy's own object evaluates f and the gradient."""
     called.append(True)
     options = _options(options)
     prepared = {name: options.pop(name) for name in ("finite_diff_rel_step", "workers") if name in options}
@@ -76,7 +82,8 @@ def behind_differences(fun, x0, args=(), jac=None, bounds=None, callback=None, *
 
 
 def bare(fun, x0, args=(), jac=None, bounds=None, callback=None, **options):
-    """Replaces SciPy's _minimize_lbfgsb without SciPy's object for evaluations. It is used for fmin_l_bfgs_b."""
+    """Replaces SciPy's _minimize_lbfgsb by cuda_opt.lbfgsb, which evaluates the user's function itself. fmin_l_bfgs_b
+    uses this in the variant ``bare``."""
     called.append(True)
     return cuda_opt.lbfgsb(
         fun, x0, args, jac=jac, bounds=bounds, callback=_of_x(callback), **_options(options)
@@ -98,7 +105,7 @@ def _bare_minimize(original):
 
 
 def _replace(name, original, replacement):
-    """Replace the function in all modules of SciPy that have imported it."""
+    """Replace the function ``original`` in all modules of SciPy that have imported it."""
     for module_name, module in list(sys.modules.items()):
         if module_name.startswith("scipy.optimize") and getattr(module, name, None) is original:
             setattr(module, name, replacement)
@@ -114,7 +121,7 @@ def pytest_configure():
 
 
 def _may_call(item):
-    """Return whether a test may call L-BFGS-B, according to its parameters and its source text."""
+    """Return whether one of SciPy's tests may call L-BFGS-B, according to its parameters and its source text."""
     parameters = getattr(getattr(item, "callspec", None), "params", {}).values()
     names = {value.lower() for value in parameters if isinstance(value, str)}
     if names & OTHER_METHODS and "l-bfgs-b" not in names:

@@ -1,4 +1,4 @@
-"""Tests the result of backends() on this machine, and on other machines, which a substitute for the CUDA driver
+"""Tests the result of backends() on this machine, and on other machines that a substitute for the CUDA driver
 simulates."""
 import ctypes
 import os
@@ -14,7 +14,8 @@ NO_DEVICE = "the CUDA backend was asked for, but there is no CUDA device, or no 
 
 
 class Driver:
-    """A substitute for libcuda.so.1 with one GPU. It has the functions that the package calls."""
+    """A substitute for libcuda.so.1 that reports one GPU or none. It has the functions of the driver that the package
+    calls."""
 
     def __init__(self, devices=1, capability=(9, 0), version=13000, status=0):
         self.devices, self.capability, self.version, self.status = devices, capability, version, status

@@ -1,4 +1,5 @@
-"""Wrong input raises an exception with one sentence that names the error, before anything is computed."""
+"""Wrong input raises an exception before anything is computed. The exception's message is one sentence that names the
+error."""
 import numpy as np
 import pytest
 
@@ -64,8 +65,8 @@ def test_start_in_place(x, kind, text):
 
 
 def test_bounds_in_the_memory_of_x(parabola):
-    """Solver overwrites x and reads bounds in place, so that it rejects bounds in the memory of x. minimize copies x0
-    and accepts such bounds."""
+    """``Solver`` overwrites x and reads bounds in place, so that it rejects bounds that share memory with x.
+    ``minimize`` copies x0 and accepts such bounds."""
     x = np.ones(3)
     with pytest.raises(cuda_opt.Error, match="x, of 24 bytes, and the lower bounds, of 24 bytes, overlap"):
         next(Solver(x, bounds=Bounds(x, None)))
@@ -178,7 +179,8 @@ def test_options(options, text, parabola):
 )
 @pytest.mark.parametrize("minimise", [cuda_opt.minimize, cuda_opt.minimize_batch])
 def test_tol_by_its_own_name(minimise, tol, kind, text, parabola):
-    with pytest.raises(kind, match="^" + text):  # "ftol is -1" is another
+    # The pattern begins with ^, because a message "ftol is -1" would name another option.
+    with pytest.raises(kind, match="^" + text):
         minimise(parabola, np.zeros((2, 3) if minimise is cuda_opt.minimize_batch else 3), tol=tol)
 
 
@@ -197,7 +199,8 @@ def test_a_setting_that_is_no_number(value, parabola):
 
 @pytest.mark.parametrize("smallest, largest", [(1e30, 1e31), (1e-31, 1e-30), (2, 2)])
 def test_the_smallest_and_the_largest_step_in_any_order(smallest, largest, parabola):
-    """STPMIN must not exceed STPMAX at any moment. These values lie on either side of the defaults."""
+    """STPMIN and STPMAX may be given in any order, although STPMIN must not exceed STPMAX at any moment. Both values
+    are either above or below the defaults."""
     x0, limits = np.zeros(3), {"STPMIN": smallest, "STPMAX": largest}
     for options in (limits, dict(reversed(limits.items()))):
         result = cuda_opt.minimize(parabola, x0, options={**options, "maxiter": 2})
@@ -219,8 +222,8 @@ def test_stream(parabola):
 
 
 def test_a_gradient_that_is_wrong(rosenbrock):
-    """A wrong gradient gives a status and not an exception, because the solve may also have ended since f is as low as
-    its rounding errors allow."""
+    """For a wrong gradient ``minimize`` returns a status and raises no exception. The solve may also have ended because
+    f is as low as its rounding errors allow."""
     result = cuda_opt.minimize(lambda x: (rosenbrock(x)[0], -rosenbrock(x)[1]), np.zeros(3))
     assert result.task is cuda_opt.Task.LINE_SEARCH_FAILED and not result.success and result.status == 2
 

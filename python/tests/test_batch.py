@@ -13,7 +13,7 @@ TIGHT = {"ftol": 0, "gtol": 1e-8, "maxcor": 5}
 
 
 def rosenbrocks(x):
-    """Return chained Rosenbrock functions and their gradients, one point per row."""
+    """Return chained Rosenbrock functions and their gradients, for one point per row of x."""
     a, b = x[:, 1:] - x[:, :-1] ** 2, 1 - x[:, :-1]
     g = np.zeros_like(x)
     g[:, :-1] = -400 * x[:, :-1] * a - 2 * b
@@ -22,8 +22,8 @@ def rosenbrocks(x):
 
 
 def parabolas(x, p):
-    """Return f = sum (x_i - i - p)^2 / 2 for problem p. The minimum in a box is the point nearest to (p, p + 1,
-    ...)."""
+    """Return f = sum (x_i - i - p)^2 / 2 and the gradient for each problem p. The minimiser in a box is the point of
+    the box nearest to (p, p + 1, ...)."""
     g = x - np.arange(x.shape[1]) - p[:, None]
     return (g**2).sum(1) / 2, g
 
@@ -37,8 +37,8 @@ def projected(x, g, lower, upper):
 
 
 def test_minima_in_boxes_of_each_problem():
-    """Each problem has its own box. The results satisfy the conditions for a minimum, evaluated with the function
-    itself."""
+    """Each problem of a batch has its own box. The results satisfy the conditions for a minimum, evaluated with the
+    function itself."""
     random, x0 = np.random.default_rng(2), starts(300, 7)
     lower, upper = np.sort(random.uniform(-2, 2, (2, 300, 7)), 0)
     held = random.random(x0.shape) < 0.3
@@ -59,7 +59,8 @@ def test_minima_in_boxes_of_each_problem():
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_same_bits_as_alone(dtype):
-    """The iterates of a problem do not depend on the other problems or on the threads: each is also solved alone."""
+    """The iterates of a problem do not depend on the other problems of the batch or on the number of threads. For
+    comparison each problem is also solved alone."""
     x0, bounds = starts(40, 6).astype(dtype), Bounds(-1.5, 0.8)
     together = cuda_opt.minimize_batch(rosenbrocks, x0, bounds=bounds, options={"THREADS": 2})
     assert together.x.dtype == dtype and together.fun.dtype == np.float64
@@ -72,7 +73,8 @@ def test_same_bits_as_alone(dtype):
 
 @pytest.mark.parametrize("options", [{}, {"INITIAL_HESSIAN": cuda_opt.InitialHessian.SCALAR}])
 def test_like_single_solves(options):
-    """The iterations agree with those of ``minimize`` with the same options, where sums have another order."""
+    """The iterations of a batch agree with those of ``minimize`` with the same options, except for rounding errors,
+    because sums have another order."""
     x0 = starts(50, 5)
     batch = cuda_opt.minimize_batch(rosenbrocks, x0, bounds=[(-1.5, 0.8)] * 5, options={"maxiter": 6, **options})
     assert (batch.status == 1).any() and set(batch.codes) <= {0, Task.ITERATION_LIMIT}
@@ -98,7 +100,8 @@ def inverse_curvature(x, p):
 
 @pytest.mark.parametrize("lower, solution", [(0.25, 0.25), (-np.inf, 0)])
 def test_metrics(lower, solution):
-    """If the variables have different scales, a supplied and a learned diagonal lead to the same x in fewer rounds."""
+    """If the variables have different scales, a supplied and a learned diagonal lead to the same x as the scalar
+    initial Hessian, with fewer evaluations."""
     calls = []
 
     def diagonal(x, p):
@@ -116,7 +119,8 @@ def test_metrics(lower, solution):
     plain, given, learned = run(INITIAL_HESSIAN=cuda_opt.InitialHessian.SCALAR), run(diagonal), run()
     np.testing.assert_array_equal(learned.nfev, run(INITIAL_HESSIAN=cuda_opt.InitialHessian.LEARNED).nfev)
     assert len(calls) == given.rounds and calls[0] == 30
-    if lower < 0:  # else the bounds hold all variables soon
+    # With the other lower bound, all variables soon become active, and the initial Hessian matters little.
+    if lower < 0:
         assert given.nfev.sum() < 0.2 * plain.nfev.sum() and learned.nfev.sum() < 0.5 * plain.nfev.sum()
 
 
@@ -133,8 +137,8 @@ def test_a_bad_diagonal():
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
 def test_like_scipy(problem):
-    """From the standard start and points near it, each minimum is no higher than that of SciPy's L-BFGS-B from the same
-    start, or x satisfies the conditions for another minimum."""
+    """Each minimum of a batch is no higher than that of SciPy's L-BFGS-B from the same start, or x satisfies the
+    conditions for another minimum. The starts are the standard start of the problem and points near it."""
     scipy = pytest.importorskip("scipy.optimize")
     x0 = problem.x0 + np.outer([0, 0.01, 0.1], np.ones_like(problem.x0))
 
@@ -154,8 +158,8 @@ def test_like_scipy(problem):
 
 
 def test_what_the_function_is_given():
-    """The function receives only the active problems, in ascending order, each with its own row. x is read-only and
-    satisfies the bounds."""
+    """In a batch the user's function receives only the active problems, in ascending order, each with its own row. x is
+    read-only and satisfies the bounds."""
     seen = []
 
     def fun(x, p, shift):
@@ -165,13 +169,16 @@ def test_what_the_function_is_given():
             x[0] = 1
         seen.append(p.copy())
         f, g = parabolas(x - shift, p)
-        done = p < 3  # these are where they are to be at once
-        p[:] = 5  # is of no consequence
+        # The first evaluation of these problems returns f = 0 and g = 0, so that they converge at once.
+        done = p < 3
+        # Overwriting the indices must have no effect.
+        p[:] = 5
         return np.where(done, 0, f), np.where(done[:, None], 0, g)
 
     result = cuda_opt.minimize_batch(fun, np.full((6, 4), 7.0), (0.5,), bounds=Bounds(0, 5), indices=True)
     np.testing.assert_array_equal(seen[0], range(6))
-    np.testing.assert_array_equal(seen[1], [3, 4])  # 5 is at its minimum, the corner
+    # Problem 5 has converged as well, because its minimiser is the corner of the box at which it starts.
+    np.testing.assert_array_equal(seen[1], [3, 4])
     np.testing.assert_array_equal(result.x[:3], np.full((3, 4), 5))
     np.testing.assert_allclose(result.x[3:], np.clip(np.arange(4) + np.arange(3, 6)[:, None] + 0.5, 0, 5))
     assert len(seen) == result.rounds
@@ -197,8 +204,8 @@ def test_starts_in_any_layout():
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_forms_of_bounds(dtype):
-    """Bounds may be numbers, one row for all problems, or one row for each problem, in any combination. The results for
-    equal boxes are bitwise equal."""
+    """Bounds of a batch may be numbers, one row for all problems, or one row per problem, in any combination. The
+    results for equal boxes are bitwise equal."""
     x0 = starts(5, 3).astype(dtype)
     whole, row = lambda side: np.full((5, 3), side, dtype), lambda side: np.full(3, side, dtype)  # noqa: E731
     expected = cuda_opt.minimize_batch(rosenbrocks, x0, bounds=Bounds(-1, 0.5)).x
@@ -216,8 +223,9 @@ def test_forms_of_bounds(dtype):
 
 
 def test_the_hopeless_do_not_disturb_the_others():
-    """Problems with NaN, with bounds that cross, with a function without a lower bound, or with a wrong gradient end
-    with their own codes. The results of the other problems are bitwise those without them."""
+    """Problems that cannot be solved end with their own return codes: problems with NaN, with a lower bound above an
+    upper bound, with an unbounded function, or with a wrong gradient. The results of the other problems are bitwise the
+    same as without them."""
     x0 = starts(12, 4)
     lower, upper = np.full((12, 4), -3.0), np.full((12, 4), 0.7)
     lower[3, 1] = 2
@@ -249,7 +257,7 @@ def test_the_hopeless_do_not_disturb_the_others():
 
 
 def test_a_part_of_the_domain():
-    """If f of one problem is NaN at a point, the step of that problem is shortened."""
+    """If f of one problem of a batch is NaN at a point, the step of that problem is shortened."""
 
     def logs(x):  # sum x - log x
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -279,13 +287,14 @@ def test_callback():
 
 @pytest.mark.parametrize("at", range(1, 12))
 def test_a_stop_at_each_round(at):
-    """If the batch is stopped, each problem ends with an x and an f that its function has computed, whatever the arrays
-    contained before."""
+    """If a batch is stopped in any round, each problem returns an x and an f that its function has computed, whatever
+    the arrays contained before."""
     offsets, seen = 1000.0 * np.arange(12), set()
 
     def fun(x, p):
         f, g = rosenbrocks(x)
-        short = p % 3 == 0  # end sooner, so that rows move
+        # These problems converge sooner, so that rows of the other problems are moved.
+        short = p % 3 == 0
         f = offsets[p] + np.where(short, ((x - 1) ** 2).sum(1) / 2, f)
         seen.update((int(q), float(value), point.tobytes()) for q, value, point in zip(p, f, x))
         return f, np.where(short[:, None], x - 1, g)
@@ -294,7 +303,8 @@ def test_a_stop_at_each_round(at):
         if intermediate_result.rounds == at:
             raise StopIteration
 
-    poison = [np.full(size, -1.0) for size in (12, 36)]  # memory that is likely to be given out again
+    # The solver is likely to receive this freed memory, in which -1 would be a visible error.
+    poison = [np.full(size, -1.0) for size in (12, 36)]
     del poison
     result = cuda_opt.minimize_batch(fun, starts(12, 3), callback=callback, indices=True)
     assert result.rounds == at and result.task is Task.STOPPED

@@ -1,5 +1,5 @@
-"""Tests when evaluations are recorded as CUDA graphs, and which exceptions a failed recording raises. The recorders are
-substitutes, so that no device is needed. gpu_check.py tests those of torch and CuPy on a device."""
+"""Tests when evaluations are recorded as CUDA graphs, and which exceptions a failed recording raises. Substitutes for
+the recorders make the tests independent of a device. gpu_check.py tests the recorders of torch and CuPy on a device."""
 import contextlib
 import types
 import warnings
@@ -14,8 +14,8 @@ from cuda_opt._space import NumPySpace
 
 
 class Pretending(Recorder):
-    """A substitute for a recorder that records its calls. A launch calls the function, as the device would execute its
-    operations."""
+    """A substitute for a recorder of CUDA graphs. It logs its calls. A launch calls the user's function, as a device
+    would execute the recorded operations."""
 
     def __init__(self, fails_at_the_end=None):
         self.log, self.fails, self.evaluate = [], fails_at_the_end, None
@@ -45,7 +45,7 @@ class Pretending(Recorder):
 
 @pytest.fixture
 def recorder(monkeypatch):
-    """The substitute recorder for NumPy arrays, which otherwise have none."""
+    """Return a substitute recorder for NumPy arrays, which otherwise have no recorder."""
     recorder = Pretending()
     monkeypatch.setattr(NumPySpace, "recorder", lambda space: recorder)
     begun = cuda_opt._minimize.captured
@@ -138,8 +138,9 @@ def test_torch_says_where_it_waits(monkeypatch):
 
 
 class Cupy:
-    """A substitute for the part of ``cupy.cuda`` that records, with one current stream at a time. Operations are
-    functions. They are called at once or, if they are recorded, at each launch."""
+    """A substitute for the module ``cupy.cuda``, as far as recording of CUDA graphs needs it. There is one current
+    stream at a time. An operation is a Python function. It is called at once or, if it is recorded, at each launch.
+    """
 
     def __init__(self):
         self.log, self.held = [], []
@@ -149,7 +150,7 @@ class Cupy:
         return self.current[-1]
 
     def do(self, operation):
-        """Launch a kernel: now or, if the stream is recording, at each launch of its graph."""
+        """Execute an operation at once or, if the current stream is recording, at each launch of its graph."""
         stream = self.current[-1]
         operation() if stream.recorded is None else stream.recorded.append(operation)
 
@@ -199,7 +200,7 @@ CUPY = Cupy()
 
 
 def test_cupy(monkeypatch, rosenbrock):
-    """No operation is executed while it is recorded, and all operations are executed at each launch."""
+    """While CuPy's operations are recorded as a CUDA graph, none is executed. Each launch executes all of them."""
     protocols = pytest.importorskip("test_protocols")
 
     class Array(protocols.Array):

@@ -1,4 +1,4 @@
-"""``check_gradient`` names the error of a wrong gradient, and accepts a correct one."""
+"""``check_gradient`` names the kind of error of a wrong gradient, and accepts a correct one."""
 import numpy as np
 import pytest
 from problems import PROBLEMS
@@ -10,7 +10,7 @@ X = np.random.default_rng(5).uniform(-1.5, 1.5, 40)
 
 
 def rosen(x):
-    """The Rosenbrock function of the fixture, as a module-level function that processes and lambdas can call."""
+    """The Rosenbrock function as a module-level function, so that other processes and lambdas can call it."""
     a, b = x[1:] - x[:-1] ** 2, 1 - x[:-1]
     g = np.zeros_like(x)
     g[:-1] = -400 * x[:-1] * a - 2 * b
@@ -109,7 +109,7 @@ def test_added_to_and_not_set():
 def test_single_precision_of_g():
     result = check_gradient(changed(lambda x, g: g.astype(np.float32).astype(np.float64)), X)
     assert result.verdict is Gradient.SINGLE_PRECISION and "single precision" in result.message
-    # Piecewise linear functions have such gradients, and they are right.
+    # Piecewise linear functions have gradients that single precision represents exactly. These gradients are correct.
     assert check_gradient(lambda x: (float(np.abs(x).sum()), np.sign(x)), X).success
 
 
@@ -125,7 +125,8 @@ def test_kink(at):
 
     result = check_gradient(fun, x)
     assert result.verdict is Gradient.KINK and "f has a kink at x" in result.message
-    assert check_gradient(fun, X).success  # elsewhere it is smooth
+    # At the other point x, f has no kink.
+    assert check_gradient(fun, X).success
 
 
 def test_noise():
@@ -151,7 +152,7 @@ def test_points_lie_in_the_box():
         return rosen(x)
 
     assert check_gradient(fun, X, bounds=Bounds(lower, upper)).success
-    # f = sum x log x has no values below 0.
+    # f = sum x log x is undefined for negative x, so that no point may violate the lower bound 0.
     def of_x_log_x(x):
         assert (x >= 0).all()
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,4 +1,5 @@
-"""Tests ``minimize`` with a diagonal that the caller supplies: an array, or a function of x."""
+"""Tests ``minimize`` with a diagonal of the inverse Hessian that the caller supplies as an array or as a function of x.
+"""
 import pickle
 
 import numpy as np
@@ -11,7 +12,7 @@ SCALE = 10.0 ** np.arange(8)
 
 
 def badly_scaled(x, power=4):
-    """Return f = sum s_i (x_i - 1)^2 / 2 + (x_i - 1)^4 and its gradient, with s from 1 to 1e7."""
+    """Return f = sum s_i (x_i - 1)^2 / 2 + (x_i - 1)^4 and its gradient, where the scales s_i range from 1 to 1e7."""
     off = x - 1
     return float(SCALE @ off**2) / 2 + float((off**power).sum()), SCALE * off + power * off ** (power - 1)
 
@@ -47,7 +48,7 @@ def test_how_often_it_is_asked_for():
 
 
 def test_as_a_loop_of_ones_own():
-    """The evaluations are those of a loop with ``Solver`` that uses the same diagonal."""
+    """``minimize`` with a diagonal makes the same evaluations as a loop with ``Solver`` that uses the same diagonal."""
     ours = minimize(badly_scaled, np.zeros(8), diagonal=inverse_curvature, options={"ftol": 0, "maxcor": 5})
     solver = cuda_opt.Solver(np.zeros(8), 5, diagonal=True, FACTR=0, MAXFEV=20)
     for task in solver:
@@ -108,5 +109,6 @@ def test_a_bad_element():
     bad[3] = -1
     result = solve(diagonal=bad)
     assert result.task is Task.BAD_DIAGONAL and not result.success and "index 3" in result.message
-    with pytest.raises(ZeroDivisionError):  # what the function raises comes out unchanged
+    # Exceptions of the user's function are raised unchanged.
+    with pytest.raises(ZeroDivisionError):
         solve(diagonal=lambda x: 1 / 0)

@@ -1,5 +1,5 @@
-"""Gradients by finite differences, and the options for them, agree with those of SciPy. All points satisfy the
-bounds."""
+"""Gradients by finite differences, and the options for them, agree with SciPy's. All points at which f is evaluated
+satisfy the bounds."""
 import multiprocessing
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +18,7 @@ def smooth(x):
 
 
 def points_and_boxes(rng):
-    """Points of any size in boxes of any width, many of them at a bound or near one."""
+    """Generate random points of any size, in boxes of any width. Many points are at a bound or near one."""
     n = int(rng.integers(1, 6))
     width = 10.0 ** rng.integers(-9, 3, n)
     lower = rng.normal(size=n) * 10.0 ** rng.integers(-2, 2)
@@ -79,7 +79,7 @@ def test_all_variables_fixed():
 
 
 def test_single_precision():
-    """The step is that of single precision if x or f is in single precision."""
+    """Finite differences use the step of single precision if x or f has single precision."""
     for kind in (np.float32, np.float64):
         result = cuda_opt.minimize(lambda x: np.float32(((x - 1) ** 2).sum()), np.zeros(3, kind), jac="2-point")
         assert result.x.dtype == kind
@@ -95,7 +95,7 @@ def test_limit_of_evaluations():
 
 
 def test_batched_workers():
-    """A map-like function gets all points of a gradient in one call."""
+    """If the option ``workers`` is a map-like function, it receives all points of a gradient in one call."""
     sizes = []
 
     def batched(fun, points):
@@ -196,7 +196,8 @@ def test_steps_of_zero_and_of_rounding_size():
 
 
 def test_undefined_values():
-    """If f is undefined at x or at a point of the differences, the step is shortened."""
+    """With gradients by finite differences, the step is shortened if f is undefined at x or at a point of the
+    differences."""
 
     def fun(x):
         with np.errstate(invalid="ignore", divide="ignore"):

@@ -1,4 +1,4 @@
-"""Runs the examples with small sizes, and checks their pictures if matplotlib is installed."""
+"""Runs the example programs with small sizes, and checks their pictures if matplotlib is installed."""
 import importlib.util
 import os
 import re

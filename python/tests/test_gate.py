@@ -1,4 +1,5 @@
-"""Tests that an array has the required properties when cuda_opt stores its address, and keeps them while it is used."""
+"""Tests that an array is accepted only if it has the required properties when cuda_opt stores its address, and that
+each step checks that they are unchanged."""
 import numpy as np
 import pytest
 
@@ -34,7 +35,8 @@ def test_each_difference_is_refused(change, kind, text):
 
 
 def test_what_makes_no_difference():
-    """Strides along axes of length one or zero, properties that are not reported, and extra memory are irrelevant."""
+    """An array is accepted in spite of unusual strides along axes of length one or zero, properties that its library
+    does not report, and memory beyond its elements."""
     assert admit(GIVEN._replace(strides=None, size=None, device=None), "x", "float64", (3, 4), device="cpu") == 4096
     assert admit(Memory(8, "float64", (1, 3), (-7, 8), 1000), "x", "float64", (1, 3)) == 8
     assert admit(Memory(0, "float32", (0, 3), (9, 9)), "x", "float32", (0, 3)) == 0
@@ -44,7 +46,8 @@ def test_what_makes_no_difference():
 @pytest.mark.parametrize("elements", [0, 10, 5000])
 @pytest.mark.parametrize("what", ["x0", "the gradient", "the value of the function", "the lower bound", "the diagonal"])
 def test_numpy_arrays_that_are_resized(what, elements):
-    """Memory is resized between two steps, without NumPy's refcheck: the next step raises, also if x is a view."""
+    """If the memory of a NumPy array is resized between two steps, the next step raises an exception, also if x is a
+    view. NumPy's refcheck is off."""
     x, lower = np.ones(50), np.zeros(50)
     solver = cuda_opt.Solver(x[:], bounds=cuda_opt.Bounds(lower, None), diagonal=True)
     next(solver)

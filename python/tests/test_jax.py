@@ -15,7 +15,7 @@ import cuda_opt.jax  # noqa: E402
 
 @pytest.fixture(params=["float32", "float64"])
 def dtype(request):
-    """The dtype of x0. JAX has double precision only if it is enabled."""
+    """Run a test in single and in double precision. JAX has double precision only if jax_enable_x64 is on."""
     before = jax.config.jax_enable_x64
     jax.config.update("jax_enable_x64", request.param == "float64")
     yield jnp.dtype(request.param)
@@ -24,7 +24,7 @@ def dtype(request):
 
 @pytest.fixture
 def on_host():
-    """Use the host, even if JAX has a CUDA device."""
+    """Run a test on the host, even if JAX has a CUDA device."""
     with jax.default_device(jax.devices("cpu")[0]):
         yield
 
@@ -96,8 +96,8 @@ def test_own_gradient_and_no_jit(dtype):
 
 
 def test_x_is_the_solver_s_memory_and_new_each_time(dtype):
-    """JAX may store values with an array, such as a copy on the host. The x of an evaluation has none of the previous
-    point."""
+    """JAX may cache values with an array, for example a copy on the host. The x of an evaluation has no cached values
+    of the previous point."""
     points = []
 
     def fun(x):
@@ -163,8 +163,8 @@ def test_bad_input(dtype):
 
 
 def test_the_way_through_the_driver(dtype, on_host, monkeypatch):
-    """Tests the code for device memory with host memory in its place: the addresses of all copies, and the wait for
-    x."""
+    """Tests the code for device memory with host memory in its place. It checks the addresses of all copies, and that
+    the host waits for x."""
     from cuda_opt import _driver
     from cuda_opt._constants import BACKEND_CUDA
 
@@ -189,7 +189,8 @@ def test_the_way_through_the_driver(dtype, on_host, monkeypatch):
     for _ in solver:
         calls.clear()
         x = solver.x
-        assert not space._read  # what was copied from before has been waited for
+        # All copies that read earlier arrays are complete.
+        assert not space._read
         solver.f, solver.g = f, g = jax.value_and_grad(parabola)(x)
         assert [call for call in calls if call != "current"] == ["synchronize", "copy 8", "copy"]
         assert [id(one) for one in space._read] == ([id(f), id(g)] if dtype == jnp.float64 else [id(g)])
@@ -198,7 +199,7 @@ def test_the_way_through_the_driver(dtype, on_host, monkeypatch):
 
 
 def test_each_x_is_new():
-    """Values that JAX stores with an array, such as a copy on the host, are not used in the next evaluation."""
+    """Values that JAX caches with an array, for example a copy on the host, are not used in the next evaluation."""
     solver, seen = cuda_opt.Solver(jnp.full(4, 7.0)), []
     for _ in solver:
         x = solver.x
@@ -209,7 +210,7 @@ def test_each_x_is_new():
 
 
 def test_memory_is_flat():
-    """Memory that was exported by DLPack is released."""
+    """Memory that was exported by DLPack is released, so that the memory of the process does not grow."""
     both = jax.jit(jax.value_and_grad(parabola))
     x0 = jnp.zeros(20000)
 
@@ -224,7 +225,8 @@ def test_memory_is_flat():
     solve(20)
     before = pages()
     solve(100)
-    assert pages() - before < 20e6  # an x that is lost at each evaluation would be 40 MB
+    # If the memory of x were lost in each evaluation, the process would grow by 40 MB.
+    assert pages() - before < 20e6
 
 
 @pytest.fixture
@@ -235,7 +237,8 @@ def doubles():
 
 @pytest.mark.parametrize("kind", ["float32", "float64"])
 def test_batch(kind, doubles):
-    """Functions for one problem and for all problems. Rows beyond the active problems repeat the last active one."""
+    """``cuda_opt.jax.minimize_batch`` and ``cuda_opt.minimize_batch`` accept JAX functions. Rows beyond the active
+    problems repeat the last active row."""
     rows = []
 
     def one(x, wanted, weight):
@@ -250,7 +253,8 @@ def test_batch(kind, doubles):
     wanted = jnp.arange(4, dtype=kind) + jnp.arange(6, dtype=kind)[:, None]
     data, x0 = (wanted, jnp.arange(1, 7, dtype=kind)), jnp.full((6, 4), 7, kind)
     row, all_rows = jnp.full(4, 0.5, kind), jnp.full((6, 4), 3, kind)
-    expected = np.clip(np.array(wanted), 0.5, 3)  # the last three minima are at a corner of the box
+    # The minimisers of the last three problems are at a corner of the box.
+    expected = np.clip(np.array(wanted), 0.5, 3)
     for bounds in (cuda_opt.Bounds(row, all_rows), cuda_opt.Bounds(0.5, np.full(4, 3))):
         for result in (
             cuda_opt.jax.minimize_batch(one, x0, data, bounds),
@@ -279,14 +283,16 @@ def test_batch_like_numpy(doubles):
     by_numpy = cuda_opt.minimize_batch(fun, x0, bounds=box, options=options)
     by_jax = cuda_opt.jax.minimize_batch(rosenbrock, jnp.array(x0), bounds=box, options=options)
     assert by_jax.success.all() and by_numpy.success.all()
-    same = np.abs(by_numpy.fun - by_jax.fun) < 1e-9  # rounding errors may lead to the other of two minima
+    # Some problems have two minima, and rounding errors may decide at which of them a solve ends.
+    same = np.abs(by_numpy.fun - by_jax.fun) < 1e-9
     assert same.mean() > 0.95
     np.testing.assert_allclose(by_jax.x[same], by_numpy.x[same], atol=1e-6)
 
 
 @pytest.mark.parametrize("jit", [True, False])
 def test_a_diagonal_of_a_batch(jit, doubles):
-    """With the exact diagonal of a quadratic function, one iteration suffices."""
+    """If the function ``diagonal`` returns the exact inverse curvatures of a separable quadratic function, one
+    iteration suffices."""
     scales = jnp.outer(jnp.arange(1.0, 6), 10.0 ** jnp.arange(4))
     x0 = jnp.ones((5, 4))
 

@@ -1,4 +1,5 @@
-"""Compares the derivative of a minimum in a box by ``cuda_opt.jax.argmin`` with differences of minima."""
+"""Compares the derivative of a minimiser subject to bounds, by ``cuda_opt.jax.argmin``, with differences of minimisers.
+"""
 import warnings
 
 import numpy as np
@@ -26,14 +27,14 @@ def random(*shape, seed=1):
 
 
 def regression():
-    """A penalised least squares problem that is not quadratic, as a function of its data."""
+    """Return a penalised least-squares problem as a function of its data t. It is not quadratic."""
     a = random(80, 30)
     return lambda x, t: 0.5 * jnp.sum((a @ x - t) ** 2) + 0.1 * jnp.sum(x**4), 30, random(80, seed=2), (-0.05, 0.3)
 
 
 def logistic():
-    """Logistic regression with nonnegative weights, as a function of the logarithm of the ridge parameter of each
-    weight."""
+    """Return logistic regression with nonnegative weights, as a function of the logarithm t of the ridge parameter of
+    each weight."""
     a, signs = random(200, 20), np.sign(random(200, seed=3))
     return (
         lambda x, t: jnp.sum(jax.nn.softplus(-signs * (a @ x))) + jnp.sum(jnp.exp(t) * x**2),
@@ -42,7 +43,8 @@ def logistic():
 
 
 def obstacle():
-    """The p-Laplacian of a membrane of 8 x 8 points between two obstacles, as a function of its load."""
+    """Return the energy of a membrane (p-Laplacian) of 8 x 8 points between two obstacles, as a function of its load t.
+    """
 
     def energy(x, t):
         u = jnp.pad(x.reshape(8, 8), 1)
@@ -53,7 +55,8 @@ def obstacle():
 
 
 def allocation():
-    """Shares by a softmax with an entropy term. It is not convex by itself, so a strictly convex penalty is added."""
+    """Return an allocation problem: shares by a softmax, as a function of t. A strictly convex penalty is added,
+    because the problem would otherwise not be convex."""
     return (
         lambda x, t: -t @ jax.nn.softmax(x) + 0.5 * jnp.sum((x - jnp.sin(t)) ** 2) + 0.1 * jnp.sum(jnp.cos(x)),
         12, random(12, seed=6), (-0.8, 0.8),
@@ -61,7 +64,7 @@ def allocation():
 
 
 def rosenbrock():
-    """Chained Rosenbrock functions, which are badly conditioned, as a function of their right-hand sides."""
+    """Return chained Rosenbrock functions, which are badly conditioned, as a function of their right-hand sides t."""
     return (
         lambda x, t: jnp.sum(20 * (x[1:] - x[:-1] ** 2) ** 2 + (t[:-1] - x[:-1]) ** 2),
         10, 1 + 0.1 * random(10, seed=7), (-1, 0.9),
@@ -72,7 +75,7 @@ PROBLEMS = [regression, logistic, obstacle, allocation, rosenbrock]
 
 
 def difference(f, e=3e-4):
-    """The derivative f'(0) by central differences of fourth order."""
+    """Return the derivative f'(0) by central differences of fourth order with the step e."""
     return (8 * (f(e) - f(-e)) - (f(2 * e) - f(-2 * e))) / (12 * e)
 
 
@@ -110,8 +113,8 @@ def test_derivative_by_data(problem):
 
 
 def test_derivative_by_bounds():
-    """A change of a bound moves the variables at that bound, and these move the others. Variables with equal bounds are
-    active, too."""
+    """If a bound changes, the variables at this bound change with it, and these affect the free variables. Variables
+    with equal bounds are active as well."""
     fun, n, t, _ = regression()
     t, lower, upper = jnp.asarray(t), jnp.full(n, -0.05), jnp.full(n, 0.3)
     upper = upper.at[3].set(-0.05)
@@ -128,7 +131,8 @@ def test_derivative_by_bounds():
         slope = difference(lambda e: loss(lower + e * moved[0], upper + e * moved[1]), 5e-5)
         if gradient.at[3].set(0).any():
             assert abs(gradient @ other - slope) <= 1e-6 * abs(slope)
-        else:  # no variable is at this side: what is left of the difference is the solves' tolerance
+        # No variable is at this bound, so that the difference only shows the tolerance of the solves.
+        else:
             assert abs(slope) <= 1e-5
     assert (by_lower[3] == 0) != (by_upper[3] == 0)
 
@@ -147,7 +151,7 @@ def test_second_derivatives():
 
 
 def test_trees_integers_and_aux():
-    """Data and x0 are trees; integers and static leaves among the data have no derivative."""
+    """Data and x0 may be trees. Integers and static leaves in the data have no derivative."""
 
     def fun(x, data, name):
         assert name == "quadratic"
@@ -180,7 +184,8 @@ def test_a_gradient_of_the_user():
 
 
 def test_degenerate_active_variables():
-    """At a kink there is a warning. The derivative is that of the side on which x stays at its bound."""
+    """If a multiplier is 0, x has a kink as a function of the data, and ``argmin`` warns. The derivative is the
+    one-sided one for which x stays at its bound."""
 
     def fun(x, t):
         return jnp.sum((x - t) ** 2)
@@ -207,7 +212,7 @@ def test_a_singular_hessian(jit):
     gradient = jax.jit(jax.grad(x)) if jit else jax.grad(x)
     with pytest.raises(Exception, match="singular or not positive definite at the solution, which therefore has no"):
         jax.block_until_ready(gradient(1.0))
-    # Where the singular variables are at their bounds, there is a derivative.
+    # If the variables with singular curvature are active, the derivative exists.
     held = jax.grad(lambda t: argmin(lambda x, t: (x[0] - t) ** 2 - x[1], jnp.ones(2), t, (0, 5))[0])(1.0)
     assert held == pytest.approx(1)
 

@@ -1,5 +1,5 @@
-"""Tests JAX arrays that differ from the requested ones: their precision follows jax_enable_x64, they are traced and
-have no values, or their layout is not row-major. It also tests the forms of bounds for JAX."""
+"""Tests JAX arrays that differ from the requested ones. Their precision may follow jax_enable_x64, they may be traced
+and have no values, or their layout may not be row-major. The file also tests the forms of bounds for JAX."""
 import numpy as np
 import pytest
 
@@ -22,7 +22,7 @@ def doubles():
 
 @pytest.fixture
 def on_host():
-    """Use the host, also if JAX has a CUDA device."""
+    """Run a test on the host, even if JAX has a CUDA device."""
     with jax.default_device(jax.devices("cpu")[0]):
         yield
 
@@ -36,7 +36,8 @@ def rosenbrock(x):
 
 
 def test_doubles_where_jax_has_none(on_host):
-    """JAX would create float32 arrays, to which the library would write doubles, and would compute in float32."""
+    """Double precision is refused while jax_enable_x64 is off. Otherwise JAX would create float32 arrays, to which the
+    C library would write doubles, and would compute in float32."""
     with x64(True):
         x0, rows = jnp.ones(1000), jnp.ones((100, 5))
         lower = jnp.zeros(3)
@@ -52,7 +53,8 @@ def test_doubles_where_jax_has_none(on_host):
 
 @pytest.mark.parametrize("calls_before", [0, 1, 3])
 def test_doubles_that_go_during_a_solve(calls_before, on_host):
-    """Each evaluation raises, and JAX's settings do not change."""
+    """If jax_enable_x64 is switched off during a solve in double precision, each evaluation raises an exception. JAX's
+    settings do not change."""
     calls = []
 
     def fun(x):
@@ -82,7 +84,7 @@ def test_doubles_that_go_during_a_solve(calls_before, on_host):
 
 
 def test_single_precision_while_doubles_come_and_go(on_host):
-    """f is always a double, and a float32 solve does not depend on jax_enable_x64."""
+    """A float32 solve does not depend on jax_enable_x64, and its f is always a double."""
     with x64(False):
         x0 = jnp.zeros(4)
     solver = cuda_opt.Solver(x0)
@@ -110,7 +112,7 @@ def test_single_precision_while_doubles_come_and_go(on_host):
 
 
 def test_what_is_traced(doubles):
-    """The exception says so if a solve cannot be a part of a traced function."""
+    """If a solve cannot be part of a function that JAX traces, the exception says so."""
     zero, hess_inv = jnp.zeros(3), cuda_opt.jax.minimize(parabola, jnp.ones(3)).hess_inv
 
     for case in (
@@ -123,7 +125,8 @@ def test_what_is_traced(doubles):
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_a_pair_of_bounds(n, doubles):
-    """Two arrays are (lower, upper) for any number of variables; each pair of numbers bounds one variable."""
+    """Two JAX arrays are the pair (lower, upper) for any number of variables. A pair of numbers in a sequence contains
+    the bounds of one variable."""
     x0, lower, upper = jnp.ones(n), jnp.arange(n) * 1.0, jnp.arange(n) + 2.0
 
     def fun(x):
@@ -147,7 +150,7 @@ def test_a_pair_of_bounds(n, doubles):
 
 
 def test_layouts_of_jax(doubles):
-    """A gradient whose memory is not row-major is not copied as if it were."""
+    """A gradient whose memory is not row-major is not copied as if it were row-major."""
     layout = pytest.importorskip("jax.experimental.layout")
     if not hasattr(layout, "Format"):
         pytest.skip("this JAX has no Format")

@@ -1,6 +1,6 @@
-"""Tests solves by cuda_opt.jax that are compiled once, and solves inside functions that JAX transforms.
+"""Tests that cuda_opt.jax compiles a solve only once, and tests solves inside functions that JAX transforms.
 
-The tested properties are those of the tests of jaxopt's LBFGSB: value, bounds, pytrees, jit, vmap, implicit
+The tested properties are the same as in the tests of jaxopt's LBFGSB: value, bounds, pytrees, jit, vmap, implicit
 differentiation, auxiliary output and single precision."""
 import gc
 import weakref
@@ -26,7 +26,7 @@ def doubles():
 
 
 def squares(x, centre, weight=1.0):
-    """The minimum in a box is the point of the box that is nearest to the centre."""
+    """A weighted sum of squares. Its minimiser in a box is the point of the box nearest to the centre."""
     return jnp.sum(weight * (x - centre) ** 2)
 
 
@@ -36,7 +36,7 @@ NEAREST = np.clip(CENTRE, -0.5, 1.5)
 
 
 class Counting:
-    """A function that counts how often JAX traces it."""
+    """A function that counts how often JAX traces it, so that tests can count compilations."""
 
     def __init__(self):
         self.traces = 0
@@ -58,7 +58,8 @@ def test_compiled_once_for_each_function_and_shape():
     for start in (0.0, 1.0):
         solver.minimize_batch(rows, jnp.full((4, 7), start), (jnp.tile(CENTRE, (4, 1)),), BOX)
         seen = rows.traces if start == 0 else seen
-    assert rows.traces == seen <= 3  # for 4, 2 and 1 active problems
+    # JAX traces the function for 4, 2 and 1 active problems.
+    assert rows.traces == seen <= 3
 
 
 def test_functions_are_not_kept_alive():
@@ -76,8 +77,8 @@ def test_functions_are_not_kept_alive():
 
 
 def test_static_arguments_and_keywords():
-    """Numbers and arrays among the arguments are traced. Other arguments are static, and a change of them causes a new
-    compilation."""
+    """Numbers and arrays among the arguments of fun are traced. Other arguments are static, and a change of one causes
+    a new compilation."""
     traces = []
 
     def fun(x, name, *, options):
@@ -109,7 +110,7 @@ def test_static_leaves_of_the_start():
 @pytest.mark.parametrize("x64", [True, False])
 @pytest.mark.parametrize("start", [np.arange(3), jnp.arange(3), jnp.zeros(3, jnp.float32)])
 def test_precision_of_the_start(start, x64):
-    """Integers are converted to JAX's default precision, and float32 stays float32."""
+    """Integers in x0 are converted to JAX's default precision, and a float32 x0 stays float32."""
     expected = jnp.float32 if not x64 or start.dtype == jnp.float32 else jnp.float64
     jax.config.update("jax_enable_x64", x64)
     result = solver.minimize(squares, start, (0.5,), (0, 0.25))
@@ -171,8 +172,8 @@ def test_a_tree_inside_jit():
 
 @pytest.mark.parametrize("n", [7, 4097])
 def test_vmap(n):
-    """The problems are solved as one batch, or one by one if they have more variables than the batch interface
-    allows."""
+    """Under vmap the problems are solved as one batch, or one by one if they have more variables than the batch
+    interface allows."""
     centres = jnp.stack([jnp.linspace(-1, 2, n), jnp.linspace(3, -2, n), jnp.zeros(n)])
 
     def mapped(x0, centre, weight, lower):
@@ -197,7 +198,8 @@ def test_vmap_of_float32_without_doubles():
 
 
 def test_precision_inside_is_that_of_the_caller():
-    """If doubles are enabled for the caller's thread alone, the callback uses them as well."""
+    """If jax_enable_x64 is on for the calling thread only, the callback, which runs in another thread, uses doubles as
+    well."""
     jax.config.update("jax_enable_x64", False)
     enabled = jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64()
     with enabled:
@@ -243,7 +245,7 @@ def test_a_closure_over_traced_values():
 
 
 def test_values_of_the_minimum_have_derivatives():
-    """d min f / d data is the partial derivative of f at the minimum."""
+    """The derivative of the minimum of f with respect to data is the partial derivative of f at the minimiser."""
     value = jax.grad(lambda c: solver.minimize(squares, jnp.zeros(7), (c,), BOX).fun)
     np.testing.assert_allclose(value(CENTRE), -2 * (NEAREST - CENTRE), atol=1e-6)
 
@@ -256,7 +258,8 @@ def test_what_fails_inside():
 
 
 def test_many_solves_at_once_do_not_wait_for_each_other():
-    """The callback computes by JAX while JAX waits for it, with large arrays and several callbacks at once."""
+    """The host callback computes by JAX while JAX waits for it. Large arrays and several callbacks at once do not cause
+    a deadlock."""
     n = 200_000
     centre = jnp.linspace(-1, 2, n)
 

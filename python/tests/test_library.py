@@ -1,4 +1,4 @@
-"""Compares the prototypes by which the package calls the library with its header. ``tests/rules/check_interfaces.py``
+"""Compares the prototypes of the C functions in the package with the C header. ``tests/rules/check_interfaces.py``
 compares the constants."""
 import ctypes
 import pickle
@@ -12,7 +12,7 @@ from cuda_opt import _constants, _library
 
 HEADER = Path(__file__).parents[2] / "include/cuda_opt.h"
 OTHERS = [HEADER.parent / name for name in ("cuda_opt/ranks.h", "cuda_opt_batch.h")]
-# Functions of the C interface that the package does not call. Task has the names of the tasks.
+# The package does not call these functions of the C interface. The enumeration Task already has the names of the tasks.
 NOT_CALLED = {"task_name"}
 
 
@@ -24,7 +24,8 @@ def header():
 
 
 def test_kinds_of_keys():
-    """Each key belongs to the function for its kind of value; the library rejects the key in the other function."""
+    """Each key of a setting or result is either an integer or a real. The C library rejects a key in the function for
+    the other kind."""
     solver = cuda_opt.Solver(3)
     search = cuda_opt._handle.Handle(_library.library.cuda_opt_create_search, solver._space, 3, 2)
     batch = cuda_opt._handle.Handle(_library.library.cuda_opt_create_batch, solver._space, 3, 2, 5)

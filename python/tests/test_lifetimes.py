@@ -22,14 +22,14 @@ class OwnError(Exception):
 
 
 def pages():
-    """Return the resident memory of the process in bytes."""
+    """Return the number of bytes of the process that are in physical memory (resident memory)."""
     with open("/proc/self/statm") as statm:
         return int(statm.read().split()[1]) * resource.getpagesize()
 
 
 def test_memory_is_flat(parabola):
-    """Memory does not grow during solves in a loop. CUDA_OPT_TEST_SOLVES sets a larger number of solves than the
-    default."""
+    """The memory of the process does not grow during repeated solves. CUDA_OPT_TEST_SOLVES sets another number of
+    solves."""
     solves = int(os.environ.get("CUDA_OPT_TEST_SOLVES", 1000))
 
     def solve(times):
@@ -41,12 +41,13 @@ def test_memory_is_flat(parabola):
     before = pages()
     solve(solves)
     gc.collect()
-    # A workspace alone is 40 kB: 1000 lost ones would be 40 MB.
+    # A workspace has 40 kB, so that 1000 workspaces that were not freed would be 40 MB.
     assert pages() - before < 2e6
 
 
 def test_no_cycles(parabola):
-    """Deleting a result frees its solver at once, without the garbage collector."""
+    """Deleting a result frees its solver at once, because there is no reference cycle that needs the garbage collector.
+    """
     gc.disable()
     try:
         result = cuda_opt.minimize(parabola, np.zeros(3), callback=lambda x: None, options={"disp": 0})
@@ -82,7 +83,8 @@ def test_exceptions_come_out_unchanged(place, exception, parabola):
     plain = functions[place]
     functions[place] = lambda x: (failing(), plain(x))[1]
     if place == "callback" and isinstance(exception, StopIteration):
-        return  # which ends the solve
+        # A StopIteration in the callback only ends the solve.
+        return
     with pytest.raises(type(exception)) as caught:
         cuda_opt.minimize(functions["fun"], np.full(50, 7.0), jac=functions["jac"], callback=functions["callback"],
                           options={"gtol": 0, "ftol": 0, "maxiter": 9, "F_TARGET": -1.0})
@@ -108,8 +110,7 @@ def test_an_exception_frees_the_workspace():
 
 
 def test_control_c():
-    """SIGINT ends a solve that would not end otherwise. Python receives the signal even if the parent process ignores
-    it."""
+    """SIGINT ends a solve that would otherwise never end, even if the parent process ignores the signal."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
@@ -130,8 +131,8 @@ def test_control_c():
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda result: pickle.loads(pickle.dumps(result))])
 def test_results_are_copied_and_pickled(copied, rosenbrock):
-    """Results are copied and pickled, as when a process of multiprocessing returns them. H and the messages stay the
-    same."""
+    """Results can be copied and pickled, as multiprocessing does to return them. The inverse Hessian and the messages
+    stay the same."""
     for x0, bounds, options in ((np.full(5, -1.2), cuda_opt.Bounds(-2, np.full(5, 0.9)), {"maxcor": 3}),
                                 (np.full(5, -1.2, np.float32), None, {"HISTORY_BITS": 16, "maxiter": 6}),
                                 (np.ones(5), None, {})):  # without pairs
@@ -152,8 +153,8 @@ def test_results_are_copied_and_pickled(copied, rosenbrock):
 
 
 def test_pickling_reads_no_freed_arrays():
-    """The checkpoint of hess_inv is created while the arrays that it reads still exist. With glibc each large array has
-    its own pages, so that reading it after it was freed would end the process."""
+    """When hess_inv is pickled, its checkpoint is created while the arrays that it reads still exist. glibc returns the
+    pages of a large freed array to the system, so that reading it would end the process."""
     program = """
 import pickle, numpy, cuda_opt
 result = cuda_opt.minimize(lambda x: (float((x**4).sum()), 4 * x**3), numpy.linspace(-1, 1, 10_000))
@@ -240,8 +241,8 @@ def test_a_solve_within_a_solve(parabola):
 
 
 def test_other_threads_do_not_enter_a_step():
-    """While one thread is in a step, here in the log function, calls of another thread raise. Only request_stop() is
-    allowed, and ends the solve."""
+    """While one thread is in a step, here in the log function, calls of another thread raise an exception. Only
+    request_stop() is allowed, and ends the solve."""
     solver, raised, inside, done = cuda_opt.Solver(np.ones(4), IPRINT_FREQUENCY=1), [], threading.Event(), []
     released = threading.Event()
 
@@ -312,15 +313,15 @@ begun.wait()
 
 
 def test_exit_with_daemon_threads_in_solves():
-    """No workspace is destroyed while a thread uses it, and no thread calls into an interpreter that is gone.
-    long_checks.py makes many more runs."""
+    """At the interpreter's exit no workspace is destroyed while a daemon thread uses it, and no thread calls into an
+    interpreter that is gone. long_checks.py makes many more runs."""
     for _ in range(3):
         done = run_program(DAEMON)
         assert (done.returncode, done.stdout, done.stderr) == (0, "solved\n", "")
 
 
 def test_exit_during_a_step_that_does_not_end():
-    """A log function that waits for ever delays the exit by EXIT_PATIENCE at most."""
+    """A log function that waits for ever delays the interpreter's exit by at most EXIT_PATIENCE."""
     done = run_program("""
 import threading
 import cuda_opt
@@ -339,7 +340,7 @@ print("end")
 
 
 def test_objects_that_live_until_the_exit():
-    """Solvers and results that a module or a reference cycle keeps alive."""
+    """The interpreter exits cleanly although a module or a reference cycle still refers to solvers and results."""
     done = run_program("""
 import numpy as np, cuda_opt
 solver = cuda_opt.Solver(np.ones(3))

@@ -1,4 +1,5 @@
-"""``minimize`` has SciPy's conventions, both when it is called directly and as a method of SciPy's ``minimize``."""
+"""``minimize`` has SciPy's conventions, both when it is called directly and when SciPy's ``minimize`` calls it as a
+method."""
 import copy
 import pickle
 from functools import partial
@@ -8,8 +9,10 @@ import pytest
 
 import cuda_opt
 
-ONE_NUMBER = {"INITIAL_HESSIAN": cuda_opt.InitialHessian.SCALAR}  # the initial Hessian of version 3.0 and of SciPy
-NEAREST = np.array([0, 1, 2, 3, 3, 3, 3, 3])  # the minimiser of the parabola in [0, 3]^8
+# The scalar initial Hessian, which L-BFGS-B 3.0 and SciPy also use.
+ONE_NUMBER = {"INITIAL_HESSIAN": cuda_opt.InitialHessian.SCALAR}
+# The minimiser of the function ``parabola`` in the box [0, 3]^8.
+NEAREST = np.array([0, 1, 2, 3, 3, 3, 3, 3])
 
 
 def test_defaults(rosenbrock):
@@ -59,7 +62,7 @@ def test_x_is_read_only(parabola):
 
 
 class Column:
-    """An object like a series of pandas, which is an array only by ``__array__``."""
+    """An object like a pandas series, which becomes an array only through its method ``__array__``."""
 
     def __array__(self, dtype=None, copy=None):
         return np.arange(8)
@@ -231,7 +234,7 @@ def test_disp(rosenbrock, capsys):
 
 
 def test_not_here():
-    """f contains log x, so that it is undefined outside its domain. Steps that leave the domain are shortened."""
+    """f contains log x and is undefined outside its domain. Steps that leave the domain are shortened."""
 
     def fun(x):
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -247,7 +250,8 @@ def test_not_here():
 
 
 def test_inverse_hessian():
-    """With n pairs and exact steps, the matrix of L-BFGS is the inverse of the Hessian of a quadratic function."""
+    """For a quadratic function with n correction pairs and exact steps, the L-BFGS matrix is the inverse of the
+    Hessian."""
     a = np.diag([1.0, 2, 3, 4]) + 0.3
     result = cuda_opt.minimize(lambda x: (float(x @ a @ x) / 2, a @ x), np.arange(1.0, 5), tol=1e-14)
     h = np.stack([result.hess_inv @ e for e in np.eye(4)])
@@ -255,15 +259,16 @@ def test_inverse_hessian():
     assert np.linalg.eigvalsh(h).min() > 0
     np.testing.assert_allclose(h @ a, np.eye(4), atol=0.3)
     np.testing.assert_array_equal(result.hess_inv @ np.zeros(4), np.zeros(4))
-    v = np.array([1e150, -1e-150, 3.0, 0])  # linear, whatever the scale
+    # The product H v is linear for components of very different sizes.
+    v = np.array([1e150, -1e-150, 3.0, 0])
     np.testing.assert_allclose(result.hess_inv @ v, h @ v, rtol=1e-12)
 
 
 @pytest.mark.parametrize("bits", [64, 32, 16])
 @pytest.mark.parametrize("size", [1e300, 1e40, 1e-40, 1e-300, 1e-320])
 def test_inverse_hessian_of_large_and_small_vectors(bits, size, rosenbrock):
-    """H is linear, also for very large and very small vectors, and does not change. Its elements have the precision of
-    the pairs."""
+    """The product H v is linear for very large and very small v, and H does not change. The result has the precision of
+    the correction pairs."""
     x0 = np.full(5, -1.2)
     h = cuda_opt.minimize(rosenbrock, x0, options={"HISTORY_BITS": bits}).hess_inv
     v = np.array([0.5, -2, 1, 3, 0])
@@ -277,8 +282,8 @@ def test_inverse_hessian_of_large_and_small_vectors(bits, size, rosenbrock):
 
 
 def test_inverse_hessian_lost_in_rounding_errors():
-    """If curvatures range from 1e-16 to 1e16, H may be lost in rounding errors. Products then raise an exception, and
-    no other matrix is used."""
+    """If curvatures range from 1e-16 to 1e16, H may be lost in rounding errors. Products H v then raise an exception
+    instead of using another matrix."""
     d, lost = np.array([1, 1e-16, 1e16]), 0
     for iterations in range(2, 12):
         options = {**ONE_NUMBER, "maxiter": iterations, "gtol": 0, "ftol": 0}
@@ -301,14 +306,16 @@ def test_inverse_hessian_in_single_precision(rosenbrock):
     v = np.array([0.5, -2, 1, 3, 0], np.float32)
     product = h @ v
     assert product.dtype == np.float32
-    for size in np.float32([1e37, 1e-37, 1e-42]):  # 1e-42 has three digits
+    # In single precision 1e-42 is a subnormal number with three digits.
+    for size in np.float32([1e37, 1e-37, 1e-42]):
         np.testing.assert_allclose((h @ (v * size)) / size, product, rtol=1e-2)
     np.testing.assert_array_equal(h @ v, product)
 
 
 @pytest.mark.parametrize("bounds", [None, [(-2, 0.9)] * 5])
 def test_inverse_hessian_is_that_of_the_last_pairs(bounds, rosenbrock):
-    """The BFGS formula, applied to the identity over theta with the steps between the iterates."""
+    """hess_inv is the result of the BFGS formula with the steps between the last iterates, starting from the identity
+    times s'y / y'y."""
     iterates, m = [], 4
     options = {**ONE_NUMBER, "maxcor": m, "maxiter": 12}
     result = cuda_opt.minimize(
@@ -398,7 +405,7 @@ def test_the_metric_is_learned_unless_asked_otherwise(rosenbrock):
 
 
 def test_reports_without_a_callback(rosenbrock):
-    """REPORT_ITERATES alone does not end a solve."""
+    """The setting REPORT_ITERATES without a callback does not end a solve."""
     plain = cuda_opt.minimize(rosenbrock, np.full(4, -1.2))
     reported = cuda_opt.minimize(rosenbrock, np.full(4, -1.2), options={"REPORT_ITERATES": 1})
     assert reported.success and reported.nit == plain.nit
@@ -406,7 +413,7 @@ def test_reports_without_a_callback(rosenbrock):
 
 
 def test_hess_inv_without_pairs():
-    """H is the identity matrix, and accepts the same vectors as the H of a solve."""
+    """Without correction pairs hess_inv is the identity matrix. It accepts the same vectors as any other hess_inv."""
     hess_inv = cuda_opt.minimize(lambda x: (x @ x, 2 * x), np.zeros(50)).hess_inv
     v = np.arange(50.0)
     product = hess_inv @ v

@@ -1,4 +1,4 @@
-"""Tests options that have two names: those with former names, and those of the line search."""
+"""Tests options that have two names: a present and a former name, or a name that the line search shares."""
 import warnings
 
 import numpy as np
@@ -30,7 +30,8 @@ def test_line_search(name, former, value, rosenbrock):
 
 
 def test_line_search_is_not_the_stopping_test(rosenbrock):
-    """gtol = 0.5 stops early; the line search's curvature condition with 0.5 does not."""
+    """gtol = 0.5 is a loose stopping test, which ends the solve early. line_search_gtol = 0.5, the line search's
+    curvature condition, does not."""
     stopped, searched = (evaluations(rosenbrock, **{name: 0.5}) for name in ("gtol", "line_search_gtol"))
     assert stopped[1] > 1e-6 > searched[1]
 

@@ -1,4 +1,4 @@
-"""Tests solves on several ranks, which are threads here. Each has a solver with its part of x."""
+"""Tests solves on several ranks, which are threads here. Each rank has a solver for its own part of x."""
 import threading
 
 import numpy as np
@@ -11,7 +11,7 @@ TARGET = np.linspace(-1, 2, N)
 
 
 class Everyone:
-    """An all-gather between threads."""
+    """An all-gather between threads, where each thread acts as one rank."""
 
     def __init__(self, ranks):
         self.barrier, self.sent = threading.Barrier(ranks, timeout=60), [None] * ranks
@@ -27,7 +27,7 @@ class Everyone:
 
 
 def on_ranks(ranks, solve):
-    """Return the result of solve(part, size) on each rank, or the exception that it raised."""
+    """Return the result of solve(part, size) on each rank, or the exception that it raised there."""
     everyone, results = Everyone(ranks), [None] * ranks
 
     def run(rank):
@@ -67,7 +67,7 @@ def test_parts_minimise_together():
 
 @pytest.mark.parametrize("bounds", [None, cuda_opt.Bounds(0, 1), "arrays", "pairs"])
 def test_a_part_of_no_variables(bounds):
-    """There are more ranks than segments, so that some ranks have no variables."""
+    """If there are more ranks than segments, some ranks have no variables. The solve is still correct."""
     everyone, results = Everyone(3), [None] * 3
 
     def run(rank):
@@ -121,7 +121,7 @@ def test_a_failure_in_words_that_are_no_text():
 
 
 def test_a_failure_in_many_words():
-    """A long message is truncated at a byte, which may be within a character."""
+    """A long message of a failed rank is truncated at a number of bytes, which may be within a character."""
     for length in range(200, 280):
 
         def gather(send, receive):
@@ -139,7 +139,8 @@ def test_part_that_cannot_be():
 
 
 def test_a_log_that_raises_on_one_ends_all():
-    """The next packet reports the failure, so that no rank waits. The rank that failed raises the exception."""
+    """If the log function raises on one rank, the next all-gather reports this, so that no other rank waits. The rank
+    that failed raises the original exception."""
 
     def solve(part, size):
         lines = []

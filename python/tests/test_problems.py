@@ -1,5 +1,5 @@
-"""On problems with published definitions, the minima agree with those of SciPy's L-BFGS-B, both with its initial
-Hessian and with a learned one."""
+"""On problems with published definitions, the minima agree with those of SciPy's L-BFGS-B. This is tested with SciPy's
+initial Hessian and with a learned one."""
 import numpy as np
 import pytest
 from problems import PROBLEMS

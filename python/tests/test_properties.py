@@ -1,8 +1,8 @@
-"""Tests with Hypothesis of properties that hold for all inputs. The inputs are arrays of any dtype, shape, strides and
-library. Other tests concern exceptions, nested calls, threads, fork, pickling and the interpreter's exit.
+"""Tests properties that hold for all inputs, with the package Hypothesis.
 
-Every run generates the same examples. CUDA_OPT_TEST_EXAMPLES=N generates N new ones for each property instead. A
-failure prints the means to reproduce it."""
+The inputs are arrays of any dtype, shape, strides and library. Other tests concern exceptions, nested calls, threads,
+fork, pickling and the interpreter's exit. Every run generates the same examples. CUDA_OPT_TEST_EXAMPLES=N generates N
+new ones for each property instead. After a failure Hypothesis prints how to reproduce it."""
 import copy
 import math
 import os
@@ -25,21 +25,23 @@ from any_arrays import LIBRARIES, library, plain_arrays  # noqa: E402
 import cuda_opt  # noqa: E402
 from cuda_opt import Bounds, Solver, Task  # noqa: E402
 
-HOME = tempfile.TemporaryDirectory()  # keeps Hypothesis's own files out of the source tree
+# Hypothesis writes its files to this folder and not into the source tree.
+HOME = tempfile.TemporaryDirectory()
 set_hypothesis_home_dir(HOME.name)
 EXAMPLES = int(os.environ.get("CUDA_OPT_TEST_EXAMPLES", 0))
 settings.register_profile("cuda_opt", max_examples=EXAMPLES or 50, derandomize=not EXAMPLES, deadline=None,
                           database=None, print_blob=True, suppress_health_check=list(HealthCheck))
 settings.load_profile("cuda_opt")
-FEW = settings(max_examples=max(6, EXAMPLES // 20))  # for examples that start a process or make JAX compile
+# Fewer examples are used if each starts a process or makes JAX compile.
+FEW = settings(max_examples=max(6, EXAMPLES // 20))
 
-# The exceptions that an incorrect call may raise. Any other exception, or a crash, is a fault.
+# An incorrect call may raise one of these exceptions. Any other exception, or a crash, is a fault.
 REFUSED = (TypeError, ValueError, cuda_opt.Error)
 
 
 @pytest.fixture(autouse=True)
 def x64(request):
-    """Enable doubles in JAX, except in the tests that switch them."""
+    """Switch jax_enable_x64 on for a test, except for tests that switch it themselves."""
     if "jax" not in sys.modules and "jax" not in request.node.name:
         yield
         return
@@ -57,7 +59,7 @@ def box_of(n):
 
 
 def parabola(x):
-    """sum (x_i - 1)^2 / 2 for arrays of any library."""
+    """Return sum (x_i - 1)^2 / 2 and its gradient, for arrays of any library."""
     g = x - 1
     return (g * g).sum() / 2, g
 
@@ -65,7 +67,8 @@ def parabola(x):
 @LIBRARIES
 @given(data=st.data())
 def test_any_array_as_x0(name, data):
-    """The solve starts from it, or refuses it with a one-line message. x0 itself does not change."""
+    """Any array may be given as x0. The solve starts from it, or refuses it with a one-line message. x0 itself does not
+    change."""
     lib = library(name)
     values = data.draw(plain_arrays())
     x0 = lib.array(values)
@@ -83,8 +86,8 @@ def test_any_array_as_x0(name, data):
 @LIBRARIES
 @given(data=st.data())
 def test_any_array_as_gradient_bound_or_vector(name, data):
-    """An array of any kind is used as the gradient that fun returns, as a bound, or as the vector in a product with
-    hess_inv. It is accepted or refused. If it is accepted, its values are used correctly."""
+    """Any array may be given as gradient, as bound, or as the vector in a product with hess_inv. It is accepted or
+    refused. If it is accepted, its values are used correctly."""
     lib = library(name)
     n = data.draw(st.integers(1, 4))
     bits = data.draw(st.sampled_from([32, 64]))
@@ -123,7 +126,7 @@ def test_any_array_as_gradient_bound_or_vector(name, data):
 @LIBRARIES
 @given(data=st.data())
 def test_any_array_of_a_batch(name, data):
-    """Any array as starting points, bounds, f or gradients of a batch."""
+    """Any arrays may be given as starts, bounds, f or gradients of a batch. They are used correctly or refused."""
     lib = library(name)
     arrays = [lib.array(data.draw(plain_arrays(["f8", "f4", "i8", "c16"], 2))) for _ in range(4)]
     x0 = data.draw(st.sampled_from([arrays[0], lib.array(np.zeros((2, 3))), lib.array(np.zeros((2, 3), "f4"))]))
@@ -163,7 +166,7 @@ def test_every_point_lies_in_the_box(name, data):
 
 @given(data=st.data())
 def test_jax_with_its_doubles_switched(data):
-    """jax_enable_x64 changes at any moment: every solve is correct or refused."""
+    """jax_enable_x64 may change at any moment. Every solve is either correct or refused."""
     lib = library("jax")
     element = data.draw(st.sampled_from(["f8", "f4"]))
     switches = data.draw(st.lists(st.booleans(), min_size=1, max_size=6))
@@ -211,7 +214,7 @@ def test_any_options(options, tol):
 
 @given(numbers=st.tuples(*[st.one_of(st.integers(-3, 12), st.integers(-(2**70), 2**70), ANYTHING)] * 4))
 def test_any_part(numbers):
-    """Any four values are passed to ``Part`` as rank, ranks, first and n. The solver uses or refuses them."""
+    """Any four numbers may be given to ``Part`` as rank, ranks, first and n. The solver uses or refuses them."""
     try:
         solver = Solver(np.zeros(10), part=cuda_opt.Part(*numbers, lambda send, receive: None))
     except REFUSED as refused:
@@ -228,8 +231,8 @@ class OwnError(BaseException):
 @LIBRARIES
 @given(data=st.data())
 def test_exceptions_come_out_of_any_call(name, data):
-    """The k-th call of fun, jac, callback or the log function raises. The solve raises the same exception, the
-    workspace is freed, and the next solve is not affected."""
+    """If the k-th call of fun, jac, callback or the log function raises an exception, the solve raises the same
+    exception. The workspace is freed, and the next solve is not affected."""
     lib = library(name)
     calls, k = [], data.draw(st.integers(0, 12))
     places = data.draw(st.sets(st.sampled_from(["fun", "jac", "callback", "log"]), min_size=1))
@@ -303,7 +306,8 @@ def test_solves_within_solves(depth, closing):
 @FEW
 @given(threads=st.integers(2, 4), data=st.data())
 def test_threads_on_one_solver(threads, data):
-    """Threads step, evaluate and close in any order. Each call succeeds or raises, and nothing crashes."""
+    """Several threads step, evaluate and close one solver in any order. Each call succeeds or raises, and nothing
+    crashes."""
     solver = Solver(np.linspace(-1, 2, data.draw(st.integers(1, 3000))), REPORT_ITERATES=1, EPS=0)
     plans = [data.draw(st.lists(st.sampled_from(["step", "step", "step", "read", "reset", "save", "stop"]), min_size=20,
                                 max_size=60)) for _ in range(threads)]
@@ -356,7 +360,8 @@ def test_results_are_copied(copied, data):
 @FEW
 @given(n=st.sampled_from([3, 5000]), threads=st.sampled_from([1, 2]), evaluations=st.integers(0, 6))
 def test_a_forked_process_goes_on(n, threads, evaluations):
-    """After a fork, a solve that had begun takes the same steps in the child as in the parent, with its own threads."""
+    """If a process forks during a solve, the solve takes the same steps in the child as in the parent. The child starts
+    its own threads."""
     if not hasattr(os, "fork"):
         pytest.skip("there is no fork here")
 

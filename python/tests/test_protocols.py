@@ -1,5 +1,6 @@
-"""Tests arrays that are used through ``__cuda_array_interface__`` or DLPack alone, on a machine without a device. The
-test arrays are in host memory, but report that it is device memory. CuPy's arrays are used in the same way;
+"""Tests arrays that are used only through ``__cuda_array_interface__`` or DLPack, on a machine without a device.
+
+The test arrays are in host memory, but report that they are in device memory. CuPy's arrays are used in the same way;
 gpu_check.py tests them."""
 import ctypes
 import sys
@@ -13,12 +14,12 @@ import cuda_opt
 from cuda_opt import Bounds, Solver, _space_protocol
 from cuda_opt._constants import BACKEND_HOST
 
-STREAM = 2  # the default stream of each thread
+STREAM = 2  # the number of the per-thread default stream in __cuda_array_interface__
 
 
 class Array:
-    """A NumPy array behind ``__cuda_array_interface__``. It has no methods of NumPy, so that none can be used by
-    mistake."""
+    """A NumPy array that is accessible only through ``__cuda_array_interface__``. It has no methods of NumPy, so that
+    none can be called by mistake."""
 
     def __init__(self, host, read_only=False):
         self.host, self.read_only = np.asarray(host), read_only
@@ -49,7 +50,7 @@ class Array:
 
 
 def on_host(array):
-    """Return the memory of which __cuda_array_interface__ says that it is device memory."""
+    """Return as a NumPy array the host memory that __cuda_array_interface__ describes as device memory."""
     interface = array.__cuda_array_interface__
     assert interface["typestr"] == "<i8" and interface["strides"] is None
     return np.frombuffer((ctypes.c_int64 * interface["shape"][0]).from_address(interface["data"][0]), np.int64)
@@ -92,7 +93,7 @@ def parabola(x):
 
 
 def test_without_a_device():
-    """The array is recognised as a device array by its interface. The library then looks for the device."""
+    """An array is recognised as a device array by its interface. The C library then looks for the device."""
     if not has_device():
         with pytest.raises(cuda_opt.Error, match="CUDA") as caught:
             cuda_opt.minimize(parabola, Array(np.zeros(3)))
@@ -199,7 +200,7 @@ def test_bad_input(fake_device):
     ],
 )
 def test_a_library_that_gives_other_arrays(given, text, fake_device, monkeypatch):
-    """Arrays that differ from the requested ones are refused before anything is computed."""
+    """Arrays from the array library that differ from the requested ones are refused before anything is computed."""
     bounds = Bounds(Array(np.zeros(2)), Array(np.ones(2)))
     x, rows = Array(np.zeros(5)), Array(np.zeros((4, 3)))
     monkeypatch.setattr(NAMESPACE, "empty", given)
@@ -220,7 +221,7 @@ def test_memory_that_is_replaced(fake_device):
 
 
 class Exported:
-    """A host array of a library that supports only DLPack."""
+    """A host array of a library that supports only DLPack, without methods of NumPy."""
 
     def __init__(self, host):
         self.host = np.asarray(host)
@@ -265,8 +266,8 @@ def test_arrays_of_a_library_without_a_namespace():
 
 
 def test_the_module_of_the_type(monkeypatch, fake_device):
-    """As for CuPy's arrays, the module in which the type is defined creates new arrays, although the array does not
-    name it."""
+    """If an array does not name its library, the module that defines its type creates new arrays. CuPy's arrays need
+    this."""
 
     class Ours(Array):
         __module__ = "fake_library.core"
@@ -281,8 +282,8 @@ def test_the_module_of_the_type(monkeypatch, fake_device):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_batch(dtype, fake_device):
-    """Batches of a device array's rows, with the indices in its memory. A bound that is the same for all problems is
-    repeated if the other one has a row for each."""
+    """A batch of device arrays works, with the problem indices in device memory. If one side of the bounds has one row
+    for all problems and the other side one row per problem, the single row is repeated."""
     ended = []
 
     def parabolas(x, p):

@@ -12,7 +12,7 @@ TENS = 10.0 ** np.arange(-4, 4)
 
 
 def in_units(fun, units):
-    """Return the function of x / units as a function of x."""
+    """Return the function x -> fun(x / units) and its gradient, that is, ``fun`` with variables in other units."""
 
     def scaled(x, *args):
         f, g = fun(x / units, *args)
@@ -59,8 +59,8 @@ def test_bad_units(rosenbrock):
 
 
 def decays(count=60, seed=3):
-    """Return fits of a exp(-k t) + c in natural units, with amplitudes of millions, rates of 1e-4, and an inaccurate
-    start."""
+    """Return least-squares fits of a exp(-k t) + c in natural units. a is of the order of 1e6, k of 1e-4, and the start
+    is inaccurate."""
     rng = np.random.default_rng(seed)
     t = np.linspace(0, 4e4, 50)
     for _ in range(count):

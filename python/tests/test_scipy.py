@@ -100,7 +100,8 @@ def test_options_of_differences_are_no_warning(rosenbrock):
 
 @pytest.mark.parametrize("jac", [None, False, "2-point", "3-point"])
 def test_without_a_gradient(jac, rosenbrock):
-    """SciPy does not pass the kind of differences to a method that is a function."""
+    """Without a gradient, differences are used. SciPy does not pass their kind ("2-point", ...) to a method that is a
+    function."""
     seen = []
 
     def fun(x):
@@ -127,7 +128,8 @@ def test_fixed_variables(rosenbrock):
 
 
 def test_the_pairs_of_the_inverse_hessian(rosenbrock):
-    """sk and yk are the last steps and changes of the gradient, and the operator is SciPy's of these pairs."""
+    """sk and yk of hess_inv are the last steps and gradient changes, and hess_inv is SciPy's operator with these pairs.
+    """
     for options in ({}, {"maxcor": 3}, {"INITIAL_HESSIAN": 0}, {"HISTORY_BITS": 32}, {"maxiter": 2}, {"maxiter": 1}):
         iterates = [np.full(6, -1.2)]
         bounds = [(-2, 0.9)] * 6
@@ -143,7 +145,7 @@ def test_the_pairs_of_the_inverse_hessian(rosenbrock):
 
 
 def test_pairs_without_curvature_are_left_out():
-    """f is concave at the start, so that the first step has s'y < 0 and gives no correction pair."""
+    """f is concave at the start, so that the first step has s'y < 0. That step gives no correction pair."""
     result = solve(lambda x: (float(np.cos(x).sum()), -np.sin(x)), np.full(3, 0.5), bounds=[(0, 6)] * 3)
     h = result.hess_inv
     assert h.n_corrs <= result.nit and (np.einsum("ij,ij->i", h.sk, h.yk) > 0).all()
@@ -167,7 +169,7 @@ def test_results_are_of_both_classes(make, rosenbrock):
 
 
 def test_called_without_scipy_s_minimize(rosenbrock):
-    """The method is called directly, as the functions that implement SciPy's own methods are."""
+    """``lbfgsb`` can be called directly, like the functions in SciPy that implement its own methods."""
     result = cuda_opt.lbfgsb(lambda x, c: c * rosenbrock(x)[0], [0.0, 0.0], 2, jac="3-point", maxiter=100, gtol=1e-6)
     np.testing.assert_allclose(result.x, 1, atol=1e-4)
     for bad in (7, "x", np.zeros(2)):

@@ -1,4 +1,5 @@
-"""Runs SciPy's own installed tests of L-BFGS-B with cuda_opt in its place (scipy_substitution.py)."""
+"""Runs SciPy's own installed tests of L-BFGS-B with cuda_opt in place of SciPy's implementation
+(scipy_substitution.py)."""
 import importlib.util
 import json
 import os
@@ -28,7 +29,7 @@ OTHERS = {
 
 
 def outcomes_of(variant, tmp_path, *selection, metric=None):
-    """The outcome of each of SciPy's tests that called L-BFGS-B, with the last line of what it said."""
+    """Return the outcome of each of SciPy's tests that called L-BFGS-B, with the last line of its error message."""
     found = tmp_path / "outcomes.json"
     environment = {**os.environ, "CUDA_OPT_SUBSTITUTION": variant, "CUDA_OPT_OUTCOMES": str(found)}
     if metric is not None:
@@ -41,7 +42,8 @@ def outcomes_of(variant, tmp_path, *selection, metric=None):
     done = subprocess.run(
         [*command, *modules, *selection], env=environment, cwd=tmp_path, capture_output=True, text=True
     )
-    assert done.returncode in (0, 1), done.stdout[-2000:] + done.stderr[-2000:]  # 1: some tests have failed
+    # pytest exits with 1 if some tests have failed.
+    assert done.returncode in (0, 1), done.stdout[-2000:] + done.stderr[-2000:]
     return json.loads(found.read_text())
 
 
@@ -56,7 +58,7 @@ def test_scipy_s_own_tests(variant, tmp_path):
     explained = {**OF_THE_PATH, **OTHERS[variant]}
     assert len(outcomes) >= 75  # 82 in SciPy 1.10, 100 in 1.17
     assert not {name: outcomes[name] for name in failed - explained.keys()}
-    # Those of the path pass with the scalar initial Hessian, which is that of SciPy.
+    # The tests in OF_THE_PATH must pass with the scalar initial Hessian, which SciPy uses.
     if of_path := failed & OF_THE_PATH.keys():
         words = [name.rpartition("::")[2] for name in of_path]
         again = outcomes_of(variant, tmp_path, "-k", " or ".join(words), metric=cuda_opt.Metric.ONE_NUMBER)

@@ -1,4 +1,4 @@
-"""Tests ``pattern_search``, whose batches of points the user's vectorised function evaluates."""
+"""Tests ``pattern_search``. The user's vectorised function evaluates all points of a batch."""
 import re
 
 import numpy as np
@@ -42,7 +42,7 @@ def test_the_points():
 
 
 def test_the_best_walks_as_starts():
-    """From the point of each of the best walks, a minimiser reaches a value that is not higher."""
+    """A minimiser that starts from the points of the best walks reaches values that are not higher."""
     result = cuda_opt.pattern_search(rastrigin, BOX, 20, keep=5, options={"HALVINGS": 4})
     assert result.walks_x.shape == (5, 4) and (np.diff(result.walks_fun) >= 0).all()
     np.testing.assert_array_equal(result.walks_x[0], result.x)
@@ -78,7 +78,8 @@ def test_steps_and_bounds():
         return (x**2).sum(0)
 
     result = cuda_opt.pattern_search(fun, box, 10, steps=steps)
-    starts, trials = seen[0], seen[1].reshape(2, 2, 10)  # of the first coordinate, on both sides of each start
+    # The first trials change the first coordinate of each start by a step in both directions.
+    starts, trials = seen[0], seen[1].reshape(2, 2, 10)
     np.testing.assert_allclose(trials[0], np.clip(starts[0] + [[0.1], [-0.1]], 1, 4))
     np.testing.assert_array_equal(trials[1], [starts[1]] * 2)
     np.testing.assert_allclose(result.x, [1, -2], atol=1e-3)
@@ -105,7 +106,8 @@ def test_callback():
 
 
 def test_a_stop_at_each_batch():
-    """Whichever batch is the last one, the best point has been evaluated, and its value is returned."""
+    """Whichever batch is the last one of a search, the best point returned has been evaluated, and its value is
+    returned too."""
     for last in range(1, 30):
         batches = []
 
@@ -122,7 +124,7 @@ def test_a_stop_at_each_batch():
 @pytest.mark.parametrize("limit, words", [({"maxfun": 19}, "batch of 20 points .* limit of 19 evaluations"),
                                           ({"options": {"MAX_SECONDS": 1e-300}}, "the time limit was reached before")])
 def test_a_limit_before_the_first_batch(limit, words):
-    """A limit before the first batch gives a status, as any limit does. There is no best point."""
+    """A limit that is reached before the first batch gives a status, like any other limit. There is no best point."""
     result = cuda_opt.pattern_search(rastrigin, BOX, 20, keep=2, **limit)
     assert result.status == 1 and not result.success and result.nfev == 0
     assert re.search(words, result.message)

@@ -1,4 +1,4 @@
-"""Tests ``Solver``: the caller's program contains the loop, x is overwritten, and settings and results have names."""
+"""Tests ``Solver``. The caller's program contains the loop, x is overwritten, and settings and results have names."""
 import threading
 
 import numpy as np
@@ -141,8 +141,8 @@ def test_log(rosenbrock):
 
 
 def test_a_log_that_meddles(rosenbrock):
-    """The log function calls the handle during a step. Each call is performed or rejected, and the solve is not
-    damaged."""
+    """The log function calls methods of its own solver during a step. Each call is performed or rejected, and the solve
+    is not damaged."""
     solver = Solver(np.full(4, -1.2), IPRINT_FREQUENCY=1)
     lines = []
     solver.set_log(lambda line: (lines.append(line), solver.set_log(None)))
@@ -190,7 +190,8 @@ def test_single_precision():
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_learned_metric(dtype):
-    """For a sum of parabolas with different curvatures, the learned diagonal approximates the inverse curvatures."""
+    """For a sum of parabolas with different curvatures, the learned diagonal approximates the inverses of the
+    curvatures."""
     curvature = np.geomspace(1, 100, 20)
     solver = Solver(np.ones(20, dtype), INITIAL_HESSIAN=cuda_opt.InitialHessian.LEARNED, EPS=1e-4)
     for _ in solver:

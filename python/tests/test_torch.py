@@ -20,7 +20,7 @@ def parabola(x):
 
 @pytest.fixture(params=DEVICES)
 def device(request):
-    """A device; on CUDA with a stream other than the default one."""
+    """Run a test on the host and on a CUDA device, there on a stream other than the default one."""
     if request.param == "cpu":
         yield request.param
         return
@@ -129,7 +129,7 @@ def test_tensors_need_minimize():
 
 
 def network(dtype=torch.float64, device="cpu"):
-    """Return a fit of a network with two layers: its parameters, and a function that evaluates its loss."""
+    """Return a network with two layers whose parameters are to be fitted, and a function that evaluates its loss."""
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Linear(3, 5), torch.nn.Tanh(), torch.nn.Linear(5, 1)).to(device, dtype)
     data = torch.randn(40, 3, dtype=dtype, device=device)
@@ -162,7 +162,8 @@ def test_optimizer(dtype, device):
 
 
 def test_nothing_is_copied(device):
-    """Parameters and gradients are views of the solver's memory, and remain so whatever is done to the gradients."""
+    """Parameters and gradients are views of the solver's memory. They remain views, however the user's code replaces
+    the gradients."""
     model, loss = network(device=device)
     optimizer = LBFGSB(model.parameters(), max_iter=3)
     gradients = []
@@ -188,7 +189,8 @@ def test_nothing_is_copied(device):
 
 def test_groups_and_unused_parameters():
     a, b, unused = (torch.nn.Parameter(torch.full((2, 2), 5.0, dtype=torch.float64)) for _ in range(3))
-    upper = torch.tensor([0.25, 0.75], dtype=torch.float64)  # broadcasts over the rows
+    # The upper bounds are broadcast over the rows of the parameter.
+    upper = torch.tensor([0.25, 0.75], dtype=torch.float64)
     optimizer = LBFGSB([{"params": [a], "bounds": (0, upper)}, {"params": [b, unused]}], bounds=(None, 3))
     closure = closure_of(optimizer, lambda: ((a - 1) ** 2).sum() + ((b - 4) ** 2).sum())
     while optimizer.solver.status is None:
@@ -233,7 +235,7 @@ def test_going_on_after_the_end():
 
 
 def test_state_dict(tmp_path):
-    """A solve that is saved and loaded by another optimizer takes the steps that the original would have taken."""
+    """If a solve is saved and another optimizer loads it, that optimizer takes the same steps as the original."""
     model, loss = network()
     optimizer = LBFGSB(model.parameters(), bounds=(-1, 1), max_iter=3, max_eval=50)
     assert "cuda_opt" not in optimizer.state_dict()["state"]
@@ -311,8 +313,8 @@ def test_a_closure_that_raises():
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_batch(dtype, device):
-    """A batch whose gradients autograd computes from the sum over the rows, with data that the indices select and a box
-    for each problem."""
+    """Tests a batch in which autograd computes the gradients from the sum of f over the rows. The problem indices
+    select data, and each problem has its own box."""
     p_all = torch.arange(6, device=device)
     wanted = (torch.arange(4, device=device) + p_all[:, None]).to(dtype)
     rows = []
@@ -357,7 +359,8 @@ def test_bad_input_of_a_batch():
 
 
 def test_recordings_take_the_stream_of_a_graph_that_is_gone(monkeypatch):
-    """cuBLAS keeps a workspace for each stream that it has used. Therefore successive solves use the same stream."""
+    """Successive solves record on the same stream, because cuBLAS keeps a workspace for each stream that it has used.
+    """
     from cuda_opt._captured_torch import TorchRecorder, _idle_streams
 
     class Pretending:
@@ -377,8 +380,8 @@ def test_recordings_take_the_stream_of_a_graph_that_is_gone(monkeypatch):
 
 
 def logistic_regression():
-    """Return the closure of a loss in single precision, whose features have sizes over four powers of ten, and its
-    parameter."""
+    """Return the closure and the parameter of a logistic regression in single precision. Its features differ in size by
+    four powers of ten."""
     def normal(shape, seed):
         return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
@@ -444,7 +447,8 @@ def test_a_step_after_the_end_from_outside_the_box_uses_no_loss_of_there():
     optimizer = LBFGSB([weights], bounds=(-0.5, 0.5))
     closures_by_step(optimizer, recorded, 10)
     assert closures_by_step(optimizer, recorded, 1) == [1]
-    weights.data.fill_(5.0)  # does not change the version
+    # An assignment through ``.data`` does not change torch's version counter.
+    weights.data.fill_(5.0)
     del points[:]
     assert closures_by_step(optimizer, recorded, 1)[0] > 2
     assert points[0].max() == 5 and torch.equal(points[1], torch.full((3,), 0.5))

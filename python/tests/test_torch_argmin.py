@@ -1,4 +1,5 @@
-"""Compares the derivative of a minimum in a box by ``cuda_opt.torch.argmin`` with differences of minima."""
+"""Compares the derivative of a minimiser subject to bounds, by ``cuda_opt.torch.argmin``, with differences of
+minimisers."""
 import warnings
 
 import pytest
@@ -51,7 +52,7 @@ def rosenbrock():
 
 
 def difference(f, e=1e-4):
-    """The derivative f'(0) by central differences of fourth order."""
+    """Return the derivative f'(0) by central differences of fourth order with the step e."""
     return (8 * (f(e) - f(-e)) - (f(2 * e) - f(-2 * e))) / (12 * e)
 
 
@@ -77,7 +78,8 @@ def test_derivative_by_data_and_bounds(problem):
                 return loss(*(one + e * direction if i == which else one for i, one in enumerate(inputs)))
 
         slope = difference(moved)
-        if not gradient.any():  # no variable is at this side: what is left of the difference is the solves' tolerance
+        # No variable is at this bound, so that the difference only shows the tolerance of the solves.
+        if not gradient.any():
             assert abs(slope) <= 1e-5
             continue
         assert abs(gradient @ direction - slope) <= 1e-6 * abs(slope), (which, active)

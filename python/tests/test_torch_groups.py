@@ -60,7 +60,8 @@ def test_forms_of_the_loss(form):
 
 
 def test_maximize():
-    """The path is that of the negative loss, and gradients and losses are those of the loss itself."""
+    """maximize=True gives the same iterates as minimising the negative loss. Gradients and losses are those of the loss
+    itself."""
     paths = []
     for sign, maximize in ((1, False), (-1, True)):
         x, path = parameter([2.0, 3.0]), []
@@ -191,7 +192,8 @@ def test_no_elements():
 
 @pytest.mark.parametrize("dtype", [torch.complex128, torch.complex64])
 def test_complex_parameters_are_pairs_of_real_ones(dtype):
-    """The iterates are those of the pairs of real numbers, whatever the order of the parameters is."""
+    """With complex parameters the iterates are those of the corresponding pairs of real parameters, in any order of the
+    parameters."""
     real = {torch.complex128: torch.float64, torch.complex64: torch.float32}[dtype]
     start = torch.tensor([[1 + 2j, -1j], [0.5, 3 - 1j]], dtype=dtype)
 
@@ -205,7 +207,8 @@ def test_complex_parameters_are_pairs_of_real_ones(dtype):
         (torch.nn.Parameter(start.clone()), parameter([0.0, 0.0, 0.0], real)),
         (torch.nn.Parameter(torch.view_as_real(start).clone()), parameter([0.0, 0.0, 0.0], real)),
     ):
-        group = [odd, z] if z.is_complex() else [z, odd]  # complex parameters come first in the buffer
+        # The orders differ because complex parameters come first in the buffer.
+        group = [odd, z] if z.is_complex() else [z, odd]
         optimizer = LBFGSB(group, bounds=(-0.5, 5), max_iter=3)
         for _ in range(4):
             optimizer.step(closure_of(optimizer, lambda: distance(z, odd)))
@@ -255,7 +258,7 @@ def test_sparse_and_missing_gradients():
 
 
 def test_gradients_that_were_written_before_the_step():
-    """As with torch.optim.LBFGS, a closure may leave the gradients as they are."""
+    """A closure may leave gradients that were written before the step as they are, as with torch.optim.LBFGS."""
     for write in (lambda x: setattr(x, "grad", torch.full_like(x, 2.0)), lambda x: (x * 2).sum().backward()):
         x = parameter([1.0, 1.0])
         optimizer = LBFGSB([x], max_iter=1)
@@ -292,17 +295,18 @@ for steps, maximize in ((0, False), (1, False), (4, False), (4, True)):
 
 
 def test_the_bytes_of_the_state_are_reproducible():
-    """The state has the same bytes in two processes, although their times differ."""
+    """The state of an optimizer has the same bytes in two processes, although their measured times differ."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", SAVES]
     printed = [
         subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout for _ in range(2)
     ]
-    assert printed[0] == printed[1] and len(set(printed[0].split())) == 3  # of one loss and of its negative: the same
+    # A loss and its negative with maximize=True give the same state, so that two of the four hashes are equal.
+    assert printed[0] == printed[1] and len(set(printed[0].split())) == 3
 
 
 def test_the_state_of_another_time():
-    """A copy continues from the state of an optimizer, even if the state lacks options that were added later."""
+    """An optimizer continues from a saved state even if the state lacks options that were added in later versions."""
     for maximize in (False, True):
         sign = -1 if maximize else 1
         x = parameter([2.0, 3.0, -1.0])

@@ -1,5 +1,5 @@
 """Tests LBFGSB with the inputs of torch's own tests of LBFGS (torch.testing._internal), and for the properties that
-torch requires of every optimizer. Each test runs with each of these inputs. Some of them set line_search_fn and
+torch requires of every optimizer. Each test runs with each of these inputs, some of which set line_search_fn and
 maximize."""
 import copy
 import io
@@ -8,7 +8,8 @@ import pickle
 import pytest
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("expecttest")  # torch.testing._internal needs it
+# torch.testing._internal imports this package.
+pytest.importorskip("expecttest")
 optimizers = pytest.importorskip("torch.testing._internal.common_optimizers")  # from torch 2.2 on
 from cuda_opt.torch import LBFGSB  # noqa: E402
 
@@ -18,7 +19,7 @@ INPUTS = INFO.optim_inputs_func(device="cpu")
 
 @pytest.fixture(params=INPUTS, ids=[one.desc.replace(" ", "_") for one in INPUTS])
 def options(request):
-    """Return the keyword arguments of the optimizer."""
+    """Return the keyword arguments of the optimizer from one of torch's test inputs."""
     return copy.deepcopy(request.param.kwargs)
 
 
@@ -28,7 +29,7 @@ def dtype(request):
 
 
 class Affine:
-    """The loss |A x + b|^2 as a function of A and b, a problem with many solutions."""
+    """The loss |A x + b|^2 as a function of A and b. The problem has many solutions."""
 
     def __init__(self, dtype=torch.float64, contiguous=True, sign=1):
         generator = torch.Generator().manual_seed(0)
@@ -63,7 +64,8 @@ def problem_of(options, **keywords):
 
 
 def descends(problem, optimizer, scheduler=None, steps=10):
-    """Perform some steps, check that none increases the loss, and return whether the final loss is lower."""
+    """Perform some steps and check that none of them increases the loss. Return whether the final loss is lower than
+    the first."""
     closure = problem.closure_of(optimizer)
     losses = [problem.sign * float(problem.loss())]
     for _ in range(steps):
@@ -125,8 +127,8 @@ def test_the_first_loss_is_that_of_torch(options):
 
 
 def test_it_ends_no_higher_than_torch(options, dtype):
-    """On Rosenbrock's function the final loss is no higher than torch's with its line search, for the same number of
-    evaluations."""
+    """On Rosenbrock's function the final loss of LBFGSB is no higher than that of torch's LBFGS with its line search,
+    for the same number of evaluations."""
     losses = []
     for kind in (LBFGSB, torch.optim.LBFGS):
         x = torch.nn.Parameter(torch.tensor([-1.2, 1.0], dtype=dtype))
@@ -176,7 +178,7 @@ def test_the_state_is_deterministic(options):
 
 @pytest.mark.parametrize("weights_only", [False, True])
 def test_the_state_in_a_file(options, weights_only):
-    """After the state was loaded from a file, the next steps are those that the original would have taken."""
+    """An optimizer that loads its state from a file takes the same steps as the original would have taken."""
     problem = problem_of(options)
     optimizer = LBFGSB(problem.parameters, **options)
     for _ in range(2):
@@ -237,7 +239,7 @@ def test_nothing_moves_without_a_gradient(options, gradient):
 
 @pytest.mark.parametrize("complex_dtype", [torch.complex128, torch.complex64])
 def test_complex_parameters(options, complex_dtype):
-    """The iterates are those of the corresponding pairs of real numbers."""
+    """With complex parameters the iterates are those of the corresponding pairs of real numbers."""
     problem = problem_of(options, dtype=complex_dtype)
     pairs = [torch.nn.Parameter(torch.view_as_real(one.detach().clone())) for one in problem.parameters]
     optimizer, of_pairs = LBFGSB(problem.parameters, **options), LBFGSB(pairs, **options)

@@ -1,5 +1,5 @@
-"""Tests torch tensors whose memory is replaced or resized, or does not contain the values of the tensor, because torch
-negates or conjugates lazily."""
+"""Tests torch tensors whose memory is replaced or resized, and tensors whose memory differs from their values because
+torch negates or conjugates lazily."""
 import copy
 import pickle
 
@@ -14,7 +14,7 @@ DATA = torch.rand(40, 3, dtype=torch.float64, generator=torch.Generator().manual
 
 
 def fit(model, optimizer, steps=15):
-    """Return the loss before and after some steps of a fit with an exact solution."""
+    """Fit a model whose exact solution exists, and return the loss before and after some steps."""
 
     def closure():
         optimizer.zero_grad()
@@ -35,7 +35,7 @@ def new_data(model):
 
 
 def turned_data(model):
-    """The new memory has the same shape and other strides."""
+    """Give a parameter new memory of the same shape with other strides."""
     model.weight.data = torch.rand(3, 1, dtype=torch.float64).T
 
 
@@ -86,7 +86,8 @@ def _loss(model):
 
 
 def test_values_survive_the_return_to_the_buffer():
-    """A step begins at the current values of the parameters, and continues the solve if they have not changed."""
+    """A step begins at the current values of the parameters. If they have not changed, it continues the previous solve.
+    """
     x = torch.nn.Parameter(torch.tensor([1.0, 2.0], dtype=torch.float64))
     optimizer = LBFGSB([x], max_iter=1)
     seen = []
@@ -125,7 +126,7 @@ def other_shape(model):
 
 
 def replaced(model):
-    """Parameters are replaced, as by load_state_dict(assign=True)."""
+    """Replace the parameters by new objects, as load_state_dict(assign=True) does."""
     for name, parameter in list(model.named_parameters()):
         setattr(model, name, torch.nn.Parameter(torch.rand_like(parameter)))
 
@@ -155,7 +156,8 @@ def test_changes_that_are_refused(change, kind, text, steps_before):
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda pair: pickle.loads(pickle.dumps(pair))])
 @pytest.mark.parametrize("steps_before", [0, 1, 30])
 def test_copies_of_the_optimizer(copied, steps_before):
-    """A copy, made together with its model, takes the same steps as the original and does not touch its memory."""
+    """A copy of an optimizer, made together with its model, takes the same steps as the original and does not use its
+    memory."""
     model = torch.nn.Linear(3, 1).double()
     optimizer = LBFGSB(model.parameters(), bounds=(-9, torch.full((1,), 9.0, dtype=torch.float64)), max_iter=3,
                        history_size=4, tolerance_grad=1e-9, STPMIN=1e-18, ROBUST=1)
@@ -179,7 +181,8 @@ def test_a_shallow_copy_shares_the_parameters():
 
 
 def test_storage_that_is_resized():
-    """Other code resizes the tensor: the next step raises. The library would otherwise write to freed memory."""
+    """If other code resizes the memory of a tensor, the next step raises. Otherwise the C library would write to freed
+    memory."""
 
     def storage(tensor):
         return tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()
@@ -201,7 +204,7 @@ def test_storage_that_is_resized():
 
 
 def negated(values):
-    """The memory of the tensor holds values of the opposite sign, because torch negates lazily."""
+    """Return a tensor whose memory contains the values with the opposite sign, because torch negates lazily."""
     tensor = torch._neg_view(-torch.tensor(values, dtype=torch.float64))
     assert tensor.is_neg() and tensor.tolist() == values
     return tensor
@@ -223,7 +226,8 @@ def test_tensors_with_the_negative_bit():
     solver = cuda_opt.Solver(torch.zeros(2, dtype=torch.float64))
     next(solver)
     solver.g.copy_(torch.ones(2))
-    solver.g = torch._neg_view(solver.g)  # the same address, with the opposite sign
+    # The new tensor has the same address, but represents values of the opposite sign.
+    solver.g = torch._neg_view(solver.g)
     assert solver.g.tolist() == [-1, -1]
     found = cuda_opt.minimize(lambda x: ((x**2).sum(), 2 * x), torch.ones(2, dtype=torch.float64)).hess_inv
     assert torch.equal(found @ negated([2.0, 3.0]), found @ torch.tensor([2.0, 3.0], dtype=torch.float64))

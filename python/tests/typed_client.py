@@ -1,4 +1,4 @@
-"""A program that uses every field of the results. tools/test_python runs mypy --strict and pyright on it. Both must
+"""A program that uses every field of the results. tools/test_python checks it with mypy --strict and pyright. Both must
 know the type of each field. Only arrays may have the type Any, because the caller chooses their library."""
 from __future__ import annotations
 
