@@ -1,5 +1,5 @@
-// Functions that the command lines of all programs share: they read arguments as text and reject invalid ones with one
-// line.
+// Functions that all programs share for their command lines. They convert the text of arguments, and reject an invalid
+// argument with one line of text.
 #pragma once
 
 #include "cuda_opt.h"
@@ -21,7 +21,7 @@
 
 namespace driver {
 
-// Throws Failure for an invalid argument, with its name and the reason.
+// Throws the exception for an invalid argument, with the argument's name and the reason.
 [[noreturn]] inline void refuse(const std::string &name, const std::string &why) {
     throw CLI::ValidationError(name, why);
 }
@@ -33,7 +33,7 @@ inline double number(const std::string &name, const std::string &text) {
     return value;
 }
 
-// Reads a whole number. It also accepts forms such as 1e6.
+// Converts the text of an argument to an integer. Forms such as 1e6 are accepted.
 template <class Whole> Whole whole_number(const std::string &name, const std::string &text) {
     long double value;
     char rest;
@@ -63,18 +63,18 @@ inline std::string in_words(double value) {
     return text;
 }
 
-// The value of FACTR for the option --until-still. The solve ends when f no longer decreases, or decreases by at most
-// 1e-64 if |f| is at most 1.
+// The value of FACTR that the option --until-still sets. The solve then ends when an iteration decreases f by at most
+// 1e-64 max(|f|, 1).
 constexpr double still_factr = 1e-64 / std::numeric_limits<double>::epsilon();
 constexpr const char *still_help =
     "end when f no longer falls by more than 1e-64 * max(|f|, 1), and by no other test: the test of the paper of 2014";
 
-// Rejects negative values and NaN.
+// Rejects an argument that is negative or NaN.
 inline void require_not_negative(const std::string &name, double value) {
     if (!(value >= 0)) refuse(name, "must not be negative, but is " + in_words(value));
 }
 
-// Adds an option that passes its text to read(name, text).
+// Adds an option to the command line. read(name, text) converts the text of its argument.
 template <class Read>
 CLI::Option *add_option(CLI::App &app, const std::string &name, const char *type, const std::string &help, Read read) {
     return app
@@ -96,8 +96,8 @@ CLI::Option *add_option(CLI::App &app, const std::string &name, const std::strin
     return add_option(app, name, type, help, read);
 }
 
-// Rejects two options that name the same file, because it would contain only what was written last. Options without a
-// file and special files such as /dev/null are ignored.
+// Rejects two options that name the same output file, because the file would contain only what was written last.
+// Options without a file, and special files such as /dev/null, are ignored.
 inline void require_different_files(const std::vector<std::pair<std::string, std::string>> &files) {
     namespace fs = std::filesystem;
     std::error_code none;
@@ -112,7 +112,7 @@ inline void require_different_files(const std::vector<std::pair<std::string, std
                 refuse(one->first, "'" + one->second + "' is the file of " + other->first + ", too");
 }
 
-// Adds the options that every program has; list() prints the available functions.
+// Adds the options --help, --version and --list, which every program has. list() prints the available functions.
 template <class List>
 void add_answers(CLI::App &app, const std::string &program, const std::string &list_help, List list) {
     app.name(program);
@@ -128,9 +128,8 @@ void add_answers(CLI::App &app, const std::string &program, const std::string &l
         ->trigger_on_parse();
 }
 
-// Reads the command line and then checks it as a whole.
-// Returns false if --help, --list or --version was given and has been handled.
-// Throws Failure with one line if the arguments are invalid.
+// Reads the command line, and then checks all arguments together. Returns false if --help, --list or --version was
+// given and has been handled. Throws Failure with one line of text if the arguments are invalid.
 template <class Check> bool parsed(CLI::App &app, int argc, char **argv, const Check &check) {
     try {
         app.parse(argc, argv);
@@ -141,7 +140,8 @@ template <class Check> bool parsed(CLI::App &app, int argc, char **argv, const C
         if (end.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success))
             throw Failure(exit_usage, text.substr(0, text.find('\n')) + " (see --help)");
         app.exit(end);
-        if (std::fflush(stdout) != 0 || std::ferror(stdout)) // the help that is printed must be complete
+        // Fails if the help was not printed completely.
+        if (std::fflush(stdout) != 0 || std::ferror(stdout))
             throw Failure(exit_failed, std::string("cannot write to standard output: ") + std::strerror(errno));
         return false;
     }

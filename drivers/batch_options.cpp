@@ -12,7 +12,7 @@ namespace {
 
 namespace functions = cudaopt::testfuncs::search;
 
-// The stopping tests as options. Their defaults are those of the library.
+// The stopping tests as command-line options. Their defaults are those of the library.
 constexpr Setting stopping_tests[] = {
     {"--eps", CUDA_OPT_EPS, "converged when ||Pg|| < eps * max(1, ||x||); 0: off [0]"},
     {"--pgtol", CUDA_OPT_PGTOL, "converged when the largest |Pg_i| <= pgtol; 0: only if Pg = 0 [1e-5]"},

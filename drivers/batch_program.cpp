@@ -1,5 +1,5 @@
-// batch_program count n m: minimises a test function from many random starts at once, each by its own L-BFGS-B solve,
-// by reverse communication. Like a user's program, it uses only the headers in include/.
+// batch_program count n m: minimises a test function from many random starts at once, with one L-BFGS-B solve per
+// start, by reverse communication. Like a user's program, it uses only the headers in include/.
 #include "batch_options.hpp"
 #include "cuda_opt.hpp"
 #include "failure.hpp"
@@ -32,7 +32,7 @@ template <class... Values> std::string text(const char *format, Values... values
     return written;
 }
 
-// Returns random number `index` in [0, 1) for a seed, by SplitMix64 (Steele, Lea, Flood 2014).
+// Returns the random number in [0, 1) with this index for a seed, by SplitMix64 (Steele, Lea, Flood 2014).
 double uniform(uint64_t seed, uint64_t index) {
     uint64_t z = seed * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u * (index + 1);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -41,13 +41,13 @@ double uniform(uint64_t seed, uint64_t index) {
     return static_cast<double>(z >> 11) / 9007199254740992.0;
 }
 
-// The results of each problem of the batch.
+// The results of a batch: each array has one element per problem.
 struct Ends {
     std::vector<int64_t> codes, iterations, evaluations;
     std::vector<double> f, pg_norm_inf;
 };
 
-// A batch with its arrays x, f and g in the memory space of its backend.
+// A batch of problems with its arrays x, f and g in the memory space of its backend.
 template <class Real> class Run {
   public:
     explicit Run(const BatchProgramOptions &options)
@@ -65,8 +65,8 @@ template <class Real> class Run {
 
     const cudaopt::Batch<Real> &batch() const { return batch_; }
 
-    // Sets the box, and draws random starts in it. If one of the bounds is infinite, the starts are drawn between the
-    // default bounds of the test function, limited to the box.
+    // Sets the bounds, and draws random starts within them. If one of the bounds is infinite, the starts are drawn
+    // between the default bounds of the test function, as far as these are within the given bounds.
     void start(const functions::Facts &facts) {
         const double lower = options_.lower.value_or(facts.lower), upper = options_.upper.value_or(facts.upper);
         batch_.set_uniform_bounds(static_cast<Real>(lower), static_cast<Real>(upper));
@@ -80,7 +80,7 @@ template <class Real> class Run {
 
     int solve() { return batch_.solve(*x_, *f_, *g_); }
     // Evaluates f and its gradient for all active problems. On the host, stop() is called between groups of problems.
-    // Once it has returned true, f is undefined for the remaining problems, which therefore keep their iterates.
+    // Once it has returned true, f is set to NaN for the remaining problems, which therefore keep their iterates.
     template <class Stop> void evaluate(const functions::Function &function, const Stop &stop) {
         functions::Rows<Real> rows{static_cast<int>(options_.n),
                                    batch_.active(),
@@ -105,7 +105,8 @@ template <class Real> class Run {
     }
 
   private:
-    // The number of variables that are evaluated between two calls of stop(): a few hundredths of a second at most.
+    // The number of variables that are evaluated between two calls of stop(). This takes a few hundredths of a second
+    // at most.
     static constexpr int64_t values_between_stops = 1 << 20;
 
     const BatchProgramOptions &options_;
@@ -114,7 +115,7 @@ template <class Real> class Run {
     std::optional<cudaopt::Array<double>> f_, wide_;
 };
 
-// "ITERATION_LIMIT", without the prefix of all names.
+// Returns the name of a return code without the prefix CUDA_OPT_, for example "ITERATION_LIMIT".
 std::string name_of(int64_t code) {
     const std::string name = cuda_opt_task_name(static_cast<int>(code)), common = "CUDA_OPT_";
     return name.rfind(common, 0) == 0 ? name.substr(common.size()) : name;
@@ -151,11 +152,11 @@ void write_rows(OutputFile &file, const Ends &ends) {
     file.write(rows);
 }
 
-// Checks that the machine has enough memory. A batch of one problem shows how much workspace a problem needs, and which
-// backend is used.
+// Checks that the machine has enough memory for the batch. A batch of one problem is created first, to determine the
+// backend and the workspace that a problem needs.
 template <class Real> void check_memory_for(const BatchProgramOptions &options) {
     const cudaopt::Batch<Real> unused(1, 1, 1, options.backend);
-    if (unused.on_cuda()) return; // the device has its own memory
+    if (unused.on_cuda()) return; // arrays on the device need no host memory
     cudaopt::Batch<Real> one(options.n, 1, options.m, options.backend);
     const cudaopt::Array<Real> x(one, std::vector<Real>(static_cast<std::size_t>(options.n))), g(one, options.n);
     const cudaopt::Array<double> f(one, 1);
@@ -169,7 +170,8 @@ template <class Real> void check_memory_for(const BatchProgramOptions &options) 
 template <class Real> int run_in(const BatchProgramOptions &options) {
     std::optional<EarlyInterrupt> early;
     early.emplace("batch_program: stopped before the first evaluation of all problems, so there is no result\n");
-    if (options.count > 0) check_memory_for<Real>(options); // otherwise the library reports the error
+    // For an invalid count, the library reports the error.
+    if (options.count > 0) check_memory_for<Real>(options);
     PhaseLine phase;
     phase.show("allocating the problems");
     const functions::Function function = functions::function_by_name(options.function);

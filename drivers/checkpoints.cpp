@@ -16,7 +16,7 @@ namespace driver {
 std::vector<unsigned char> read_checkpoint(const std::string &path, const cudaopt::Handle &s) {
     const auto n = static_cast<double>(s.get_int(CUDA_OPT_DIMENSION)),
                m = static_cast<double>(s.get_int(CUDA_OPT_MEMORY));
-    // An upper bound of the size of a checkpoint; see cuda_opt_save().
+    // This is an upper bound of the size of a checkpoint (see cuda_opt_save()).
     const double more_than_any = (2 * m + 8) * n * sizeof(double) + 100 * m * m + 10000;
     const std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(std::fopen(path.c_str(), "rb"), std::fclose);
     const auto fail = [&path] { throw Failure(exit_failed, "cannot read '" + path + "': " + std::strerror(errno)); };
@@ -38,22 +38,22 @@ namespace {
     throw Failure(exit_failed, "cannot write '" + path + "': " + std::strerror(errno));
 }
 
-// Resolves symbolic links, even if the target does not exist. Otherwise rename() would replace the link itself by a
-// file.
+// Returns the path after all symbolic links are resolved, even if the target does not exist. Otherwise rename() would
+// replace the link itself by a file.
 std::string followed(std::filesystem::path path) {
-    constexpr int most_links = 40; // the limit of Linux
+    constexpr int most_links = 40; // Linux has the same limit
     std::error_code error;
     for (int links = 0; is_symlink(path, error); links++) {
         if (links == most_links) errno = ELOOP, fail_to_write(path);
         const std::filesystem::path target = read_symlink(path, error);
         if (error) errno = error.value(), fail_to_write(path);
-        // This is the target itself if the target is absolute.
+        // If the target is an absolute path, operator/ returns the target itself.
         path = path.parent_path() / target;
     }
     return path;
 }
 
-// A new file with an unused name in the folder of `path`. Existing files are neither opened nor removed.
+// A new file with an unused name in the same folder as `path`. No existing file is opened or removed.
 class NewFile {
   public:
     explicit NewFile(const std::string &path) {
@@ -70,7 +70,7 @@ class NewFile {
         if (file_) std::remove(name_.c_str());
     }
     OutputFile &operator*() { return *file_; }
-    // Renames the new file to `path`. An existing file of that name is replaced.
+    // Renames the new file to `path`. An existing file with that name is replaced.
     void rename_to(const std::string &path) {
         if (std::rename(name_.c_str(), path.c_str()) != 0) fail_to_write(path);
         file_.reset();
@@ -88,7 +88,7 @@ Checkpoints::Checkpoints(const Options &options)
     if (!wanted()) return;
     const std::filesystem::path path(path_);
     std::error_code none;
-    // rename() would replace a special file such as /dev/null.
+    // Special files such as /dev/null are rejected, because rename() would replace them.
     if (exists(path, none) && !is_regular_file(path, none))
         throw Failure(exit_failed, "cannot write '" + path_ + "': not a regular file");
     NewFile{path_};
@@ -98,7 +98,8 @@ void Checkpoints::observe(cudaopt::Handle &s, int task, const Interrupt &interru
     if (!wanted() || task <= 0) return;
     const bool stop = interrupt.requested() && task != CUDA_OPT_NEW_ITERATE;
     const int64_t iteration = s.get_int(CUDA_OPT_ITERATIONS);
-    if (last_ < 0) last_ = iteration; // a resumed run already has this checkpoint
+    // A resumed run does not write the checkpoint again from which it was resumed.
+    if (last_ < 0) last_ = iteration;
     const bool due = task != CUDA_OPT_NEW_ITERATE && iteration >= last_ + every_;
     if (may_end_at_limit(s, task, seconds) || stop || due) {
         write(s.save());
@@ -107,8 +108,9 @@ void Checkpoints::observe(cudaopt::Handle &s, int task, const Interrupt &interru
     if (stop) s.request_stop();
 }
 
-// Returns whether the next call of the solver may end at the time limit, which it checks only during its calls. The
-// next call is assumed to take at most twice as long as the longest one so far.
+// Returns whether the next call of the solver may end the solve at a limit of iterations, evaluations or time. The
+// solver checks the time only during its calls. The next call is assumed to take at most twice as long as the longest
+// one so far.
 bool Checkpoints::may_end_at_limit(const cudaopt::Handle &s, int task, double seconds) {
     longest_call_ = std::max(longest_call_, seconds - seconds_before_);
     seconds_before_ = seconds;
@@ -119,8 +121,8 @@ bool Checkpoints::may_end_at_limit(const cudaopt::Handle &s, int task, double se
            (time > 0 && seconds + 2 * longest_call_ >= time);
 }
 
-// Writes a checkpoint. At any moment the file is a complete checkpoint, even if the program or the machine is
-// interrupted.
+// Writes a checkpoint. At any moment the file is a complete checkpoint, even if the program or the machine stops during
+// the write.
 void Checkpoints::write(const std::vector<unsigned char> &checkpoint) const {
     NewFile file(path_);
     (*file).write(checkpoint.data(), checkpoint.size());

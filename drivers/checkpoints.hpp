@@ -1,4 +1,4 @@
-// Writes the checkpoints of a run: at a given interval of iterations, and when Ctrl-C ends it.
+// Writes the checkpoints of a run: after every k-th iteration, and when Ctrl-C ends the run.
 #pragma once
 
 #include "cuda_opt.hpp"
@@ -11,20 +11,22 @@
 
 namespace driver {
 
-// Returns the contents of a file, but no more bytes than the largest checkpoint of such a solve has. An endless file
-// such as /dev/zero is therefore not read completely. Throws Failure if the file cannot be read.
+// Returns the contents of a checkpoint file. At most as many bytes are read as the largest checkpoint of such a solve
+// has, so that an endless file such as /dev/zero does no harm. Throws Failure if the file cannot be read.
 std::vector<unsigned char> read_checkpoint(const std::string &path, const cudaopt::Handle &s);
 
 class Checkpoints {
   public:
-    // Throws Failure before the solve starts if the file cannot be written.
+    // Throws Failure, before the solve starts, if the checkpoint file cannot be written.
     explicit Checkpoints(const Options &options);
 
-    // Must be called after each call of the solver, before its task is done. It writes a checkpoint at the given
-    // interval, and in two cases in which the solve is about to end, because the checkpoint of a solve that has ended
-    // cannot be continued. One is Ctrl-C, which therefore has to be detected here and not by the solver. The other is
-    // that the next call may end at a limit, which requires CUDA_OPT_REPORT_ITERATES. seconds: time since the solve
-    // began. Throws Failure if a checkpoint cannot be written; the previous one remains valid.
+    // Writes a checkpoint if one is due. Call this after each call of the solver, before its task is done.
+    //
+    // A checkpoint is written at the given interval of iterations. It is also written when the solve is about to end,
+    // because the checkpoint of a solve that has ended cannot be continued. This happens in two cases. After Ctrl-C,
+    // this function and not the solver must detect the request. If the next call may end at a limit,
+    // CUDA_OPT_REPORT_ITERATES must be set. seconds: time since the solve began. Throws Failure if a checkpoint cannot
+    // be written; the previous one remains valid.
     void observe(cudaopt::Handle &s, int task, const Interrupt &interrupt, double seconds);
     bool wanted() const { return !path_.empty(); }
 
@@ -32,10 +34,10 @@ class Checkpoints {
     bool may_end_at_limit(const cudaopt::Handle &s, int task, double seconds);
     void write(const std::vector<unsigned char> &checkpoint) const;
 
-    const std::string path_; // with symbolic links resolved
+    const std::string path_; // path of the checkpoint file after symbolic links are resolved
     const int64_t every_;
-    int64_t last_ = -1; // the iteration of the last checkpoint; -1: the first call has not been made
-    // The time of the last call of observe(), and the longest time between two calls.
+    int64_t last_ = -1; // iteration of the last checkpoint; -1: observe() was not called yet
+    // The time at the last call of observe(), and the longest time between two such calls, in seconds.
     double seconds_before_ = 0, longest_call_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Writes iterates as comma separated values, with all digits.
+// Writes the iterates of a solve as comma-separated values, with enough digits to restore each number exactly.
 #pragma once
 
 #include "history.hpp"

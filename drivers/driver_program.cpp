@@ -1,5 +1,5 @@
-// driver_program n [m]: minimises a test problem and prints the log of the manual. Like a user's program, it uses only
-// the headers in include/.
+// driver_program n [m]: minimises a test problem and prints the log in the format of the manual of 2013. Like a user's
+// program, it uses only the headers in include/.
 #include "checkpoints.hpp"
 #include "cuda_opt.hpp"
 #include "failure.hpp"
@@ -41,8 +41,7 @@ class Clock {
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// Fills an array of n values by calling fill(first, count, values) for chunks, so that host memory for one chunk
-// suffices.
+// Fills an array of n values in chunks, by calls of fill(first, count, values). Host memory for one chunk is enough.
 template <class Real, class Fill> void load(Array<Real> &to, int64_t n, const Fill &fill) {
     constexpr int64_t most = 1 << 20;
     std::vector<Real> values(static_cast<std::size_t>(std::min(n, most)));
@@ -53,8 +52,8 @@ template <class Real, class Fill> void load(Array<Real> &to, int64_t n, const Fi
     }
 }
 
-// Sets the lower and the upper bounds. Each of them is the value given for all variables, or the problem's own array if
-// no value was given; otherwise there is no bound.
+// Sets the lower and the upper bounds. A side has the value that the command line gives for all variables, otherwise
+// the problem's own array, otherwise no bound.
 template <class Real> class Bounds {
   public:
     Bounds(Minimiser<Real> &s, const Problem &problem, const Options &options) {
@@ -86,14 +85,15 @@ void apply_settings(cudaopt::Handle &s, const std::vector<GivenSetting> &setting
         });
 }
 
-// Continues from a checkpoint. Its settings are used, except for those given on the command line.
+// Continues a solve from a checkpoint. The settings in the checkpoint are used, except for those on the command line.
 template <class Real>
 void resume(Minimiser<Real> &s, const Options &options, Array<Real> &x, Array<double> &f, Array<Real> &g) {
     named("--resume: '" + options.resume + "'",
           [&] { s.load(read_checkpoint(options.resume, s), x.data(), f.data(), g.data()); });
     std::vector<GivenSetting> late;
     for (const GivenSetting &setting : options.settings) {
-        if (setting.key == CUDA_OPT_THREADS) continue; // already set when the handle was created
+        // The number of threads was already set when the handle was created.
+        if (setting.key == CUDA_OPT_THREADS) continue;
         if (setting.key != CUDA_OPT_HISTORY_BITS && setting.key != CUDA_OPT_INITIAL_HESSIAN) {
             late.push_back(setting);
             continue;
@@ -113,8 +113,8 @@ std::string title(const cudaopt::Handle &s, const Problem &problem, const Option
            (s.on_cuda() ? ", CUDA" : ", host") + (options.single ? ", single precision" : "");
 }
 
-// Checks the gradient and prints the resulting sentence on standard output. Returns exit_failed if the gradient is
-// wrong.
+// Compares the gradient with differences of f and prints the result as a sentence on standard output. Returns
+// exit_failed if the gradient is wrong.
 template <class Real>
 int check_gradient(Minimiser<Real> &s, Problem &problem, const Place &place, Array<Real> &x, Array<double> &f,
                    Array<Real> &g) {
@@ -166,8 +166,9 @@ template <class Real> int minimise(const Options &options, Problem &problem) {
             checkpoints.observe(s, task, interrupt, clock.seconds());
         effort.searches.observe(s, task, call.seconds());
         if (effort.solver_calls++ == 0 && (task > 0 || resumed)) {
-            log.head(s, problem); // the library has accepted the arguments
-            // The last evaluation that the library counts is not done yet if the task is positive.
+            // At this point the library has accepted the arguments.
+            log.head(s, problem);
+            // If the task is positive, the library has already counted an evaluation that is still to be made.
             evaluations_before = s.get_int(CUDA_OPT_EVALUATIONS) - (task > 0);
         }
         log.check_written();
@@ -187,7 +188,8 @@ template <class Real> int minimise(const Options &options, Problem &problem) {
     progress.clear();
 
     const std::string message = s.message();
-    if (effort.evaluations == 0 && !resumed) s.check(task); // rejected before the solve started
+    // The library has rejected the input before the solve started.
+    if (effort.evaluations == 0 && !resumed) s.check(task);
     log.summary(s, problem, effort);
     log.check_written();
     recorder.draw(title(s, problem, options), message);

@@ -1,6 +1,8 @@
-// mpirun -n R driver_program_mpi n m: minimises a test problem on R ranks, as driver_program does on one. Each rank
-// stores a part of the variables, on the host or, with --backend cuda, on one GPU per rank. Rank 0 prints the log. It
-// is an example of a program with MPI: docs/ranks.md.
+// mpirun -n R driver_program_mpi n m: minimises a test problem on R ranks (MPI processes), as driver_program does on
+// one.
+//
+// Each rank stores a part of the variables, on the host or, with --backend cuda, on its own GPU. Rank 0 prints the log.
+// docs/ranks.md uses this program as an example of a program with MPI.
 #include "cuda_opt/mpi.h"
 #include "failure.hpp"
 #include "interrupt.hpp"
@@ -25,7 +27,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Returns the number of this rank among the ranks of the same machine.
+// Returns the number of this rank among the ranks on the same machine.
 int rank_on_machine() {
     MPI_Comm machine;
     int rank = 0;
@@ -45,7 +47,8 @@ void refuse_unserved(const Options &options) {
     if (!options.resume.empty()) refuse("--resume");
 }
 
-// A solve on one rank. The constructor performs every step that can fail on one rank only, before the first exchange.
+// The solve on one rank. The constructor performs all steps that can fail on a single rank, before the ranks
+// communicate.
 template <class Real> class RankSolve {
   public:
     RankSolve(const Options &options, std::unique_ptr<cudaopt::testfuncs::Problem> problem, const RankCut &cut)
@@ -77,7 +80,7 @@ template <class Real> class RankSolve {
                               static_cast<Real>(options_.upper.value_or(INFINITY)));
     }
 
-    // Returns the exit status.
+    // Performs the solve and returns the exit status of the program.
     int run() {
         const bool prints = cut_.rank == 0;
         Progress progress(false);
@@ -90,7 +93,7 @@ template <class Real> class RankSolve {
         int task;
         do {
             const auto call = std::chrono::steady_clock::now();
-            do { // exchanges belong to the call that requested them
+            do { // all-gathers count as part of the call
                 task = s_.solve(x_.data(), f_.data(), g_.data());
                 if (task == CUDA_OPT_EXCHANGE) task = cuda_opt_exchange_mpi(s_, MPI_COMM_WORLD);
             } while (task == CUDA_OPT_EXCHANGE);
@@ -106,7 +109,8 @@ template <class Real> class RankSolve {
         effort.seconds = seconds_since(start);
         effort.iterations = s_.get_int(CUDA_OPT_ITERATIONS);
         effort.solver_seconds = s_.get_real(CUDA_OPT_SOLVER_SECONDS);
-        if (effort.evaluations == 0) s_.check(task); // rejected before the solve started
+        // The library has rejected the input before the solve started.
+        if (effort.evaluations == 0) s_.check(task);
         if (prints) {
             log.summary(s_, *problem_, effort);
             log.check_written();
@@ -127,13 +131,13 @@ template <class Real> class RankSolve {
     cudaopt::Array<double> f_;
 };
 
-// Returns the function to call once all ranks are ready. The function is empty if an option such as --help has been
-// handled and nothing remains to be done.
+// Reads the command line and returns the function that performs the solve, to be called once all ranks are ready. The
+// function is empty if an option such as --help was given and has been handled.
 std::function<int()> prepare(int argc, char **argv, int rank, int ranks, int on_machine) {
     std::optional<Options> options = parse_options(argc, argv);
     if (!options) return {};
     refuse_unserved(*options);
-    if (options->threads == 0) options->threads = 1; // one thread per rank
+    if (options->threads == 0) options->threads = 1; // the default is one thread per rank
     if (options->backend == CUDA_OPT_BACKEND_CUDA) choose_device(on_machine);
     std::unique_ptr<cudaopt::testfuncs::Problem> problem;
     try {
@@ -149,25 +153,25 @@ std::function<int()> prepare(int argc, char **argv, int rank, int ranks, int on_
     return options->single ? ready(float{}) : ready(double{});
 }
 
-// The result of an action: its exit status, or the exit status and the message of the exception that it threw.
+// The result of an action: its exit status and, if it threw an exception, the exception's message.
 struct Outcome {
     int status = 0;
-    std::string sentence; // the message of the exception; empty if none was thrown
+    std::string sentence; // message of the exception; empty if there was none
 };
 template <class Action> Outcome attempt(const Action &action) {
     try {
         return {action(), ""};
     } catch (const Failure &failure) {
         return {failure.status, failure.what()};
-    } catch (const cudaopt::Error &failure) { // improper input can only stem from the command line
+    } catch (const cudaopt::Error &failure) { // only the command line can be the cause
         return {failure.code() == CUDA_OPT_IMPROPER_INPUT ? exit_usage : exit_failed, failure.what()};
     } catch (const std::exception &failure) {
         return {exit_failed, failure.what()};
     }
 }
 
-// Prints the message of the lowest rank that has failed. Returns its status on all ranks, or 0 if none has failed. This
-// is a collective call.
+// Compares the outcomes of all ranks. If some have failed, this prints the message of the lowest of them and returns
+// its status on all ranks; otherwise it returns 0. All ranks must call this function (it is a collective operation).
 int status_of_all(const Outcome &own, int rank, int ranks) {
     const int mine = own.sentence.empty() ? ranks : rank;
     int failed, status = own.status;
@@ -178,9 +182,11 @@ int status_of_all(const Outcome &own, int rank, int ranks) {
     return status;
 }
 
-// Runs the program on one rank and returns the exit status. Before the solve the ranks agree that all of them are
-// ready, so that no rank waits for the packets of a rank that has failed. During the solve the library reports a
-// failure to all ranks. An exception on a single rank during the solve aborts the program.
+// Runs the program on one rank and returns the exit status.
+//
+// Before the solve the ranks agree that all of them are ready, so that no rank waits for a rank that has failed. During
+// the solve the library reports a failure to all ranks. An exception on one rank only during the solve aborts the
+// program.
 int run(int argc, char **argv, int rank, int ranks) {
     const int on_machine = rank_on_machine();
     std::function<int()> solve;
@@ -192,7 +198,8 @@ int run(int argc, char **argv, int rank, int ranks) {
     if (!solve) return 0;
     const Outcome outcome = attempt(solve);
     if (outcome.sentence.empty()) return outcome.status;
-    const bool on_all_alike = outcome.status == exit_usage; // the first exchange was refused
+    // This status means that all ranks rejected the same input at the first exchange.
+    const bool on_all_alike = outcome.status == exit_usage;
     if (rank == 0 || !on_all_alike)
         std::fprintf(stderr, "driver_program_mpi: rank %d: %s\n", rank, outcome.sentence.c_str());
     if (!on_all_alike) MPI_Abort(MPI_COMM_WORLD, outcome.status);

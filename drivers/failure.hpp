@@ -1,4 +1,4 @@
-// A failure that ends the program with one line on stderr and an exit status.
+// The exception Failure, which ends a program with one line on stderr and an exit status.
 #pragma once
 
 #include "cuda_opt.hpp"
@@ -14,7 +14,7 @@
 
 namespace driver {
 
-constexpr int exit_failed = 1; // not converged, or another failure
+constexpr int exit_failed = 1; // the solve did not converge, or something else failed
 constexpr int exit_usage = 2;  // wrong arguments
 
 struct Failure : std::runtime_error {
@@ -22,7 +22,7 @@ struct Failure : std::runtime_error {
     int status;
 };
 
-// Calls action(). If it fails, the name of an option or of a file is added to the message.
+// Calls action(). If the library reports an error, `name` (an option or a file) is added to the message.
 template <class Action> void named(const std::string &name, const Action &action) {
     try {
         action();
@@ -31,15 +31,17 @@ template <class Action> void named(const std::string &name, const Action &action
     }
 }
 
-// Opens /dev/null on each of the descriptors 0, 1 and 2 that is closed when the program starts. Otherwise the next file
-// that the program opens would become its standard output.
+// Opens /dev/null on each of the file descriptors 0, 1 and 2 that is closed when the program starts. Otherwise the next
+// file that the program opens would become its standard output.
 inline void open_standard_descriptors() {
     for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-        if (fcntl(descriptor, F_GETFD) == -1) // open() returns the lowest free descriptor, which is this one
+        // open() returns the lowest free descriptor. This is `descriptor`, because all lower ones are open.
+        if (fcntl(descriptor, F_GETFD) == -1)
             static_cast<void>(open("/dev/null", descriptor == STDIN_FILENO ? O_RDONLY : O_WRONLY));
 }
 
-// Returns the exit status of a program: the value of run(), or that of the failure that ended it.
+// Calls run() and returns the exit status of the program: the value of run(), or the status of the failure that it
+// threw.
 template <class Run> int guarded(const char *program, const Run &run) {
     open_standard_descriptors();
     const auto failed = [program](int status, const char *line) {
@@ -50,7 +52,7 @@ template <class Run> int guarded(const char *program, const Run &run) {
         return run();
     } catch (const Failure &failure) {
         return failed(failure.status, failure.what());
-    } catch (const cudaopt::Error &failure) { // improper input can only stem from the arguments
+    } catch (const cudaopt::Error &failure) { // only the arguments can be the cause
         return failed(failure.code() == CUDA_OPT_IMPROPER_INPUT ? exit_usage : exit_failed, failure.what());
     } catch (const std::bad_alloc &) {
         return failed(exit_failed, "out of memory");

@@ -1,4 +1,4 @@
-// The accepted iterates of a solve, as the library reports them.
+// The accepted iterates of a solve, as the library reports them, with the cost so far.
 #pragma once
 
 #include "cuda_opt.hpp"
@@ -12,10 +12,10 @@ struct Iterate {
     int64_t iteration, evaluations;
     double f, pg_norm2, pg_norm_inf, step;
     int64_t free, at_lower, at_upper;
-    double seconds; // wall time since the start
+    double seconds; // elapsed time since the start
 };
 
-// Returns the last accepted iterate with the cost so far. The start is iteration 0.
+// Returns data about the last accepted iterate and the cost so far. The start has the iteration number 0.
 inline Iterate current_iterate(const cudaopt::Handle &s, int64_t evaluations, double seconds) {
     return {s.get_int(CUDA_OPT_ITERATIONS),   evaluations,
             s.get_real(CUDA_OPT_F),           s.get_real(CUDA_OPT_PG_NORM2),

@@ -12,26 +12,26 @@
 namespace driver {
 namespace {
 
-// The solver to be stopped. A signal handler has no arguments, so this is the only place where the program has global
-// variables.
+// The solver that Ctrl-C stops, and whether Ctrl-C has been pressed. These variables are global because a signal
+// handler receives no arguments. The program has no other global variables than those of its signal handlers.
 std::atomic<cuda_opt *> interrupted{nullptr};
 std::atomic<bool> asked{false};
 std::atomic<const char *> line_to_write{nullptr};
 
-// Writes a line to the terminal. write() is the only output function that a signal handler may call.
+// Writes a line to the terminal by write(), one of the few functions that a signal handler may call.
 void write_line(const char *line) {
-    constexpr char erase[] = "\r\033[K"; // erases the line that shows the progress
+    constexpr char erase[] = "\r\033[K"; // this sequence erases the line that shows the progress
     if (isatty(STDERR_FILENO)) static_cast<void>(!write(STDERR_FILENO, erase, sizeof erase - 1));
     static_cast<void>(!write(STDERR_FILENO, line, std::strlen(line)));
 }
 
-// Requests SIGALRM after this time; 0: cancels the request.
+// Requests the signal SIGALRM after this time in milliseconds. 0 cancels the request.
 void set_alarm(int milliseconds) {
     const itimerval timer = {{0, 0}, {0, milliseconds * 1000}};
     setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
-// Writes the reminder when SIGALRM arrives. It is written only to a terminal, not to a file.
+// The handler of SIGALRM. It writes the reminder, but only if stderr is a terminal.
 void write_reminder(int) {
     const char *const line = line_to_write.load();
     if (line && isatty(STDERR_FILENO)) write_line(line);

@@ -1,4 +1,4 @@
-// Handles Ctrl-C: the first one requests that the run ends with the best iterate, and a second one ends the program.
+// Handles Ctrl-C. The first Ctrl-C requests that the run end with the best iterate; a second one ends the program.
 #pragma once
 
 #include "cuda_opt.h"
@@ -7,10 +7,13 @@ namespace driver {
 
 class Interrupt {
   public:
+    // Begins to handle Ctrl-C.
+    //
     // s: the solver that receives the stop request; NULL if the program itself checks requested().
+    //
     // reminder: a line with its newline, or NULL. It is printed to the terminal if the program has not ended 0.7 s
-    // after the signal, because it is executing a call that does not check the request. The text must exist as long as
-    // this object.
+    // after Ctrl-C, because it is executing a call that does not check the request. The text must exist as long as this
+    // object.
     explicit Interrupt(cuda_opt *s, const char *reminder = nullptr);
     ~Interrupt();
     Interrupt(const Interrupt &) = delete;
@@ -19,11 +22,11 @@ class Interrupt {
     bool requested() const;
 };
 
-// Handles Ctrl-C while a program prepares its work. There is no result to report, so the program ends at once with one
-// line.
+// Handles Ctrl-C while a program prepares its work. As there is no result to report, the program then ends at once with
+// one line of text.
 class EarlyInterrupt {
   public:
-    // line: the line with its newline. The text must exist as long as this object.
+    // line: the text to print after Ctrl-C, with a newline. It must exist as long as this object.
     explicit EarlyInterrupt(const char *line);
     ~EarlyInterrupt();
     EarlyInterrupt(const EarlyInterrupt &) = delete;

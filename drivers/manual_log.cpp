@@ -21,7 +21,7 @@ std::string format(const char *pattern, ...) {
     return line;
 }
 
-// Returns "Rosenbrock" for "Extended Rosenbrock", as in the manual's log.
+// Returns the problem's name as the manual's log prints it: "Rosenbrock" for "Extended Rosenbrock".
 std::string name_in_manual(const cudaopt::testfuncs::Problem &problem) {
     const std::string extended = "Extended ", &title = problem.facts().title;
     return title.rfind(extended, 0) == 0 ? title.substr(extended.size()) : title;
@@ -30,7 +30,8 @@ std::string name_in_manual(const cudaopt::testfuncs::Problem &problem) {
 } // namespace
 
 ManualLog::ManualLog(const Options &options, Progress &progress) : options_(options), progress_(progress) {
-    std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ); // so that a reader of the log sees each line at once
+    // Line buffering lets a reader of the log see each line at once.
+    std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
 }
 
 void ManualLog::write_line(const std::string &line) {
@@ -89,7 +90,7 @@ void ManualLog::translate(const std::string &line) {
 }
 
 void ManualLog::summary(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem &problem, const Effort &effort) {
-    // An evaluation on CUDA is only enqueued, so that its time cannot be measured here. It is computed as the total
+    // On CUDA an evaluation is only enqueued, so that its time cannot be measured here. It is computed as the total
     // time minus the solver's time.
     counts_and_times(effort,
                      s.on_cuda() ? std::max(0., effort.seconds - effort.solver_seconds) : effort.evaluation_seconds);
@@ -101,7 +102,7 @@ void ManualLog::counts_and_times(const Effort &effort, double evaluation_seconds
     const auto time = [this](const char *label, double seconds, int64_t parts = 1) {
         write_line(format("%s: %f ms", label, 1000 * seconds / static_cast<double>(std::max<int64_t>(1, parts))));
     };
-    // In the reverse communication of VA15, the first call already has f and g.
+    // VA15 needs one call less than the solver, because its first call already receives f and g.
     const int64_t calls = effort.solver_calls - 1;
     count("Number of function and gradient evaluations for L-BFGS", effort.evaluations);
     time("Total time for the function and gradient evaluations", evaluation_seconds);
@@ -109,8 +110,9 @@ void ManualLog::counts_and_times(const Effort &effort, double evaluation_seconds
     count("Number of l-bfgs calls", calls);
     time("Total time for the execution of l-bfgs", effort.solver_seconds);
     time("Average time for the executions of l-bfgs", effort.solver_seconds, calls);
-    time("Total time for the execution of mcstep", 0);          // a few operations on scalars, which are not timed
-    time("Total time for the execution of CUBLAS routines", 0); // CUBLAS is not used
+    // mcstep consists of a few operations on scalars, which are not timed.
+    time("Total time for the execution of mcstep", 0);
+    time("Total time for the execution of CUBLAS routines", 0); // this program does not use CUBLAS
     count("Number of calls to mcsrch", effort.searches.count());
     time("Average time for the execution of mcsrch", effort.searches.seconds(), effort.searches.count());
     time("Total time for the execution of mcsrch", effort.searches.seconds());
@@ -120,7 +122,8 @@ void ManualLog::counts_and_times(const Effort &effort, double evaluation_seconds
 void ManualLog::results_beyond_the_manual(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem &problem,
                                           const Effort &effort) {
     write_line("");
-    if (terminated_) write_line(std::string(" ") + s.message()); // otherwise it replaces the manual's sentence
+    // If no stopping test was satisfied, the message has already replaced the manual's sentence.
+    if (terminated_) write_line(std::string(" ") + s.message());
     write_line(
         format(" BACKEND = %s   PRECISION = %s", s.on_cuda() ? "CUDA" : "HOST", options_.single ? "SINGLE" : "DOUBLE"));
     if (!problem.shape().empty()) write_line(" " + problem.shape());

@@ -1,6 +1,7 @@
-// Writes the log to stdout in the format of the 2013 manual. The library writes the iterates. This class adds what only
-// the driver knows: the description of the problem before the iterates, and counts and times after them. Results that
-// the manual's log does not contain follow its lines.
+// Writes the log to stdout in the format of the 2013 manual.
+//
+// The library writes the iterates. This class adds the description of the problem before the iterates, and counts and
+// times after them. Results that the manual's log does not contain follow at the end.
 #pragma once
 
 #include "cuda_opt.hpp"
@@ -12,31 +13,31 @@
 
 namespace driver {
 
-// Counts calls of the routine mcsrch of VA15, which performs the line search. VA15 calls it once to begin a line
-// search, and once with f and g of each trial point.
+// Counts calls of mcsrch, the line search routine of VA15. VA15 calls it once to begin a line search, and once with f
+// and g of each trial point.
 class SearchCalls {
   public:
-    // Must be called after each call of the solver. seconds: the duration of that call.
+    // Call this after each call of the solver. seconds: the duration of that call of the solver.
     void observe(const cudaopt::Handle &s, int task, double seconds);
     int64_t count() const { return count_; }
-    // Returns the time of those calls of the solver in which a line search continued. A call that ends a line search
-    // also computes the next direction and is not included.
+    // Returns the time of those calls of the solver in which a line search continued. Calls that end a line search are
+    // not included, because they also compute the next direction.
     double seconds() const { return seconds_; }
 
   private:
     bool evaluated_ = false, searching_ = false;
-    // The number of line searches that have ended, and the number of calls of mcsrch.
+    // The number of line searches that have ended, and the number of calls of mcsrch, the line search routine.
     int64_t ended_ = 0, count_ = 0;
     double seconds_ = 0;
 };
 
-// The cost of this run of the program. It does not include earlier runs that have written a checkpoint.
+// The cost of this run of the program. The cost of earlier runs that have written a checkpoint is not included.
 struct Effort {
     bool bounded = false;
     int64_t solver_calls = 0, evaluations = 0, iterations = 0;
-    double evaluation_seconds = 0; // in f and g; measured on the host backend only
+    double evaluation_seconds = 0; // time of f and g, on the host backend only
     double solver_seconds = 0;
-    double seconds = 0; // wall time of the whole loop
+    double seconds = 0; // elapsed time of the whole loop
     SearchCalls searches;
 };
 
@@ -44,16 +45,17 @@ class ManualLog {
   public:
     ManualLog(const Options &options, Progress &progress);
 
-    // Registers this object as the receiver of the log lines of the solver s.
+    // Makes this object the receiver of the log lines that the solver s writes.
     void attach(cudaopt::Handle &s);
     void head(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem &problem);
     void summary(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem &problem, const Effort &effort);
-    // Throws Failure if an earlier line could not be written. It must not be called within the library's log callback.
+    // Throws Failure if an earlier line of the log could not be written. Do not call this within the library's log
+    // callback.
     void check_written() const;
 
   private:
     void write_line(const std::string &line);
-    // Writes a line that the library has produced in the manual's format.
+    // Writes a log line of the library in the manual's format.
     void translate(const std::string &line);
     void head_of_table();
     void counts_and_times(const Effort &effort, double evaluation_seconds);
@@ -62,8 +64,8 @@ class ManualLog {
 
     const Options &options_;
     Progress &progress_;
-    bool terminated_ = false; // whether the library has reported that a stopping test is satisfied
-    int error_ = 0;           // the errno of the first line that could not be written
+    bool terminated_ = false; // true: the library has reported that a stopping test is satisfied
+    int error_ = 0;           // errno of the first line that could not be written
 };
 
 } // namespace driver

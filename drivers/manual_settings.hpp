@@ -1,5 +1,5 @@
-// The settings of the run in the 2013 manual. Each is set explicitly, so that a change of the library's defaults does
-// not change the iterates of the drivers.
+// The settings of the run that the 2013 manual shows. Each is set explicitly, so that a change of the library's
+// defaults does not change the iterates of the programs.
 #pragma once
 
 #include "cuda_opt.hpp"
@@ -10,26 +10,26 @@
 namespace driver {
 
 inline void set_as_in_manual(cudaopt::Handle &s) {
-    // The initial Hessian approximation is the identity at the start, and a multiple of it afterwards.
+    // The initial Hessian approximation is the identity in the first iteration and a multiple of the identity later.
     s.set_int(CUDA_OPT_INITIAL_HESSIAN, CUDA_OPT_INITIAL_HESSIAN_SCALAR);
-    // With this setting the solve continues where VA15 would give up. This does not happen in the manual's run.
+    // With ROBUST the solve continues in cases in which VA15 would give up. None of them occurs in the manual's run.
     s.set_int(CUDA_OPT_ROBUST, 1);
 
-    // The only stopping test of the manual is ||g|| < eps max(1, ||x||).
+    // ||g|| < eps max(1, ||x||) is the only stopping test of the manual.
     s.set_real(CUDA_OPT_EPS, 1e-5);
     s.set_real(CUDA_OPT_PGTOL, 0);
     s.set_real(CUDA_OPT_FACTR, 0);
     s.set_real(CUDA_OPT_F_TARGET, -std::numeric_limits<double>::infinity());
     s.set_real(CUDA_OPT_F_UNBOUNDED, -std::numeric_limits<double>::infinity());
-    // The test of rounding errors, which VA15 reports as state -1, is disabled.
+    // This disables the stopping test of rounding errors. VA15 reports the same case as an error, as state -1.
     s.set_real(CUDA_OPT_ROUNDING, 0);
-    // The option --factr alone determines the test of the decrease of f.
+    // The test of a small decrease of f, which the option --factr enables, does not also require a small gradient.
     s.set_real(CUDA_OPT_RELATIVE_GTOL, INFINITY);
     s.set_int(CUDA_OPT_MAX_ITERATIONS, 2000); // the manual's argument icall
     s.set_int(CUDA_OPT_MAX_EVALUATIONS, 0);
     s.set_real(CUDA_OPT_MAX_SECONDS, 0);
 
-    // The parameters of the line search.
+    // These are the parameters of the line search.
     s.set_real(CUDA_OPT_FTOL, 1e-4);
     s.set_real(CUDA_OPT_GTOL, 0.9);
     s.set_real(CUDA_OPT_XTOL, std::numeric_limits<double>::epsilon());

@@ -10,7 +10,7 @@
 namespace driver {
 namespace {
 
-// Returns the value of a line of /proc/meminfo in bytes; 0 if there is no such line.
+// Returns the value of one line of /proc/meminfo in bytes, or 0 if there is no such line.
 double meminfo(const std::string &name) {
     std::ifstream file("/proc/meminfo");
     std::string word, rest;
@@ -30,9 +30,9 @@ std::string gigabytes(double bytes) {
 
 void check_memory(const char *program, double bytes) {
     const double whole = meminfo("MemTotal") + meminfo("SwapTotal");
-    // In a container the kernel may report the available memory of the whole machine.
+    // The minimum is needed in a container, where the kernel may report the available memory of the whole machine.
     const double available = std::min(meminfo("MemAvailable"), whole);
-    if (available == 0) return; // the amounts are unknown
+    if (available == 0) return; // the available memory is unknown
     if (bytes > whole)
         throw Failure(exit_failed, "out of memory: this run needs " + gigabytes(bytes) + ", and the machine has " +
                                        gigabytes(whole));

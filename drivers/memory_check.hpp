@@ -1,11 +1,12 @@
-// Checks the memory of this machine before a program uses most of it.
+// Checks before a long run that this machine has enough memory.
 #pragma once
 
 namespace driver {
 
-// Compares the memory that a run needs on the host with the available memory. If it needs more than half, a line on
-// stderr says so, because a machine that starts to swap, or ends a process to free memory, gives no reason. Throws
-// Failure if the machine has less memory in total than the run needs.
+// Compares the host memory that a run needs (`bytes`) with the available memory.
+//
+// If more than half of the available memory is needed, a line on stderr warns the user. A machine that starts to swap,
+// or that ends a process to free memory, would give no reason. Throws Failure if the machine has less memory in total.
 void check_memory(const char *program, double bytes);
 
 } // namespace driver

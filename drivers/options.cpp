@@ -14,7 +14,7 @@
 namespace driver {
 namespace {
 
-// The stopping tests as options. Their defaults are those of set_as_in_manual().
+// The stopping tests as command-line options. Their defaults are those of set_as_in_manual().
 constexpr Setting stopping_tests[] = {
     {"--eps", CUDA_OPT_EPS, "converged when ||Pg|| < eps * max(1, ||x||); 0: off [1e-5]"},
     {"--pgtol", CUDA_OPT_PGTOL, "converged when the largest |Pg_i| <= pgtol; 0: off [0]"},
@@ -76,14 +76,14 @@ void check_tests(const Options &options) {
             refuse("--until-still", "is the only test, but there is " + test);
 }
 
-// Sets stpmin to 0 before the other settings, if stpmin and stpmax are both given. stpmin must never exceed stpmax, and
-// settings are applied in the order of their tables, in which stpmax comes before stpmin.
+// If stpmin and stpmax are both given, stpmin is first set to 0. stpmin must never exceed stpmax, not even between two
+// settings, and stpmax is set before stpmin.
 void make_way_for_steps(Options &options) {
     if (given(options, "--stpmin") && given(options, "--stpmax"))
         options.settings.insert(options.settings.begin(), {"--stpmin", CUDA_OPT_STPMIN, 0.0});
 }
 
-// Reads a parameter of the problem from a text of the form NAME=VALUE.
+// Reads one parameter of the test problem from a text of the form NAME=VALUE.
 void read_parameter(const std::string &text, Options &options) {
     const std::size_t equals = text.find('=');
     if (equals == 0 || equals == std::string::npos)
@@ -92,7 +92,7 @@ void read_parameter(const std::string &text, Options &options) {
     options.parameters[name] = number("--parameter " + name, text.substr(equals + 1));
 }
 
-// Returns the text " = 5" for a default value of 5, or nothing if the problem chooses the value.
+// Returns the default value of a parameter as text, for example " = 5", or nothing if the problem chooses the value.
 std::string standard_value(const cudaopt::testfuncs::Parameter &parameter) {
     return std::isnan(parameter.standard) ? "" : " = " + cudaopt::testfuncs::text_of(parameter.standard);
 }
@@ -108,7 +108,7 @@ void print_problems() {
     }
 }
 
-// The options of the command line, each with the function that reads its text.
+// Adds all options of the command line. Each has a function that converts its text.
 class CommandLine {
   public:
     explicit CommandLine(Options &options) : options_(options) {
@@ -179,7 +179,7 @@ class CommandLine {
             "f: iterates 1, f + 1, 2f + 1, ... and the last; 0: first and last; -1: no log\n"
             "t: 0: one line per iterate; 1: also the first x and g; 2: also every x; 3: also every g",
             [&o](auto &, auto &text) { read_iprint(text, o); });
-        // An option of former versions, which had another log by default. Its only valid value is "manual".
+        // The option --log exists only for compatibility with earlier versions. Its only valid value is "manual".
         add("--log", "NAME", "", [](auto &name, auto &text) {
             if (text != "manual") refuse(name, "must be manual, the only log, not '" + text + "'");
         })->group("");
@@ -246,7 +246,7 @@ std::optional<Options> parse_options(int argc, char **argv) {
         check_checkpoints(options);
         require_different_files(
             {{"--csv", options.csv}, {"--plot", options.plot}, {"--checkpoint", options.checkpoint}});
-        // A run that is continued repeatedly may read and write the same checkpoint file.
+        // --resume and --checkpoint may name the same file, because a run may be continued repeatedly.
         require_different_files({{"--resume", options.resume}, {"--csv", options.csv}});
         require_different_files({{"--resume", options.resume}, {"--plot", options.plot}});
     };

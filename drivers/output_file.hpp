@@ -1,4 +1,4 @@
-// An output file that reports when it cannot be written.
+// An output file that throws an exception if it cannot be written.
 #pragma once
 
 #include "failure.hpp"
@@ -15,7 +15,7 @@ namespace driver {
 
 class OutputFile {
   public:
-    // flags: flags of open() in addition to those in opened().
+    // Opens the file for writing. flags: additional flags for the system call open().
     explicit OutputFile(const std::string &path, int flags = O_TRUNC) : path_(path), file_(opened(path, flags)) {
         if (!file_) fail();
     }
@@ -25,12 +25,13 @@ class OutputFile {
     OutputFile(const OutputFile &) = delete;
     OutputFile &operator=(const OutputFile &) = delete;
 
-    // Flushes the text to the operating system, so that a full disk is detected here and a reader sees whole lines.
+    // Writes the text and flushes it to the operating system. A full disk is then detected here, and a reader sees
+    // whole lines.
     void write(const std::string &text) { write(text.data(), text.size()); }
     void write(const void *bytes, std::size_t count) {
         if (std::fwrite(bytes, 1, count, file_) != count || std::fflush(file_) != 0) fail();
     }
-    // Returns after all data has been written to the disk.
+    // Waits until all data has been written to the disk.
     void synchronise() {
         if (fsync(fileno(file_)) != 0) fail();
     }

@@ -1,4 +1,4 @@
-// A line on a terminal that names the current phase of a program and its duration in seconds.
+// Shows on a terminal which phase a program is in, and for how many seconds.
 #pragma once
 
 #include <chrono>
@@ -9,8 +9,8 @@
 
 namespace driver {
 
-// Shows the current phase of a program. A separate thread writes the line, because a single call may take minutes, for
-// example the sampling of a density or one evaluation. If stderr is not a terminal, nothing is written.
+// Shows the current phase of a program in one line of stderr, if that is a terminal. A separate thread writes the line,
+// because a single call, for example one evaluation, may take minutes.
 class PhaseLine {
   public:
     PhaseLine();
@@ -18,10 +18,10 @@ class PhaseLine {
     PhaseLine(const PhaseLine &) = delete;
     PhaseLine &operator=(const PhaseLine &) = delete;
 
-    // Sets the name of the phase that begins. The line appears after half a second, unless clear() is called before,
-    // and is updated regularly.
+    // Begins a phase with this name. The line appears after half a second, unless clear() is called before, and is
+    // updated regularly.
     void show(const std::string &phase);
-    // Erases the line before something else is written. It does not appear again until show().
+    // Erases the line. Call this before other output is written. The line does not appear again until show() is called.
     void clear();
 
   private:
@@ -33,7 +33,7 @@ class PhaseLine {
     std::string phase_;
     Clock::time_point begin_ = Clock::now(), due_ = begin_;
     bool written_ = false, end_ = false;
-    // The last member, because the thread uses the other members.
+    // The thread is the last member, because it uses the other members, which must be constructed before it.
     std::thread thread_;
 };
 

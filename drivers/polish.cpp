@@ -13,7 +13,8 @@ Polished polish(const cudaopt::testfuncs::search::Function &function, const std:
     s.set_int(CUDA_OPT_THREADS, 1)
         .set_int(CUDA_OPT_MAX_ITERATIONS, 0)
         .set_int(CUDA_OPT_MAX_EVALUATIONS, max_evaluations);
-    s.set_real(CUDA_OPT_PGTOL, 0).set_real(CUDA_OPT_FACTR, 1); // as accurate as rounding allows
+    // This makes the result as accurate as rounding errors allow.
+    s.set_real(CUDA_OPT_PGTOL, 0).set_real(CUDA_OPT_FACTR, 1);
 
     Polished result{x, 0, 0, ""};
     std::vector<double> moving = x, g(x.size());
@@ -27,7 +28,8 @@ Polished polish(const cudaopt::testfuncs::search::Function &function, const std:
             result.x = moving;
         }
     }
-    if (result.evaluations == 0) s.check(task); // the input was rejected
+    // The library has rejected the input.
+    if (result.evaluations == 0) s.check(task);
     result.f = lowest;
     result.end = s.message();
     return result;

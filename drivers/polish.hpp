@@ -1,4 +1,4 @@
-// Minimises by L-BFGS-B on the host from a point that a pattern search has found.
+// Improves a point that a pattern search has found, by L-BFGS-B on the host.
 #pragma once
 
 #include "testfuncs/search/functions.hpp"
@@ -12,13 +12,12 @@ namespace driver {
 struct Polished {
     std::vector<double> x;
     double f;            // the value of f at x
-    int64_t evaluations; // number of evaluations of f with its gradient
-    std::string end;     // the message of the library
+    int64_t evaluations; // number of evaluations of f and g
+    std::string end;     // message of the library
 };
 
-// Minimises from x in the box until f no longer decreases or max_evaluations have been used (0: no limit). Returns the
-// better of x and the result.
-// Throws cudaopt::Error if the library rejects the input.
+// Minimises from x within the bounds by L-BFGS-B, until f no longer decreases or max_evaluations is reached (0: no
+// limit). Returns x or the result, whichever has the lower f. Throws cudaopt::Error if the library rejects the input.
 Polished polish(const cudaopt::testfuncs::search::Function &function, const std::vector<double> &x,
                 const std::vector<double> &lower, const std::vector<double> &upper, int64_t max_evaluations);
 

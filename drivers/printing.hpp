@@ -1,4 +1,4 @@
-// Functions that write lines of a log, and throw Failure if a line cannot be written.
+// Functions that write lines of a log. They throw Failure if a line cannot be written.
 #pragma once
 
 #include "failure.hpp"

@@ -1,4 +1,4 @@
-// Shows the progress of a long run in one line on a terminal.
+// Shows the progress of a long run as one line on a terminal.
 #pragma once
 
 #include "cuda_opt.hpp"
@@ -7,16 +7,15 @@ namespace driver {
 
 class Progress {
   public:
-    // wanted: whether to show the progress, because no other output shows it. If stderr is not a terminal, nothing is
-    // shown.
+    // wanted: false if other output already shows the progress. If stderr is not a terminal, nothing is shown.
     explicit Progress(bool wanted);
     ~Progress() { clear(); }
     Progress(const Progress &) = delete;
     Progress &operator=(const Progress &) = delete;
 
-    // Updates the line at most a few times per second, and not in the first second.
+    // Updates the line that shows the progress, at most a few times per second, and not in the first second.
     void show(const cudaopt::Handle &s, double seconds);
-    // Erases the line. It must be called before other output is written.
+    // Erases the line that shows the progress. Call this before other output is written.
     void clear();
 
   private:

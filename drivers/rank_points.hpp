@@ -1,6 +1,6 @@
-// The grid points whose variables a rank stores, on the host or on CUDA. A rank is one of several processes that solve
-// a problem together. This file provides the values at these points, those of the grid row before the first of them and
-// of the row after the last, and the energy.
+// The part of a grid problem that one rank computes, on the host or on CUDA. A rank is one of several processes that
+// solve a problem together. This file provides the values at the rank's grid points, the values in the grid row before
+// the first of them and in the row after the last, and the energy.
 #pragma once
 
 #include "testfuncs/bearing.hpp"
@@ -16,13 +16,14 @@ namespace driver {
 using cudaopt::testfuncs::Grid;
 using GridFunction = std::variant<cudaopt::testfuncs::Torsion, cudaopt::testfuncs::Bearing>;
 
-// Computes a point's contribution to f, and its gradient, from the values v of its neighbours. v = 0 outside the grid.
+// Computes a grid point's contribution to f, and its gradient, from the values v at the point and its neighbours.
+// Outside the grid v = 0.
 template <class Real, class Column> struct PointEnergy {
     Grid grid;
     const Column *columns;
-    const Real *values; // the values from point first - nx on
+    const Real *values; // values from grid point first - nx on
     int64_t first, begin;
-    Real *g; // the gradient from point `begin` on
+    Real *g; // gradient from grid point `begin` on
 
     CUDA_OPT_HD double value(int64_t i, int64_t j) const {
         const bool inside = 0 <= i && i < grid.nx && 0 <= j && j < grid.ny;
@@ -38,7 +39,7 @@ template <class Real, class Column> struct PointEnergy {
     }
 };
 
-// Returns data of the function that depends on the column of a point only.
+// Returns, for each column of the grid, those data of the function that depend only on the column.
 template <class Function> auto columns_of(const Function &function) {
     const auto energy = function.energy();
     std::vector<std::decay_t<decltype(energy.column(0))>> columns;
@@ -46,29 +47,30 @@ template <class Function> auto columns_of(const Function &function) {
     return columns;
 }
 
-// The points of one rank. x, g and f are in the same memory space as the values. On CUDA all functions except finish()
-// enqueue their work on the default stream.
+// The grid points of one rank. x, g and f are in the same memory space as the values. On CUDA all functions except
+// finish() only enqueue their work on the default stream.
 template <class Real> class RankPoints {
   public:
     virtual ~RankPoints() = default;
     virtual Real *values() = 0;
-    virtual void take(const Real *x) = 0; // copies the values of the rank's own points
+    // Copies the values of the rank's own grid points.
+    virtual void take(const Real *x) = 0;
     virtual void evaluate(double *f, Real *g) = 0;
-    // The next functions are only used on CUDA. They return host memory for the given number of values, and copy from
-    // and to the values that begin at index `at`.
+    // The next functions are only used on CUDA, to exchange values via host memory. staging() returns host memory for a
+    // number of values. The others copy to and from the values that begin at index `at`, or wait for the copies.
     virtual Real *staging(int64_t) { return nullptr; }
     virtual void copy_out(Real *, int64_t, int64_t) {}
     virtual void copy_in(int64_t, const Real *, int64_t) {}
     virtual void finish() {}
 };
 
-// Creates the grid points of a rank, from point `first` on. segments: the index, relative to `first`, at which each of
-// the rank's segments begins, then the end of the last one. A segment is a range of variables whose part of the sum f
-// is computed separately.
+// Creates the grid points of a rank, from point `first` on. `segments` contains the index, relative to `first`, at
+// which each of the rank's segments begins, and the end of the last one. A segment is a range of variables whose
+// contribution to f is summed separately.
 template <class Real>
 std::unique_ptr<RankPoints<Real>> make_cuda_points(const GridFunction &function, int64_t first,
                                                    const std::vector<int64_t> &segments);
-// Selects the GPU of this process: the device with this number, modulo the number of devices of the machine.
+// Selects the GPU of this process. It is the device with this number, modulo the number of devices of the machine.
 void choose_device(int number);
 
 } // namespace driver

@@ -1,4 +1,4 @@
-// Replaces rank_points_cuda.cu if the programs are built without a CUDA compiler. Then no handle is on CUDA.
+// Replaces rank_points_cuda.cu if the programs are built without a CUDA compiler. In such a build no solver is on CUDA.
 #include "rank_points.hpp"
 
 namespace driver {

@@ -23,7 +23,7 @@ using cudaopt::testfuncs::HostExecutor;
 using cudaopt::testfuncs::Place;
 
 // Returns the first variable of each of the rank's segments, relative to the rank's first variable, and the end of the
-// last segment. A segment is a range of variables for which f is computed separately.
+// last segment. A segment is a range of variables whose contribution to f is summed separately.
 std::vector<int64_t> own_segments(int64_t n, const RankCut &cut) {
     std::vector<int64_t> begins;
     for (int64_t k = 0; k <= cuda_opt_segments(n); k++) {
@@ -33,8 +33,8 @@ std::vector<int64_t> own_segments(int64_t n, const RankCut &cut) {
     return begins;
 }
 
-// A function that is a sum over blocks of 2 or 4 variables. Segments consist of whole blocks, so that each segment is
-// evaluated as a separate problem.
+// A function that is a sum over groups of 2 or 4 consecutive variables. Segments consist of whole groups, so that each
+// segment is evaluated as a separate problem.
 template <class Real> class Blocks final : public RankProblem<Real> {
   public:
     Blocks(const Options &options, int64_t n, bool on_cuda, const RankCut &cut)
@@ -87,7 +87,7 @@ template <class Real, class Column> class HostPoints final : public RankPoints<R
     std::vector<Real> values_;
 };
 
-// Returns whether MPI accepts pointers to device memory.
+// Returns whether MPI accepts pointers to device memory (CUDA-aware MPI).
 bool knows_device_memory() {
 #ifdef MPIX_CUDA_AWARE_SUPPORT
     return MPIX_Query_cuda_support() == 1;
@@ -96,9 +96,11 @@ bool knows_device_memory() {
 #endif
 }
 
-// An energy on a grid, of which a rank evaluates some points. Their contributions to f and the gradient depend on the
-// grid row before these points and on the row after them, which belong to other ranks. On CUDA the rows are copied
-// between device memories if MPI supports that, otherwise via pinned host memory.
+// An energy on a grid, of which each rank evaluates some points.
+//
+// The contributions of these points to f and the gradient also depend on the grid row before them and on the row after
+// them, which other ranks store. On CUDA these rows are copied between device memories if MPI supports that, and
+// otherwise via pinned host memory.
 template <class Real> class GridPart final : public RankProblem<Real> {
   public:
     GridPart(std::unique_ptr<RankPoints<Real>> points, int64_t nx, bool on_cuda, const RankCut &cut,
@@ -131,13 +133,14 @@ template <class Real> class GridPart final : public RankProblem<Real> {
     };
     struct Message {
         int other, side;
-        bool wanted; // whether the values are received; otherwise they are sent
-        // The index of the first value, the number of values, and the index of the first value in the host memory.
+        // true: the values are received; false: they are sent.
+        bool wanted;
+        // The index of the first value, the number of values, and the index of the first value in pinned host memory.
         int64_t at, count, staged;
     };
     Range own(int rank) const { return {cut_.begins[rank], cut_.begins[rank + 1]}; }
-    // Returns the row of points that a rank needs from others: the row before its points (side 0), or the row after
-    // them.
+    // Returns the range of grid points that a rank needs from other ranks: the grid row before its points (side 0) or
+    // the row after them (side 1).
     Range halo(int rank, int side) const {
         const Range part = own(rank);
         if (part.count() == 0) return {0, 0};

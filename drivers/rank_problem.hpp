@@ -1,5 +1,5 @@
-// A test problem that several MPI ranks evaluate together. Each rank computes its part of g, and f for each of its
-// segments (ranges of variables).
+// A test problem that several MPI ranks evaluate together. Each rank computes its part of the gradient, and one value
+// of f for each of its segments (ranges of variables).
 #pragma once
 
 #include <mpi.h>
@@ -12,7 +12,7 @@
 
 namespace driver {
 
-// The distribution of the variables: rank r stores the variables begins[r] <= i < begins[r + 1].
+// The distribution of the variables over the ranks: rank r stores the variables begins[r] <= i < begins[r + 1].
 struct RankCut {
     int rank;
     std::vector<int64_t> begins;
@@ -23,18 +23,18 @@ struct RankCut {
     int64_t n() const { return end() - first(); }
 };
 
-// Distributes the variables over the ranks as evenly as possible, where each rank has whole segments.
+// Distributes the variables over the ranks as evenly as possible, so that each rank has whole segments.
 RankCut cut_at_segments(int64_t n, int rank, int ranks);
 
 template <class Real> class RankProblem {
   public:
     virtual ~RankProblem() = default;
-    // Evaluates f and g on all ranks, which have to call it together. x and g contain the rank's variables. f has one
-    // value for each of its segments. All arrays are in the handle's memory space.
+    // Evaluates f and g. All ranks have to call this together. x and g contain the variables of this rank, and f has
+    // one value for each of its segments. All arrays are in the memory space of the solver's handle.
     virtual void evaluate(const Real *x, double *f, Real *g) = 0;
 };
 
-// Creates the problem. Throws Failure if it is not available on ranks.
+// Creates the test problem that the options name. Throws Failure if it is not available on ranks.
 template <class Real>
 std::unique_ptr<RankProblem<Real>> make_rank_problem(const Options &options, int64_t n, bool on_cuda,
                                                      const RankCut &cut, MPI_Comm communicator);

@@ -1,4 +1,4 @@
-// Records a run in the files that the user requested: one row per iteration, and a plot at the end.
+// Records a run in the files that the user requested: a table with one row per iteration, and a plot at the end.
 #pragma once
 
 #include "history.hpp"
@@ -12,18 +12,18 @@ namespace driver {
 
 class Recorder {
   public:
-    // Opens the files, so that a file that cannot be written is reported before the solve starts.
+    // Opens the output files, so that a file that cannot be written is reported before the solve starts.
     explicit Recorder(const Options &options);
 
-    // Must be called after each call of the solver. It records the last accepted iterate if it is a new one.
-    // evaluations, seconds: the number of evaluations and the time used so far
+    // Records the last accepted iterate if it is a new one. Call this after each call of the solver. evaluations,
+    // seconds: the number of evaluations and the time used so far.
     void observe(const cudaopt::Handle &s, int64_t evaluations, double seconds);
     void draw(const std::string &title, const std::string &subtitle);
 
   private:
     std::optional<OutputFile> csv_, plot_;
-    int64_t last_ = -1; // the last iteration that was recorded
-    History history_;   // used only for the plot
+    int64_t last_ = -1; // iteration that was recorded last
+    History history_;   // for the plot only
 };
 
 } // namespace driver

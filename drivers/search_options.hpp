@@ -1,4 +1,4 @@
-// The command line of search_program.
+// The command line of the program search_program.
 #pragma once
 
 #include "cuda_opt/search.cuh"
@@ -12,18 +12,18 @@ namespace driver {
 struct SearchProgramOptions {
     int64_t n = 0;
     std::string function = "ackley";
-    std::optional<double> lower, upper; // bounds of every variable, instead of the function's own bounds
-    std::optional<double> step;         // the first step size of every variable
+    std::optional<double> lower, upper; // bounds of every variable, which replace the function's own
+    std::optional<double> step;         // first step size of every variable
     int backend = 0;
-    bool single = false; // whether to use single precision
+    bool single = false; // true: single precision
     cudaopt::SearchOptions search;
-    int64_t polish = 0;           // number of best walks from whose points L-BFGS-B is started
+    int64_t polish = 0;           // number of best walks from which L-BFGS-B is started
     int64_t log_frequency = 1;    // iterations between two lines; 0: the first and the last; negative: none
-    std::string csv, plot, point; // files to write, empty: none
+    std::string csv, plot, point; // names of files to write; empty: none
 };
 
-// Reads the command line. Returns nothing if --help, --list or --version was given and has been handled.
-// Throws Failure with one line if the arguments are invalid.
+// Reads the command line. Returns nothing if --help, --list or --version was given and has been handled. Throws Failure
+// with one line of text if the arguments are invalid.
 std::optional<SearchProgramOptions> parse_search_options(int argc, char **argv);
 
 } // namespace driver

@@ -36,7 +36,7 @@ void check(const PatternSearch &search) {
     if (search.code() != 0) throw cudaopt::Error(search.code(), search.message());
 }
 
-// Records a pattern search: it writes the lines of the log and the rows of the file, and stores the points of the plot.
+// Records a pattern search: it writes lines of the log and rows of the output file, and stores data for the plot.
 class Follower {
   public:
     explicit Follower(const SearchProgramOptions &options) : options_(options) {
@@ -81,7 +81,7 @@ struct Ended {
     bool interrupted;
 };
 
-// Performs the iterations of all walks one at a time, so that each iteration can be recorded.
+// Performs the iterations of all walks (pattern searches) one at a time, so that each iteration can be recorded.
 Ended follow(PatternSearch &search, const cudaopt::SearchOptions &options, Follower &follower) {
     const Interrupt interrupt(nullptr);
     const auto begin = std::chrono::steady_clock::now();
@@ -109,7 +109,7 @@ struct Best {
     std::vector<double> x;
 };
 
-// Starts L-BFGS-B from the points of the best walks, and returns the best result.
+// Starts L-BFGS-B from the points of the best walks (pattern searches), and returns the best result.
 Best polish_best(PatternSearch &search, const functions::Function &function, const std::vector<double> &lower,
                  const std::vector<double> &upper, int64_t walks, bool logs) {
     Best best{INFINITY, {}};
@@ -119,7 +119,8 @@ Best polish_best(PatternSearch &search, const functions::Function &function, con
     for (const int64_t walk : search.best_walks(walks)) {
         const std::vector<double> x = search.walk_point(walk);
         const double before = functions::evaluate(function, x.data(), static_cast<int>(x.size()));
-        if (!std::isfinite(before)) break; // the remaining walks have no finite value either
+        // If a walk has found no finite value, neither have the worse walks after it.
+        if (!std::isfinite(before)) break;
         Polished polished = polish(function, x, lower, upper, 0);
         if (logs)
             print("%13lld  %13.6e  %13.6e %12lld\n", static_cast<long long>(walk), before, polished.f,

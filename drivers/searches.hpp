@@ -9,17 +9,17 @@
 
 namespace driver {
 
-// Returns whether the CUDA backend was built and finds a device.
+// Returns whether the library was built with CUDA and finds a device.
 bool cuda_is_here();
 
-// Creates a pattern search in the box, in double or single precision. For 20 and 30 variables, n is a compile-time
-// constant. If the search rejects its input, code() and message() give the reason.
+// Creates a pattern search within the bounds, in double or single precision. For 20 and 30 variables, n is a compile-time
+// constant in the code of the search. If the search rejects its input, code() and message() give the reason.
 std::unique_ptr<cudaopt::PatternSearch> make_search(const cudaopt::testfuncs::search::Function &function, bool on_cuda,
                                                     const std::vector<double> &lower, const std::vector<double> &upper,
                                                     const cudaopt::SearchOptions &options, bool single = false);
 
-// The two implementations of make_search(). make_host_search() is in searches_host.cpp. make_cuda_search() is in
-// searches_cuda.cu or, without CUDA, in searches_cuda_absent.cpp, where it throws.
+// make_search() calls one of these two functions. make_host_search() is defined in searches_host.cpp.
+// make_cuda_search() is defined in searches_cuda.cu or, without CUDA, in searches_cuda_absent.cpp, where it throws.
 std::unique_ptr<cudaopt::PatternSearch> make_host_search(const cudaopt::testfuncs::search::Function &function,
                                                          const std::vector<double> &lower,
                                                          const std::vector<double> &upper,
@@ -29,7 +29,7 @@ std::unique_ptr<cudaopt::PatternSearch> make_cuda_search(const cudaopt::testfunc
                                                          const std::vector<double> &upper,
                                                          const cudaopt::SearchOptions &options, bool single);
 
-// Creates a search by a class template such as HostSearch.
+// Creates a pattern search as an object of the class template Search, for example HostSearch.
 template <template <class, int, class> class Search, class Real>
 std::unique_ptr<cudaopt::PatternSearch>
 make_search_of_kind(const cudaopt::testfuncs::search::Function &function, const std::vector<double> &lower,

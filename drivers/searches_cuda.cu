@@ -1,4 +1,4 @@
-// The pattern searches for the twelve functions on CUDA. All their kernels are instantiated here.
+// Pattern searches for the twelve test functions on CUDA. All kernels for them are instantiated in this file.
 #include "searches.hpp"
 
 namespace driver {

@@ -1,4 +1,4 @@
-// Options of the command line that set settings of the solver, and settings that all programs share.
+// Command-line options for the solver's settings, and settings that all programs share.
 #pragma once
 
 #include "arguments.hpp"
@@ -16,15 +16,15 @@ struct Setting {
     const char *help;
 };
 
-// Returns the value of CUDA_OPT_INITIAL_HESSIAN for the option --metric.
+// Returns the value of CUDA_OPT_INITIAL_HESSIAN for the text of the option --metric.
 inline int64_t metric_of(const std::string &name) {
     if (name == "one") return CUDA_OPT_INITIAL_HESSIAN_SCALAR;
     if (name == "learned") return CUDA_OPT_INITIAL_HESSIAN_LEARNED;
     refuse("--metric", "must be one or learned, not '" + name + "'");
 }
 
-// Describes settings of type Number, which is double or int64_t, as options. group: the group in the help text; NULL:
-// the group of all options.
+// Adds an option to the command line for each setting in `list`. Number is the type of the settings, double or int64_t.
+// group: the group in the help text; NULL: the group of all options.
 template <class Number, class List>
 void add_settings(CLI::App &app, const List &list, std::vector<GivenSetting> &given, const char *group = nullptr) {
     constexpr bool whole = std::is_integral_v<Number>;

@@ -13,7 +13,7 @@ using namespace svg_text;
 namespace {
 
 constexpr double width = 880, height = 540;
-// The edges of the plot area, which lies below the legend, in units of the picture.
+// The edges of the area in which curves are drawn, in units of the picture. The legend is above this area.
 constexpr double left = 84, right = 852, bottom = 482;
 constexpr double legend_row = 20;
 
@@ -21,19 +21,19 @@ bool drawn(double y) { return std::isfinite(y) && y > 0; }
 
 double x_at(const Series &series, std::size_t i) { return series.x.empty() ? static_cast<double>(i) : series.x[i]; }
 
-// The value mantissa * 10^exponent of a grid line.
+// A grid line of the plot, at the value mantissa * 10^exponent.
 struct Tick {
     int mantissa, exponent;
     double log() const { return exponent + std::log10(mantissa); }
-    // plain: whether a number with few digits is written without an exponent.
+    // Returns the label of the grid line. plain: true: a number with few digits is written without an exponent.
     std::string label(bool plain) const {
         if (plain && std::abs(exponent) <= 3) return number(mantissa * std::pow(10., exponent), std::max(0, -exponent));
         return (mantissa == 1 ? "" : std::to_string(mantissa) + "\u00b7") + power_of_ten(exponent);
     }
 };
 
-// Returns grid lines from just below `low` to just above `high`: at every or every k-th power of ten, and within few
-// powers of ten also at 2 and 5 times these.
+// Returns grid lines of a logarithmic axis from just below `low` to just above `high`. They are at all powers of ten,
+// or at every k-th one if there are many. If there are few, they are also at 2 and 5 times the powers of ten.
 std::vector<Tick> logarithmic_ticks(double low, double high) {
     const int first = static_cast<int>(std::floor(std::log10(low)));
     const int last = static_cast<int>(std::ceil(std::log10(high)));
@@ -53,7 +53,7 @@ std::vector<Tick> logarithmic_ticks(double low, double high) {
     return ticks;
 }
 
-// Returns the step between about ten grid lines on [0, last]: 1, 2 or 5 times a power of ten.
+// Returns the distance of about ten grid lines of a linear axis on [0, last]: 1, 2 or 5 times a power of ten.
 long long linear_step(long long last) {
     for (long long power = 1;; power *= 10)
         for (const int mantissa : {1, 2, 5})
@@ -140,13 +140,14 @@ class Chart {
             pen_down = true;
         }
         text_ += path(points, "fill=\"none\" " + stroke(series.colour, 1.8) + " stroke-linejoin=\"round\"");
-        constexpr std::size_t most_dots = 80; // more of them would overlap
+        constexpr std::size_t most_dots = 80; // dots overlap if there are more
         if (series.y.size() <= most_dots) text_ += element("g", fill(series.colour), dots);
     }
 
     static double legend_width(const Series &series) { return 44 + 7.5 * static_cast<double>(series.label.size()); }
 
-    // Writes the legend in as many rows as necessary, each beginning at the right edge. The plot begins below it.
+    // Writes the legend in as many rows as necessary. Each row ends at the right edge. The curves are drawn below the
+    // legend.
     void legend(const Plot &plot) {
         double y = 76;
         for (std::size_t first = 0, end = 0; first < plot.series.size(); first = end, y += legend_row) {
@@ -163,7 +164,7 @@ class Chart {
 
     double top_ = 92;
     double last_ = 0;
-    // The grid lines of the ordinate, and those of a logarithmic abscissa.
+    // The grid lines of the vertical axis, and those of a logarithmic horizontal axis.
     std::vector<Tick> ticks_, decades_;
     std::string text_;
 };
@@ -178,8 +179,8 @@ Series falling(const std::string &name, const std::string &colour, const std::ve
             lowest = std::min(lowest, value);
             highest = std::max(highest, value);
         }
-    // If the lowest value exceeds this fraction of the highest, the curve looks flat on a logarithmic axis. The lowest
-    // value is then subtracted, as it is if it is negative.
+    // If the lowest value exceeds this fraction of the highest value, the curve would look flat on a logarithmic axis.
+    // In this case, and if the lowest value is negative, the lowest value is subtracted.
     constexpr double flat = 1e-3;
     if (highest > lowest && (lowest < 0 || lowest > flat * highest)) {
         series.label += " \u2212 lowest f";

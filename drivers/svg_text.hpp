@@ -1,5 +1,5 @@
-// The elements of all plots as SVG text. A style is a list of attributes. Each element ends its line, except for
-// circles, of which several are on one line.
+// Functions that write the elements of plots as SVG text. A style is a list of attributes. Each element is written on a
+// line of its own, except for circles, of which several share a line.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ inline std::string escaped(const std::string &text) {
     return result;
 }
 
-// Returns an attribute in the form name="value".
+// Returns an SVG attribute in the form name="value".
 inline std::string attribute(const std::string &name, const std::string &value) { return name + "=\"" + value + "\""; }
 inline std::string attribute(const std::string &name, double value, int digits = 1) {
     return attribute(name, number(value, digits));
@@ -34,11 +34,13 @@ inline std::string element(const std::string &name, const std::string &style, co
     return "<" + name + " " + style + ">" + content + "</" + name + ">\n";
 }
 
-// Returns an upper bound of the width of a text, from the widths of common letters. The actual width is not known here.
+// Returns an upper bound of the width of a text, from the widths of common letters. The actual width depends on the
+// viewer's font.
 inline double reach(const std::string &text, int font_size, bool bold = false) {
     double letters = 0;
     for (const char c : text)
-        letters += (static_cast<unsigned char>(c) & 0xC0) != 0x80; // counts the characters of UTF-8
+        // Bytes of the form 10xxxxxx continue a character of UTF-8 and are not counted.
+        letters += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
     return letters * font_size * (bold ? 0.6 : 0.61);
 }
 
@@ -72,7 +74,7 @@ inline std::string circle(double x, double y, const std::string &style) {
     return "<circle " + attribute("cx", x) + " " + attribute("cy", y) + " " + style + "/>";
 }
 
-// Returns a point of a path. command: M to move to the point, L to draw a line to it.
+// Returns one command of an SVG path. command: M moves to the point (x, y), L draws a line to it.
 inline std::string point(const char *command, double x, double y, int digits = 1) {
     return command + number(x, digits) + " " + number(y, digits);
 }
@@ -90,18 +92,18 @@ inline std::string power_of_ten(int exponent) {
            std::to_string(std::abs(exponent)) + "</tspan>";
 }
 
-// Returns the width that a plot needs to show its title and subtitle completely.
+// Returns the width that a plot needs for its complete title and subtitle.
 inline double reach_of_heading(double left, const std::string &title, const std::string &subtitle) {
     return left + 8 + std::max(reach(title, 18, true), reach(subtitle, 13));
 }
 
-// Returns a title with its subtitle below it.
+// Returns a title and, below it, a subtitle as SVG text.
 inline std::string heading(double left, const std::string &title, const std::string &subtitle) {
     return words(left, 34, "font-size=\"18\" font-weight=\"bold\" fill=\"#111\"", escaped(title)) +
            words(left, 58, "fill=\"#666\"", escaped(subtitle));
 }
 
-// Returns the whole file: the content on a white background. The picture scales to the space available.
+// Returns a complete SVG file with the content on a white background. The picture scales to the available space.
 inline std::string file(double width, double height, int font_size, const std::string &content) {
     const std::string view = attribute("viewBox", "0 0 " + number(width, 0) + " " + number(height, 0));
     return "<svg xmlns=\"http://www.w3.org/2000/svg\" " + size(width, height, 0) + " " + view +
