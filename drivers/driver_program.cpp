@@ -1,5 +1,5 @@
-// driver_program n [m]: minimises a test problem and prints the log in the format of the manual of 2013. Like a user's
-// program, it uses only the headers in include/.
+// driver_program n [m]: minimises a test problem and prints the log in the format of the 2013 manual (CMCC RP0167).
+// Like a user's program, it uses only the headers in include/.
 #include "checkpoints.hpp"
 #include "cuda_opt.hpp"
 #include "failure.hpp"

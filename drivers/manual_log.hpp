@@ -1,4 +1,4 @@
-// Writes the log to stdout in the format of the 2013 manual.
+// Writes the log to stdout in the format of the 2013 manual (D'Amore, Arcucci, Mele, Scotti, Murli, CMCC RP0167).
 //
 // The library writes the iterates. This class adds the description of the problem before the iterates, and counts and
 // times after them. Results that the manual's log does not contain follow at the end.
@@ -13,8 +13,8 @@
 
 namespace driver {
 
-// Counts calls of mcsrch, the line search routine of VA15. VA15 calls it once to begin a line search, and once with f
-// and g of each trial point.
+// Counts calls of mcsrch, the line search routine of VA15, Harwell's L-BFGS program. VA15 calls it once to begin a line
+// search, and once with f and g of each trial point.
 class SearchCalls {
   public:
     // Call this after each call of the solver. seconds: the duration of that call of the solver.

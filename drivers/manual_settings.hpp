@@ -1,5 +1,5 @@
-// The settings of the run that the 2013 manual shows. Each is set explicitly, so that a change of the library's
-// defaults does not change the iterates of the programs.
+// The settings of the run that the 2013 manual (CMCC RP0167) shows. Each is set explicitly, so that a change of the
+// library's defaults does not change the iterates of the programs.
 #pragma once
 
 #include "cuda_opt.hpp"
@@ -12,7 +12,8 @@ namespace driver {
 inline void set_as_in_manual(cudaopt::Handle &s) {
     // The initial Hessian approximation is the identity in the first iteration and a multiple of the identity later.
     s.set_int(CUDA_OPT_INITIAL_HESSIAN, CUDA_OPT_INITIAL_HESSIAN_SCALAR);
-    // With ROBUST the solve continues in cases in which VA15 would give up. None of them occurs in the manual's run.
+    // With ROBUST the solve continues in cases in which VA15 (Harwell's L-BFGS) would give up. None of them occurs in
+    // the manual's run.
     s.set_int(CUDA_OPT_ROBUST, 1);
 
     // ||g|| < eps max(1, ||x||) is the only stopping test of the manual.

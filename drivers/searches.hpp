@@ -12,8 +12,9 @@ namespace driver {
 // Returns whether the library was built with CUDA and finds a device.
 bool cuda_is_here();
 
-// Creates a pattern search within the bounds, in double or single precision. For 20 and 30 variables, n is a compile-time
-// constant in the code of the search. If the search rejects its input, code() and message() give the reason.
+// Creates a pattern search within the bounds, in double or single precision. For 20 and 30 variables, n is a
+// compile-time constant in the code of the search. If the search rejects its input, code() and message() give the
+// reason.
 std::unique_ptr<cudaopt::PatternSearch> make_search(const cudaopt::testfuncs::search::Function &function, bool on_cuda,
                                                     const std::vector<double> &lower, const std::vector<double> &upper,
                                                     const cudaopt::SearchOptions &options, bool single = false);

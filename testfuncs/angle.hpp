@@ -1,4 +1,4 @@
-// Computes sine and cosine of one angle with a single reduction of its argument.
+// Computes the sine and the cosine of an angle. The range reduction of the argument is shared by both.
 #pragma once
 
 #include "exec/annotations.hpp"

@@ -11,9 +11,9 @@
 //     between columns i and i + 1: (w_i + w_{i+1}) / 2 hy / hx
 //     within column i:             (w_{i-1} + 4 w_i + w_{i+1}) / 6 hx / hy
 //
-// An evaluation loads and stores one value per variable.
+// An evaluation loads one value per variable from memory and stores one.
 //
-// Parameters: 0 < epsilon < 1, the eccentricity, 0.1; b > 0, 10. Start: max(sin x, 0).
+// Parameters: 0 < epsilon < 1, the eccentricity, by default 0.1; b > 0, by default 10. Start: max(sin x, 0).
 // Source: Averick, Carter, More, Xue, The MINPACK-2 Test Problem Collection, MCS-P153-0692 (1992); Cimatti, Applied
 // Mathematics and Optimization 3 (1977) 227.
 #pragma once
@@ -50,7 +50,7 @@ struct Bearing : Defaults {
         double hx, hy, epsilon;
         Angle step; // hx
 
-        // Returns the weight w at an angle, given the cosine of the angle.
+        // Returns the weight w(x) = (1 + epsilon cos x)^3, given the cosine of x.
         CUDA_OPT_HD double film(double cosine) const {
             const double thickness = 1 + epsilon * cosine;
             return thickness * thickness * thickness;

@@ -1,4 +1,4 @@
-// The five functions of the 2013 manual on CUDA. All their kernels are instantiated here.
+// The five test functions of the 2013 manual (CMCC RP0167) on CUDA. All kernels for them are instantiated in this file.
 #include "testfuncs/classical.hpp"
 #include "testfuncs/cuda_executor.cuh"
 

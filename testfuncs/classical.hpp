@@ -1,4 +1,4 @@
-// The family of the five functions of the 2013 manual, and their evaluation on CUDA.
+// The five test functions of the 2013 manual (CMCC RP0167) as one std::variant, and their evaluation on CUDA.
 #pragma once
 
 #include "testfuncs/beale.hpp"
@@ -14,7 +14,7 @@ namespace cudaopt::testfuncs {
 
 using Classical = std::variant<Rosenbrock, Beale, Powell, Wood, Trigonometric>;
 
-// Defined in classical.cu. In a build without CUDA, cuda_absent.cpp defines functions that throw.
+// This function is defined in classical.cu. In a build without CUDA, the one in cuda_absent.cpp throws an exception.
 void evaluate_cuda(const Classical &function, const double *x, double *f, double *g, DeviceScratch &scratch,
                    void *stream);
 void evaluate_cuda(const Classical &function, const float *x, double *f, float *g, DeviceScratch &scratch,

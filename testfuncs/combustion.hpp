@@ -4,9 +4,10 @@
 //
 // v is discretised by piecewise linear elements on nx x ny interior points. The integral of e^v is approximated by the
 // vertex rule, where the vertices on the boundary give the constant -lambda (1 - nx ny hx hy). f has no lower bound:
-// its minimum near the start is a local one. An evaluation loads and stores one value per variable.
+// its minimum near the start is a local one. An evaluation loads one value per variable from memory and stores one.
 //
-// Parameter: 0 < lambda < 6.808, the Frank-Kamenetski parameter; 5. Beyond there is no steady state.
+// Parameter: 0 < lambda < 6.808, the Frank-Kamenetski parameter, by default 5. For a larger lambda there is no steady
+// state.
 // Start: lambda / (lambda + 1) sqrt(dist(x, boundary)).
 // Source: Averick, Carter, More, Xue, The MINPACK-2 Test Problem Collection, MCS-P153-0692 (1992); Aris, The
 // Mathematical Theory of Diffusion and Reaction in Permeable Catalysts (1975).

@@ -1,4 +1,4 @@
-// Replaces the .cu files in a build without CUDA.
+// Replaces the .cu files of the test functions in a build without CUDA. All functions here throw an exception.
 #include "testfuncs/classical.hpp"
 #include "testfuncs/minpack2.hpp"
 

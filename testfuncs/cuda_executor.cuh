@@ -55,7 +55,7 @@ class CudaExecutor {
     char *scratch_;
 };
 
-// Evaluates the function that the variant contains.
+// Evaluates the test function that `family`, a std::variant, contains.
 template <class Family, class Real>
 void evaluate_family(const Family &family, const Real *x, double *f, Real *g, DeviceScratch &scratch, void *stream) {
     CudaExecutor on(scratch, stream);

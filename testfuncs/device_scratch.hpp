@@ -1,4 +1,5 @@
-// Device memory for the sums of a problem. It is allocated at the first evaluation on CUDA and freed with the problem.
+// Device memory for the sums that an evaluation computes. It is allocated at a problem's first evaluation on CUDA and
+// freed with the problem.
 #pragma once
 
 #include <memory>

@@ -1,19 +1,19 @@
-// Energies on a triangulation whose elements depend on |grad v|^2 only through a multiple of it. The terms of the
-// triangles can then be collected by edges and points,
+// Energies on a triangulation in which the energy of each triangle is a multiple of |grad v|^2. The terms of the
+// triangles can then be rearranged as sums over edges and points,
 //
 //     f(v) = sum over edges (a, b) of weight / 2 (v_b - v_a)^2 + sum over points of energy(v_p),   v = 0 outside,
 //
-// and the gradient is a five-point stencil. f is computed as a sum of squares over edges rather than as v' A v, because
-// near the minimum the latter is a small sum of large terms. The contribution of a point consists of its edges to the
-// right and upwards, its edges to the boundary, and its own energy.
+// and the gradient is a five-point stencil. Here f is computed as a sum of squares over edges rather than as v' A v,
+// because near the minimum v' A v is a small sum of large terms. The contribution of a point consists of its edges to
+// the right and upwards, its edges to the boundary, and its own energy.
 #pragma once
 
 #include "testfuncs/strips.hpp"
 
 namespace cudaopt::testfuncs {
 
-// The data of the points of a column: the weights of their edges, and a function that maps v to the value and the slope
-// of a point's own energy.
+// The data that the points of one grid column share: the weights of their edges, and `node`, a function that maps v to
+// the value and the slope of a point's own energy.
 template <class Node> struct EdgeColumn {
     double left, right, vertical;
     Node node;

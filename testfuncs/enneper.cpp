@@ -5,13 +5,14 @@
 namespace cudaopt::testfuncs {
 namespace {
 
-// Computes v(x, y). (p, q) is found by Newton's method, starting from (x, -y), which is close to it.
+// Computes Enneper's surface v(x, y). Newton's method finds (p, q) from the start (x, -y), which is close to it.
 double enneper(double x, double y) {
     double p = x, q = -y;
     for (int step = 0; step < 10; step++) {
         const double in_x = p + p * q * q - p * p * p / 3 - x;
         const double in_y = -q - p * p * q + q * q * q / 3 - y;
-        const double a = 1 + q * q - p * p, b = 2 * p * q, d = -1 - p * p + q * q; // the Jacobian (a, b; -b, d)
+        // The Jacobian of (x, y) with respect to (p, q) is (a, b; -b, d).
+        const double a = 1 + q * q - p * p, b = 2 * p * q, d = -1 - p * p + q * q;
         const double determinant = a * d + b * b;
         p -= (d * in_x - b * in_y) / determinant;
         q -= (b * in_x + a * in_y) / determinant;

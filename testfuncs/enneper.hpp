@@ -15,7 +15,7 @@ class EnneperSide {
   public:
     EnneperSide();
 
-    // b(s) for |s| <= 1/2, by Clenshaw's recurrence for the sum of coefficient_[k] T_k(8 s^2 - 1).
+    // Returns b(s) for |s| <= 1/2, by Clenshaw's recurrence for the Chebyshev sum of coefficient_[k] T_k(8 s^2 - 1).
     CUDA_OPT_HD double operator()(double s) const {
         const double t = 8 * s * s - 1;
         double later = 0, last = 0;

@@ -1,4 +1,4 @@
-// The description of a test problem, available without constructing one.
+// The description of a test problem. It is available without creating the problem.
 #pragma once
 
 #include "testfuncs/parameters.hpp"
@@ -10,18 +10,18 @@
 namespace cudaopt::testfuncs {
 
 struct Facts {
-    std::string name;        // the name on the command line
+    std::string name;        // name on the command line
     std::string title;       // the title in a log
-    std::string formula;     // one line of plain text, i from 1
-    std::string start;       // the standard start in words
-    std::string minimum;     // the least known value of f, and where it is attained
-    std::string requirement; // the condition on n, in words
+    std::string formula;     // formula as one line of plain text, where i begins at 1
+    std::string start;       // description of the standard start
+    std::string minimum;     // least known value of f, and where it is attained
+    std::string requirement; // condition that n must satisfy
     std::string source;
     std::vector<Parameter> parameters;
 };
 
-// The number of variables of a problem for a requested n: n itself, a nearby number (for a grid), or 0 with a message
-// that explains why there is none.
+// The number of variables of a problem for a requested n. It is n itself, a number close to n (for a grid), or 0. In
+// the last case a message explains why no number is possible.
 struct Dimension {
     int64_t n;
     std::string refusal;

@@ -1,15 +1,15 @@
-// Definitions that the test functions share.
+// The interface of a test function, and definitions that all test functions share.
 //
-// A function is a plain struct with the members
+// A test function F is a plain struct with the members
 //     static Facts facts();
 //     static Dimension fit(int64_t n, const Parameters &);   the nearest possible number of variables
 //     F(int64_t n, const Parameters &);                      that number; parameters complete and in range
 //     int64_t n;
 //     double start(i), lower(i), upper(i);                   i from 0
 //     std::optional<double> minimum();  std::string shape();
-//     evaluate(on, x, f, g)                                  by the operations of the executor `on`, see HostExecutor
-// It inherits from Defaults the members that it does not define. The call operator of a rule is the formula for one
-// term of the sum: it reads x, writes g and adds to f.
+//     evaluate(on, x, f, g)                                  computes f and g by the operations of the executor `on`
+// It inherits the members that it does not define from Defaults. HostExecutor and CudaExecutor are the executors. Their
+// argument is a rule, a function object that computes one term of the sum: it reads x, writes g and adds to f.
 #pragma once
 
 #include "exec/accumulators.hpp"
@@ -23,7 +23,7 @@
 
 namespace cudaopt::testfuncs {
 
-// Defaults: no bounds, no known minimum, and variables without a grid.
+// The default members of a test function: no bounds, no known minimum, and variables without a grid.
 struct Defaults {
     static constexpr bool bounded = false;
     double lower(int64_t) const { return -INFINITY; }
@@ -32,7 +32,7 @@ struct Defaults {
     std::string shape() const { return ""; }
 };
 
-// Returns the dimension n of a function that is a sum over blocks of `block` variables each. If n is not a multiple of
+// Returns the dimension n of a function that is a sum over groups of `block` variables. If n is not a multiple of
 // `block`, returns 0 and a message.
 inline Dimension whole_blocks(int64_t block, int64_t n) {
     if (n < 1) return {0, "n must be at least " + std::to_string(block) + ", not " + std::to_string(n)};
@@ -42,7 +42,7 @@ inline Dimension whole_blocks(int64_t block, int64_t n) {
                    (below > 0 ? std::to_string(below) + " or " : "") + std::to_string(above)};
 }
 
-// Stores the result of an evaluation: f is the sum of all terms plus a constant.
+// Stores the result of an evaluation. f is the sum of all terms plus a constant.
 struct StoreSum {
     double *f;
     double constant = 0;

@@ -3,9 +3,9 @@
 //
 //     f(v) = integral over (-d, d) of alpha v^2 + beta v^4 / 2 + gamma (dv/dx)^2,   v(-d) = v(d),
 //
-// with lead in |x| < 1 and tin in 1 < |x| < d = 3.2 (thousands of Angstroms). v is discretised by n piecewise linear
-// elements: n/4 in each of the two layers of tin, and the others in the lead. v_1 is v(-d), and v_{n+1} is v_1 again.
-// The element between the nodes with values a = v_i and b = v_{i+1} contributes
+// with lead in |x| < 1 and tin in 1 < |x| < d = 3.2, in units of 1000 Angstroms. v is discretised by n piecewise linear
+// elements: n/4 in each of the two layers of tin, and the others in the lead. Because of periodicity, v_{n+1} = v_1 =
+// v(-d). The element between the nodes with values a = v_i and b = v_{i+1} contributes
 //
 //     h (alpha / 3 (a^2 + a b + b^2) + beta / 10 (a^4 + a^3 b + a^2 b^2 + a b^3 + b^4)) + gamma / h (a - b)^2
 //
@@ -15,9 +15,9 @@
 //
 // where H_c is the critical field and D the penetration depth. The problem is hard: gamma is about a hundred times as
 // large as alpha, v at the solution is about ten thousand times as large as at the start, and the condition number
-// grows like n^2. An evaluation loads and stores one value per variable.
+// grows like n^2. An evaluation loads one value per variable from memory and stores one.
 //
-// Parameter: 3.73 < t < 7.32, the temperature in Kelvin, between the critical ones of tin and of lead; 5.
+// Parameter: 3.73 < t < 7.32, the temperature in Kelvin, between the critical ones of tin and of lead; by default 5.
 // Start: sqrt((beta_lead + beta_tin) / (2 (|alpha_lead| + |alpha_tin|))) everywhere.
 // Source: Averick, Carter, More, Xue, The MINPACK-2 Test Problem Collection, MCS-P153-0692 (1992); Garner, Benedek,
 // Physical Review B 42 (1990) 376.
@@ -28,7 +28,7 @@
 namespace cudaopt::testfuncs {
 
 struct GinzburgLandau1d : Defaults {
-    static constexpr double t_tin = 3.73, t_lead = 7.32; // critical temperatures
+    static constexpr double t_tin = 3.73, t_lead = 7.32; // these are the critical temperatures
 
     static Facts facts() {
         return {"ginzburg-landau-1d",
@@ -44,7 +44,7 @@ struct GinzburgLandau1d : Defaults {
         return n < 4 ? Dimension{0, "n must be at least 4, not " + std::to_string(n)} : Dimension{n, ""};
     }
 
-    // Constants of a layer, in units of 10^-6 cm, which make v dimensionless.
+    // The constants of a layer of tin or lead, in units of 10^-6 cm. With these units v is dimensionless.
     struct Material {
         double alpha, beta;
         Material(double temperature, double critical_temperature, double critical_field, double depth) {
@@ -64,9 +64,9 @@ struct GinzburgLandau1d : Defaults {
         return std::sqrt((lead.beta + tin.beta) / (2 * (std::fabs(lead.alpha) + std::fabs(tin.alpha))));
     }
 
-    // The constants of the elements in one layer.
+    // The factors in the energy of an element that lies in one layer (see the formula at the beginning of the file).
     struct Layer {
-        double second, fourth, slope; // h alpha / 3, h beta / 10, gamma / h
+        double second, fourth, slope; // in the formula: h alpha / 3, h beta / 10, gamma / h
 
         Layer(const Material &material, double h)
             : second(h * material.alpha / 3), fourth(h * material.beta / 10), slope(gamma / h) {}
@@ -74,7 +74,7 @@ struct GinzburgLandau1d : Defaults {
             const double aa = a * a, ab = a * b, bb = b * b;
             return second * (aa + ab + bb) + fourth * (aa * (aa + ab + bb) + bb * (ab + bb)) + slope * square(a - b);
         }
-        // Returns the derivative of the element's energy with respect to a.
+        // Returns the derivative of the element's energy with respect to a, its value at one of the two nodes.
         CUDA_OPT_HD double derivative(double a, double b) const {
             return second * (2 * a + b) + fourth * (((4 * a + 3 * b) * a + 2 * b * b) * a + b * b * b) +
                    2 * slope * (a - b);

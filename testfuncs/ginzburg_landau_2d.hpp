@@ -1,5 +1,5 @@
-// Ginzburg-Landau in two dimensions: a superconductor in a magnetic field that enters it in N vortices. Unknown are the
-// complex order parameter psi and the vector potential (A, B) at the nx x ny points of one periodic cell
+// Ginzburg-Landau in two dimensions: a superconductor in a magnetic field that enters it in N vortices. The unknowns
+// are the complex order parameter psi and the vector potential (A, B) at the nx x ny points of one periodic cell
 // D = (0, 3 sqrt(N/2)) x (0, 3 sqrt(3 N/2)):
 //
 //     f = 1/|D| integral over D of -|psi|^2 + |psi|^4 / 2 + |(grad - i (A, B)) psi|^2 + kappa^2 |curl (A, B)|^2
@@ -9,14 +9,14 @@
 //     -|psi|^2 + |psi|^4 / 2 + |psi_right - e^{i hx A} psi|^2 / hx^2 + |psi_above - e^{i hy B} psi|^2 / hy^2
 //                            + kappa^2 ((B_right - B) / hx - (A_above - A) / hy)^2
 //
-// The continuation beyond the cell is as follows. Upwards and downwards all variables are periodic. One cell to the
-// right, the phase of psi is larger by 2 pi N y / height and B is larger by 2 pi N / height, so that N quanta of flux
-// pass through the cell. One cell to the left, both are smaller by the same amounts.
-// The variables are Re psi, Im psi, A, B, each a grid row by row, so n = 4 nx ny. An evaluation transfers 2 w bytes per
-// variable, with w bytes per number, and needs four sines and cosines per point, half of which are also computed for
-// its neighbours.
+// Beyond the cell the variables are continued as follows. Upwards and downwards all variables are periodic. One cell to
+// the right, the phase of psi is larger by 2 pi N y / height and B is larger by 2 pi N / height, so that N quanta of
+// flux pass through the cell. One cell to the left, both are smaller by the same amounts.
+// The variables are Re psi, Im psi, A and B, each stored as a grid row by row, so that n = 4 nx ny. An evaluation loads
+// one number per variable from memory and stores one. It computes four sines and cosines per point, half of which the
+// point's neighbours compute as well.
 //
-// Parameters: kappa > 0, the Ginzburg-Landau constant, 5; vortices N, 8.
+// Parameters: kappa > 0, the Ginzburg-Landau constant, by default 5; the number N of vortices, by default 8.
 // Start: psi = 1 - (sin(sqrt(N) pi x / 6) sin(sqrt(N) pi y / (6 sqrt 3)))^2, A = 0, B = 2 pi N x / |D|.
 // Source: Averick, Carter, More, Xue, The MINPACK-2 Test Problem Collection, MCS-P153-0692 (1992); Garner, Spanbauer,
 // Benedek, Strandburg, Wright, Plassmann, Physical Review B 45 (1992) 7973.
@@ -102,7 +102,8 @@ struct GinzburgLandau2d : Defaults {
             const double a = A(i, j), a_left = A(left, j), a_below = A(i, below);
             const double b = B(i, j), b_below = B(i, below);
 
-            // The links to the right and upwards at this point, and those from the left and from below.
+            // The terms of f that couple neighbouring points, here called links: to the right and upwards at this
+            // point, and from the left and from below.
             const Complex from_right = set_back(on_right, Angle(hx * a));
             const Complex from_above = set_back(psi(i, above), Angle(hy * b));
             const Complex to_right = from_right - here, upwards = from_above - here;
@@ -118,8 +119,8 @@ struct GinzburgLandau2d : Defaults {
             f.add(share * (density * (density / 2 - 1) + to_right.squared_modulus() * square(per_hx) +
                            upwards.squared_modulus() * square(per_hy) + kappa_squared * square(field)));
 
-            // Derivatives of the term |z - psi|^2 of a link, where z = e^{-i h A} psi_right: -2 (z - psi) with respect
-            // to psi, and -2 h Im(conj(psi) z) with respect to A.
+            // Each link contributes |z - psi|^2 with z = e^{-i h A} psi_right to f. Its derivative with respect to psi
+            // is -2 (z - psi), and its derivative with respect to A is -2 h Im(conj(psi) z).
             const double across = square(per_hx), along = square(per_hy), condensation = density - 1;
             const double current_x = here.re * from_right.im - here.im * from_right.re;
             const double current_y = here.re * from_above.im - here.im * from_above.re;

@@ -8,13 +8,13 @@ namespace {
 
 constexpr int64_t shortest_side = 2, longest_side = 1000000000;
 
-// Returns the side of the grid that was given as a parameter, or 0.
+// Returns the side of the grid (nx or ny) that the user gave as a parameter, or 0 if none was given.
 int64_t given_side(const Parameters &parameters, const char *name) {
     const double side = parameters.at(name);
     return std::isnan(side) ? 0 : static_cast<int64_t>(side);
 }
 
-// Returns the reason why a given side is invalid, or "" if it is valid.
+// Returns the reason why a side of the grid (nx or ny) is invalid, or "" if it is valid.
 std::string check_side(const Parameters &parameters, const std::string &name) {
     const double side = parameters.at(name);
     if (std::isnan(side) || (side == std::floor(side) && shortest_side <= side && side <= longest_side)) return "";
@@ -26,7 +26,8 @@ int64_t nearest_side(double side) {
     return std::clamp(static_cast<int64_t>(std::llround(side)), shortest_side, longest_side);
 }
 
-// Returns the integer s whose square is nearest to a number of points. Of two such integers it is the smaller one.
+// Returns the integer s whose square is nearest to the number of points. If two integers are equally near, the smaller
+// one is returned.
 int64_t nearest_square(double points) {
     const int64_t s = nearest_side(std::floor(std::sqrt(points)));
     const auto side = static_cast<double>(s);

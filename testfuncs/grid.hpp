@@ -1,4 +1,4 @@
-// Grids of nx x ny points, stored row by row: point (i, j), i and j from 0, is number j nx + i.
+// Grids of nx x ny points, which are stored row by row: point (i, j) has the index j nx + i, where i, j >= 0.
 #pragma once
 
 #include "exec/annotations.hpp"
@@ -17,19 +17,19 @@ struct Grid {
     CUDA_OPT_HD int64_t column(int64_t point) const { return point % nx; }
     CUDA_OPT_HD int64_t row(int64_t point) const { return point / nx; }
 
-    // For a grid of interior points of the unit square: the distance of point (i, j) to the boundary.
+    // Returns the distance of a point to the boundary, for a grid of interior points of the unit square.
     double distance_to_boundary(int64_t point) const;
-    // Returns a text such as "200 x 200".
+    // Returns the size of the grid as text, for example "200 x 200".
     std::string text() const;
 };
 
-// Returns the parameters of a grid problem: nx and ny, and the problem's own parameters.
+// Returns the list of parameters of a grid problem: nx and ny, and then the problem's own parameters.
 std::vector<Parameter> with_sides(std::vector<Parameter> own);
 
-// Returns the dimension of a grid with the given number of variables per point. Sides that are not given are chosen
+// Returns the dimension of a grid with the given number of variables per point. If nx or ny is not given, it is chosen
 // such that the grid is as square, and its number of variables as close to n, as possible.
 Dimension fit_grid(int64_t n, const Parameters &parameters, int variables_per_point = 1);
-// Returns the grid whose dimension fit_grid() returns for these arguments.
+// Returns the grid that fit_grid() has chosen for the same arguments.
 Grid grid_of(int64_t n, const Parameters &parameters, int variables_per_point = 1);
 
 } // namespace cudaopt::testfuncs

@@ -1,4 +1,4 @@
-// The operations by which a function is evaluated, on the host. CudaExecutor has the same operations.
+// Evaluates a test function on the host by two operations, which CudaExecutor provides as well.
 #pragma once
 
 #include "exec/map_reduce_host.hpp"
@@ -11,7 +11,7 @@ class HostExecutor {
   public:
     explicit HostExecutor(int threads) : threads_(threads) {}
 
-    // Calls rule(i, record) for 0 <= i < n, then finish(joined record).
+    // Calls rule(i, record) for 0 <= i < n, combines the records of all threads, and calls finish(combined record).
     template <class Record, class Rule, class Finish>
     void map_reduce(int64_t n, const Rule &rule, const Finish &finish) {
         finish(map_reduce_host<Record>(n, rule, threads_));

@@ -1,4 +1,4 @@
-// Computes 1 / sqrt(a) by the fastest instructions of host and device.
+// Computes 1 / sqrt(a) by the fastest instructions of the host or of the device.
 #pragma once
 
 #include "exec/annotations.hpp"

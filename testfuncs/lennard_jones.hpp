@@ -3,14 +3,14 @@
 //     f(p) = sum over pairs of atoms of r^-12 - 2 r^-6,   r = ||p_a - p_b||
 //
 // The variables are the atoms' coordinates, atom by atom. The gradient with respect to an atom is a sum over all other
-// atoms. The terms are N (N - 1), so that the cost is arithmetic rather than memory traffic. f = Inf if atoms coincide.
-// There are very many local minima.
+// atoms. There are N (N - 1) such terms, so that arithmetic rather than memory traffic determines the time. f = Inf if
+// atoms coincide. There are very many local minima.
 //
 // Start: a lattice of spacing 1, with k = floor(N^(1/dimensions)) atoms per side, except for the last side, which
-// contains all remaining atoms. Its centre is the origin, whereas the report places its first atom there (f is
-// invariant under translation). A box [-L, L] contains the lattice if L >= (k - 1) / 2, and correspondingly for the
-// last side; shape() returns the sides. [-1, 1] contains 9 atoms in two dimensions and 27 in three. With more atoms,
-// the projection of the start into the box would make atoms coincide.
+// contains all remaining atoms. The centre of the lattice is the origin. MINPACK-2 places the first atom at the
+// origin, but f is invariant under translation. A box [-L, L] contains the lattice if L >= (k - 1) / 2, and
+// correspondingly for the last side; shape() returns the sides. [-1, 1] contains 9 atoms in two dimensions and 27 in
+// three. With more atoms, the projection of the start into the box would make atoms coincide.
 // Source: Averick, Carter, More, Xue, The MINPACK-2 Test Problem Collection, MCS-P153-0692 (1992); Hoare, Pal, Advances
 // in Physics 20 (1971) 161.
 #pragma once
@@ -83,7 +83,8 @@ template <int dimensions> struct LennardJones : Defaults {
                 const double force = u * u3 * (u3 - 1);
                 for (int axis = 0; axis < dimensions; axis++) slope[axis] += force * from_b[axis];
             }
-            f.add(energy / 2); // every pair contributes twice
+            // The factor 1/2 is needed because every pair contributes twice.
+            f.add(energy / 2);
             for (int axis = 0; axis < dimensions; axis++)
                 g[dimensions * a + axis] = static_cast<Real>(-12 * slope[axis]);
         }

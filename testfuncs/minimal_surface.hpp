@@ -3,7 +3,7 @@
 //     f(v) = integral over D of sqrt(1 + |grad v|^2),   v = Enneper's surface at the boundary,
 //
 // where D = (-1/2, 1/2)^2. v is discretised by piecewise linear elements on nx x ny interior points. An evaluation
-// loads and stores one value per variable.
+// loads one value per variable from memory and stores one.
 //
 // Start: the mean of the linear interpolants in x and in y of the boundary values, (b(x) - b(y)) / 2 by enneper.hpp.
 // Source: Averick, Carter, More, Xue, The MINPACK-2 Test Problem Collection, MCS-P153-0692 (1992); Nitsche, Lectures on
@@ -55,8 +55,8 @@ struct MinimalSurface : Defaults {
         }
         CUDA_OPT_HD const Triangles<Area> &column(int64_t) const { return every; }
 
-        // Returns the area over the two triangles at the corners of the domain that contain no interior point. Both
-        // have the same area.
+        // Returns the area of the surface over the two triangles, in two corners of the domain, that contain no
+        // interior point. Both triangles contribute the same area.
         double corners() const {
             const double slope_x = side(x(0)) * every.per_hx, slope_y = side(y(0)) * every.per_hy; // v = 0 at a corner
             return 2 * every.area * std::sqrt(1 + square(slope_x) + square(slope_y));

@@ -1,4 +1,4 @@
-// The minimisation problems of MINPACK-2 on CUDA. All their kernels are instantiated here.
+// The minimisation problems of MINPACK-2 on CUDA. All kernels for them are instantiated in this file.
 #include "testfuncs/cuda_executor.cuh"
 #include "testfuncs/minpack2.hpp"
 

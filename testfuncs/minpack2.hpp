@@ -1,4 +1,4 @@
-// The family of the minimisation problems of MINPACK-2, and their evaluation on CUDA.
+// The minimisation problems of MINPACK-2 as one std::variant, and their evaluation on CUDA.
 #pragma once
 
 #include "testfuncs/bearing.hpp"
@@ -18,7 +18,7 @@ namespace cudaopt::testfuncs {
 using Minpack2 = std::variant<Torsion, Bearing, MinimalSurface, OptimalDesign, GinzburgLandau1d, LennardJones<2>,
                               LennardJones<3>, Combustion, GinzburgLandau2d>;
 
-// Defined in minpack2.cu. In a build without CUDA, cuda_absent.cpp defines functions that throw.
+// This function is defined in minpack2.cu. In a build without CUDA, the one in cuda_absent.cpp throws an exception.
 void evaluate_cuda(const Minpack2 &function, const double *x, double *f, double *g, DeviceScratch &scratch,
                    void *stream);
 void evaluate_cuda(const Minpack2 &function, const float *x, double *f, float *g, DeviceScratch &scratch, void *stream);

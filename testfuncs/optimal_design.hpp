@@ -9,10 +9,10 @@
 //
 // where mu1 = 1 and mu2 = 2 are the reciprocal shear moduli of the materials. v is discretised by piecewise linear
 // elements on nx x ny interior points, and the integral of v is approximated by the vertex rule. psi is continuously
-// differentiable; 2 dpsi/d(t^2) is mu2 t1 / t, limited to the range from mu1 to mu2. An evaluation loads and stores
-// one value per variable.
+// differentiable; 2 dpsi/d(t^2) is mu2 t1 / t, limited to the range from mu1 to mu2. An evaluation loads one value per
+// variable from memory and stores one.
 //
-// Parameter: 0 < lambda < 1, a Lagrange multiplier; 0.008. Start: -dist(x, boundary)^2.
+// Parameter: 0 < lambda < 1, a Lagrange multiplier, by default 0.008. Start: -dist(x, boundary)^2.
 // Source: Averick, Carter, More, Xue, The MINPACK-2 Test Problem Collection, MCS-P153-0692 (1992); Goodman, Kohn,
 // Reyna, Computer Methods in Applied Mechanics and Engineering 57 (1986) 107.
 #pragma once

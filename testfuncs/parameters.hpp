@@ -1,4 +1,4 @@
-// Parameters of a problem and their ranges.
+// The parameters of a test problem, their ranges and their defaults.
 #pragma once
 
 #include <map>
@@ -7,23 +7,22 @@
 
 namespace cudaopt::testfuncs {
 
-// The values of parameters by name.
+// Maps the names of parameters to their values.
 using Parameters = std::map<std::string, double>;
 
-// A parameter, for example the angle of twist of a torsion problem. It may be any value strictly between `above` and
-// `below`.
-// standard: the default; NaN: the problem chooses it.
+// A parameter of a test problem, for example the angle of twist of a torsion problem. Its value must lie strictly
+// between `above` and `below`. `standard` is the default; NaN means that the problem chooses the value.
 struct Parameter {
     std::string name;
     double standard, above, below;
     std::string meaning;
 };
 
-// Returns the given values, and the defaults of all other parameters.
-// Throws std::invalid_argument with a message if a name is unknown or a value is out of range.
+// Returns the given values together with the defaults of all other parameters. Throws std::invalid_argument with a
+// message if a name is unknown or a value is out of range.
 Parameters complete(const std::vector<Parameter> &parameters, const Parameters &given);
 
-// Formats a value with as few digits as possible: "5", "0.008", "1e+06".
+// Formats a number with as few digits as possible, for example "5", "0.008", "1e+06".
 std::string text_of(double value);
 
 } // namespace cudaopt::testfuncs

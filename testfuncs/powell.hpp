@@ -3,7 +3,7 @@
 //     f(x) = sum_{i=1}^{n/4} (x_{4i-3} + 10 x_{4i-2})^2 + 5 (x_{4i-1} - x_{4i})^2
 //                          + (x_{4i-2} - 2 x_{4i-1})^4 + 10 (x_{4i-3} - x_{4i})^4
 //
-// Start (3, -1, 0, 1, ...). Minimum 0 at the origin, where the Hessian is singular: convergence is slow on purpose.
+// Start (3, -1, 0, 1, ...). Minimum 0 at the origin, where the Hessian is singular, so that convergence is slow.
 // Source: Powell, Computer J. 5 (1962) 147; problem 22 of More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17.
 #pragma once
 

@@ -1,4 +1,5 @@
-// The implementation of Problem for any family of functions, which is a std::variant with an evaluate_cuda().
+// Implements the interface Problem for any family of test functions, which is a std::variant with a function
+// evaluate_cuda().
 #pragma once
 
 #include "testfuncs/device_scratch.hpp"

@@ -1,4 +1,4 @@
-// The list of the problems by name. A new family needs one more line in problems().
+// The list of all test problems by name. A new family of functions needs one more line in problems().
 #include "testfuncs/classical.hpp"
 #include "testfuncs/minpack2.hpp"
 #include "testfuncs/problem_of.hpp"

@@ -1,12 +1,12 @@
-// Rules for functions v on a grid of interior points whose energy is a sum over the elements of a triangulation. Each
-// square of the mesh is divided from its upper left to its lower right corner. The component of the gradient at a point
-// is computed from the neighbours' values, so that every point is written once, by one thread.
+// Rules for evaluating functions of v on a grid of interior points. The energy is a sum over the elements of a
+// triangulation, for which each square of the mesh is divided from its upper left to its lower right corner. The
+// component of the gradient at a point is computed from the neighbours' values, so that one thread writes it, once.
 //
-// One index of the reduction is a strip of strip_rows points in one column. Strips with consecutive numbers are
-// neighbours in x, so that threads access consecutive addresses. All values of a strip are loaded before any of them is
-// used, so that the loads overlap. Of the strip_rows + 2 rows loaded, the two that belong to other strips are in the
-// cache, as are the columns to the left and right. An evaluation therefore transfers one load of v and one store of g,
-// 2 w bytes per variable.
+// A strip consists of strip_rows points in one column of the grid. Each index of the reduction is one strip. Strips
+// with consecutive indices are neighbours in x, so that threads access consecutive addresses. All values of a strip are
+// loaded before any of them is used, so that the loads overlap. Of the strip_rows + 2 rows loaded, two belong to other
+// strips and are in the cache, like the columns to the left and right. Therefore an evaluation transfers each value of
+// v and each value of g once to or from memory: 2 w bytes per variable, with w bytes per number.
 #pragma once
 
 #include "testfuncs/function.hpp"
@@ -21,17 +21,18 @@ struct Neighbourhood {
     double here, left, right, below, above, below_right, above_left;
 };
 
-// The sides of the domain that a point is adjacent to.
+// States to which sides of the domain a grid point is adjacent.
 struct Sides {
     bool leftmost, rightmost, lowest, highest;
 };
 
 inline int64_t strips_of(const Grid &grid) { return grid.nx * ((grid.ny + strip_rows - 1) / strip_rows); }
 
-// Energy must define
+// Evaluates the energy on one strip, which consists of strip_rows grid points in one column. The type Energy must
+// define
 //     double boundary(i, j);    v at a node of the boundary: i = -1 or nx, or j = -1 or ny
 //     Column column(i);         data that the points of a column share, with
-//     void Column::enter(const Neighbourhood &)    called first, with a strip's lowest point
+//     void Column::enter(const Neighbourhood &)    called first, for the lowest point of a strip
 //     double Column::operator()(const Sides &, const Neighbourhood &, Sum &f)    called for each point, upwards;
 //                               returns the component of the gradient and adds the point's contribution to f
 template <class Real, class Energy> struct Strip {
@@ -41,7 +42,8 @@ template <class Real, class Energy> struct Strip {
     Energy energy;
 
     CUDA_OPT_HD double value(int64_t i, int64_t j) const {
-        // The row above the domain is loaded for points that the uppermost strip does not have.
+        // Above the domain 0 is returned, because the uppermost strip may extend beyond the grid. The value is not
+        // used.
         if (j > grid.ny) return 0;
         const bool interior = 0 <= i && i < grid.nx && 0 <= j && j < grid.ny;
         return interior ? static_cast<double>(v[j * grid.nx + i]) : energy.boundary(i, j);
@@ -73,7 +75,7 @@ template <class Real, class Energy> struct Strip {
     }
 };
 
-// Boundary values of zero.
+// An energy inherits from this struct if v = 0 at the boundary.
 struct ZeroBoundary {
     CUDA_OPT_HD double boundary(int64_t, int64_t) const { return 0; }
 };

@@ -5,9 +5,9 @@
 //
 // where D = (0, 1) x (0, 1). v is discretised by piecewise linear elements on nx x ny interior points, and the integral
 // of the load c v is approximated by the vertex rule. The bar is plastic where the bound is active. An evaluation
-// loads and stores one value per variable.
+// loads one value per variable from memory and stores one.
 //
-// Parameter: c > 0, the angle of twist per unit of length; 5. Start: the upper bound, dist(x, boundary).
+// Parameter: c > 0, the angle of twist per unit of length, by default 5. Start: the upper bound, dist(x, boundary).
 // Source: Averick, Carter, More, Xue, The MINPACK-2 Test Problem Collection, MCS-P153-0692 (1992); Glowinski,
 // Numerical Methods for Nonlinear Variational Problems (1984).
 #pragma once

@@ -1,4 +1,4 @@
-// Energies that depend on the gradient of v, as a sum over the triangles of a mesh, and a linear term:
+// Energies that are a sum over the triangles of a mesh, whose terms depend on the gradient of v, and of a linear term:
 //
 //     f(v) = sum over triangles of area (phi(|grad v|^2)) + load * sum over points of v_p
 //
@@ -7,7 +7,7 @@
 // the point itself and, at the sides of the domain, those with their right angle on the boundary. The two triangles at
 // the lower left and upper right corner of the domain contain no interior point and add a constant.
 //
-// Two triangles of a point are also triangles of the next point in the column, so that only four are computed per
+// Two of the six triangles at a point also belong to the next point in the column, so that only four are computed per
 // point.
 #pragma once
 
@@ -15,17 +15,19 @@
 
 namespace cudaopt::testfuncs {
 
-// The function phi of the energy and its derivative at one triangle.
+// The values of phi and of its derivative at one triangle of the mesh.
 struct ElementEnergy {
     double value, slope;
 };
 
-// Phi: a function that maps q = |grad v|^2 to an ElementEnergy.
+// Evaluates the energy and the gradient at the points of a column. Phi is a function that maps q = |grad v|^2 to an
+// ElementEnergy.
 template <class Phi> struct Triangles {
     double per_hx, per_hy, area; // 1 / hx, 1 / hy, hx hy / 2
-    double load;                 // load of each point
+    double load;                 // the factor of v at each point
     Phi phi;
-    // Values for the next point: the two triangles below the edge from that point to the left.
+    // These values are stored for the next point in the column. They belong to the two triangles below the edge from
+    // that point to the left.
     ElementEnergy below_lower = {0, 0}, upper = {0, 0};
 
     CUDA_OPT_HD void enter(const Neighbourhood &v) {

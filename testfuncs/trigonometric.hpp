@@ -2,15 +2,16 @@
 //
 //     f(x) = sum_{i=1}^n r_i^2,   r_i = S + p_i,   S = sum_j (1 - cos x_j),   p_i = i (1 - cos x_i) - sin x_i
 //
-// (S is n - sum_j cos x_j without its cancellation.) With R = sum_i r_i = n S + sum_i p_i the gradient costs O(n):
+// S equals n - sum_j cos x_j, but is computed without cancellation. With R = sum_i r_i = n S + sum_i p_i the gradient
+// costs O(n):
 //
 //     g_k = 2 sum_i r_i dr_i/dx_k = 2 (R sin x_k + r_k (k sin x_k - cos x_k))
 //
-// An evaluation therefore needs two sweeps: the first sums S and p, the second computes r and g. sin x and 1 - cos x
-// are computed from x / 2.
+// An evaluation therefore needs two sweeps over the variables. The first sweep sums S and p, the second computes r and
+// g. sin x and 1 - cos x are computed from x / 2.
 //
-// Start (0.2, ..., 0.2), as in the manual; (1/n, ..., 1/n) in the collection. Minimum 0, among others at the origin;
-// there are local minima above 0.
+// Start (0.2, ..., 0.2), as in the 2013 manual of D'Amore et al.; More et al. start at (1/n, ..., 1/n). The minimum 0
+// is attained at the origin and elsewhere. There are local minima above 0.
 // Source: Spedicato (1975); problem 26 of More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17; start of D'Amore, Arcucci,
 // Mele, Scotti, Murli, CMCC RP0167 (2013).
 #pragma once
@@ -44,11 +45,11 @@ struct Trigonometric : Defaults {
             sin = 2 * half * std::cos(x / 2);
             versine = 2 * half * half;
         }
-        // Returns p_i, with i counted from 0.
+        // Returns p_i = i (1 - cos x_i) - sin x_i. The argument i is counted from 0.
         CUDA_OPT_HD double own_part(int64_t i) const { return static_cast<double>(i + 1) * versine - sin; }
     };
 
-    // The sums over all variables that the second sweep needs.
+    // The sums over all variables that the first sweep computes and the second sweep needs.
     struct Totals {
         Sum versine, own_part;
         CUDA_OPT_HD void join(const Totals &other) {

@@ -8,8 +8,8 @@
 // Source: Colville, IBM report 320-2949 (1968); problem 14 of More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17, repeated
 // over blocks.
 //
-// The manual, D'Amore, Arcucci, Mele, Scotti, Murli, CMCC RP0167 (2013), prints it without (x_{4i-1} - 1)^2 and with
-// (x_{4i} + 1)^2 in place of (x_{4i} - 1)^2, which moves the minimum away from (1, ..., 1).
+// The 2013 manual (D'Amore, Arcucci, Mele, Scotti, Murli, CMCC RP0167) prints the function without (x_{4i-1} - 1)^2 and
+// with (x_{4i} + 1)^2 in place of (x_{4i} - 1)^2. That would move the minimum away from (1, ..., 1).
 #pragma once
 
 #include "testfuncs/function.hpp"

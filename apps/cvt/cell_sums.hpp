@@ -1,5 +1,5 @@
-// Masses, centroids and energies of the Voronoi cells on a grid, computed with integer sums, whose results do not
-// depend on the order of summation.
+// Masses, centroids and energies of the Voronoi cells on a grid. They are computed from sums of integers, so that the
+// results do not depend on the order of summation.
 //
 // The density at pixel p is q_p level, where q_p is an integer and the number `level` is the same for all pixels. Let
 // u_p be the vector, in pixels, from the pixel that contains site i to pixel p; its components are integers. The sums
@@ -7,16 +7,16 @@
 //
 //     M = sum q_p,   U = sum q_p u_p,   W = sum q_p |u_p|^2.
 //
-// Let o_i be the vector from the centre of the pixel that contains the site to the site, in pixels, let o_i'U be the
-// inner product, and let h = 1 / resolution. Then the energy and the gradient of the cell, its mass m_i and its
-// centroid c_i are
+// Let o_i be the vector, in pixels, from the centre of the pixel that contains site i to the site. o_i'U denotes the
+// inner product, and h = 1 / resolution. Then the energy and the gradient of the cell, its mass m_i and its centroid
+// c_i are
 //
 //     sum rho |p - x_i|^2 h^2 = level h^4 (W - 2 o_i'U + |o_i|^2 M),   gradient = 2 level h^3 (o_i M - U),
 //     m_i = level h^2 M,   c_i = centre + h U / M.
 //
-// Only the last two lines involve rounding. No sum overflows: W is largest if a single site lies in a corner of the
-// square and its cell contains all pixels. W is then at most 2/3 q resolution^4, where q is the largest q_p.
-// most_levels() limits q so that this is below 2^64. |U| and M are smaller.
+// Rounding occurs only in these two lines. No sum overflows: W is largest if a single site lies in a corner of the
+// square and its cell contains all pixels. W is then at most 2/3 q resolution^4, where q is the largest q_p. The
+// function most_levels() limits q so that this is below 2^64. |U| and M are smaller.
 #pragma once
 
 #include "apps/cvt/packing.hpp"
@@ -25,7 +25,8 @@ namespace cudaopt::cvt {
 
 constexpr int32_t most_resolution = 16384;
 
-// Returns the largest integer q_p that a density may have at a pixel: at least 255, and at most the range of 16 bits.
+// Returns the largest integer q_p (density in units of `level`) that is allowed at a pixel. It is at least 255, and at
+// most 65535, the largest 16-bit number.
 inline int32_t most_levels(int32_t resolution) {
     const int bits = 64 - 4 * Packing::bits_of(resolution - 1);
     return (1 << (bits < 16 ? bits : 16)) - 1;
@@ -44,8 +45,8 @@ struct CellSums {
     }
 };
 
-// Computes the energy and the gradient from the sums of the cells. The coordinates of the sites are x_0, y_0, x_1, y_1,
-// ...
+// Computes the energy and the gradient from the sums of the cells (see the beginning of the file). The coordinates of
+// the sites are stored as x_0, y_0, x_1, y_1, ...
 struct CellRule {
     Packing packing;
     double gradient_scale; // 2 level h^3
@@ -68,9 +69,9 @@ struct CellRule {
     }
 };
 
-// The energies of the cells are added in a fixed order, which host and CUDA share. Groups of 256 consecutive cells are
-// each summed by a binary tree. The sums of the groups are distributed cyclically over 256 partial sums ("lanes"),
-// which are then summed by a binary tree.
+// The energies of the cells are added in a fixed order, which host and CUDA share. Each group of 256 consecutive cells
+// is summed by a binary tree. The sums of the groups are distributed cyclically over 256 partial sums ("lanes"), which
+// are then summed by a binary tree.
 constexpr int lanes = 256;
 
 } // namespace cudaopt::cvt

@@ -1,5 +1,5 @@
-// The evaluation on CUDA. It is compiled without fused multiply-adds, so that its results are bitwise those of the
-// host.
+// The evaluation of the energy on CUDA. It is compiled without fused multiply-adds, so that its results are bitwise
+// those of the host.
 #include "apps/cvt/evaluator.hpp"
 #include "apps/cvt/flooding.hpp"
 
@@ -57,10 +57,10 @@ __global__ void plant_all(Packing packing, int64_t sites, const double *x, doubl
           });
 }
 
-constexpr int run_length = 8; // pixels per thread
+constexpr int run_length = 8; // the number of pixels that a thread processes
 
-// The sites that are stored in three pixels of one row, each with its horizontal distance from the column of the middle
-// pixel.
+// The sites that are stored in three pixels of one row. Each of them has its horizontal distance from the column of the
+// middle pixel.
 struct Row {
     Candidate left, middle, right;
 
@@ -71,9 +71,9 @@ struct Row {
     }
 };
 
-// Performs one iteration of jump flooding. Each thread traverses part of a column with a stride of one step length. It
-// reads three pixels of a row once and offers their sites to the pixel above, to the middle one and to the one below.
-// Adjacent threads process adjacent columns.
+// Performs one iteration of jump flooding. Each thread processes pixels of one column that are `step` pixels apart. It
+// reads three pixels of a row once, and compares their sites as candidates for the pixel above, the middle pixel and
+// the pixel below. Adjacent threads process adjacent columns.
 __global__ void flood(Packing packing, const Word *__restrict__ from, Word *__restrict__ to, int step_bits) {
     const int32_t resolution = packing.resolution, step = 1 << step_bits;
     const int32_t x = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -84,7 +84,7 @@ __global__ void flood(Packing packing, const Word *__restrict__ from, Word *__re
     const bool has_left = x >= step, has_right = x + step < resolution;
     const auto read = [&](int32_t y) -> Row {
         const bool has_row = y >= 0 && y < resolution;
-        const int32_t middle = y * resolution + x; // there are at most 2^28 pixels
+        const int32_t middle = y * resolution + x; // an int32_t is large enough for at most 2^28 pixels
         const auto at = [&](int32_t pixel, bool is_there) {
             return Candidate::of(packing, is_there ? from[pixel] : no_site, column);
         };
@@ -108,7 +108,8 @@ __global__ void flood(Packing packing, const Word *__restrict__ from, Word *__re
 }
 
 __device__ void join(CellSums *sums, const CellSums &run) {
-    const auto add = [](void *to, uint64_t value) { // in two's complement this adds signed numbers as well
+    // Unsigned addition is also correct for signed numbers in two's complement.
+    const auto add = [](void *to, uint64_t value) {
         atomicAdd(static_cast<unsigned long long *>(to), static_cast<unsigned long long>(value));
     };
     add(&sums->mass, run.mass);
@@ -117,8 +118,8 @@ __device__ void join(CellSums *sums, const CellSums &run) {
     add(&sums->square, run.square);
 }
 
-// Computes the sums of the cells. Each thread traverses 16 rows of a column, and adds its partial sums to those of the
-// cell whenever the cell changes.
+// Computes the sums of the cells. Each thread processes 16 rows of a column. Whenever the cell changes, it adds its
+// partial sums to those of the cell.
 template <bool weighted>
 __global__ void sum_cells(Packing packing, const Word *__restrict__ words, const uint16_t *__restrict__ weights,
                           CellSums *__restrict__ sums) {
@@ -142,7 +143,7 @@ __global__ void sum_cells(Packing packing, const Word *__restrict__ words, const
     join(sums + packing.number(word), run);
 }
 
-// Sums one value per thread of the block by a binary tree. Only the first thread returns the sum.
+// Sums one value per thread of a block by a binary tree. Only the first thread of the block returns the sum.
 __device__ double tree(double value) {
     __shared__ double shared[lanes];
     const int k = static_cast<int>(threadIdx.x);
@@ -210,12 +211,12 @@ class CudaEvaluator : public Evaluator {
 
   private:
     Setup setup_;
-    // Two arrays of site words, which the iterations of jump flooding read and write alternately.
+    // The two arrays of site words. Each iteration of jump flooding reads one of them and writes the other.
     DeviceArray<Word> words_[2];
     DeviceArray<uint16_t> weights_;
     DeviceArray<CellSums> sums_;
     DeviceArray<double> round_energy_, sites_;
-    int last_ = 0; // index of the array that was written last
+    int last_ = 0; // index in words_ of the array that was written last
     cudaStream_t stream_ = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// This file replaces cuda.cu if the program is built without CUDA.
+// Replaces cuda.cu if the program is built without CUDA.
 #include "apps/cvt/evaluator.hpp"
 
 #include <stdexcept>

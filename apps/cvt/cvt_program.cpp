@@ -1,5 +1,6 @@
-// cvt_program sites resolution: computes a centroidal Voronoi tessellation of the unit square from a random start. The
-// function and the solver both run where the sites are stored; on CUDA no vector is copied except for the report.
+// cvt_program sites resolution: computes a centroidal Voronoi tessellation of the unit square from random sites. The
+// energy is evaluated where the solver stores the sites, on the host or on CUDA. On CUDA no vector is copied to the
+// host except for the report.
 #include "drivers/arguments.hpp"
 #include "drivers/csv.hpp"
 #include "cuda_opt.hpp"
@@ -40,7 +41,8 @@ using cudaopt::testfuncs::Place;
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-// The sites at the start or at the end, with their energy on the grid and the results of the exact diagram.
+// The sites at the start or at the end of the solve, with their energy on the grid and the results of the exact Voronoi
+// diagram.
 struct Snapshot {
     std::vector<double> x;
     double f;
@@ -74,7 +76,7 @@ class Run {
         check_files();
     }
 
-    // early: the handling of Ctrl-C until there is a result to report.
+    // Performs the solve and returns the exit status. `early` handles Ctrl-C until there is a result to report.
     int minimise(std::optional<EarlyInterrupt> &early) {
         phase_.clear();
         head();
@@ -84,7 +86,8 @@ class Run {
         const double snapshot_seconds = since(begin);
         const int task = iterate(early);
         const std::string message = s_.message();
-        if (evaluations_ == 0) s_.check(task); // the input was invalid
+        // The library has rejected the input.
+        if (evaluations_ == 0) s_.check(task);
         if (task == CUDA_OPT_STOPPED && snapshot_seconds > longest_report) return brief_report(message);
         phase_.show("the report");
         const Snapshot end = snapshot();
@@ -97,17 +100,18 @@ class Run {
     }
 
   private:
-    static constexpr double longest_report = 0.3; // in seconds, after Ctrl-C
+    // After Ctrl-C, the full report is printed only if it takes at most this time in seconds.
+    static constexpr double longest_report = 0.3;
 
     int64_t n() const { return 2 * options_.sites; }
     uint64_t seed() const { return static_cast<uint64_t>(options_.seed); }
     bool exact() const { return cvt::ExactDiagram::available(); }
 
-    // Returns a unit for gradients: the derivative with respect to a site of mean mass whose distance from its centroid
-    // is the mean distance between sites.
+    // Returns the unit in which gradients are reported. It is the derivative of the energy with respect to a site of
+    // mean mass whose distance from its centroid is the mean distance between sites.
     double gradient_unit() const { return 2 * grid_.mean_mass() / std::sqrt(static_cast<double>(options_.sites)); }
 
-    // Checks before the work begins that the pictures can be written.
+    // Checks before the solve starts that the files of the pictures can be written.
     void check_files() const {
         if (!options_.plot.empty()) {
             if (!exact())
@@ -182,8 +186,8 @@ class Run {
         flush();
     }
 
-    // Prints the short report after Ctrl-C, if another evaluation and the exact diagram would take too long. The sites
-    // are written nevertheless.
+    // Prints the short report after Ctrl-C. It is used if another evaluation and the exact diagram would take too long.
+    // The sites are written nevertheless.
     int brief_report(const std::string &message) {
         phase_.clear();
         if (points_) points_->write(lines_of(x_.to_host()));
@@ -291,7 +295,7 @@ int run(int argc, char **argv) {
                      cvt::Tessellation::host_memory(options.sites, options.resolution, options.density == "constant"));
         phase.show("sampling the density");
         return Run(options, phase).minimise(early);
-    } catch (const std::invalid_argument &refusal) { // sites, resolution or density
+    } catch (const std::invalid_argument &refusal) { // thrown for invalid sites, resolution or density
         throw Failure(exit_usage, refusal.what());
     }
 }

@@ -30,7 +30,7 @@ std::vector<Entry> entries() {
              }}};
 }
 
-// Reads a portable grey map.
+// Reads a density from a portable grey map, an image file format.
 class GreyMap {
   public:
     explicit GreyMap(const std::string &path) : path_(path) {
@@ -43,7 +43,7 @@ class GreyMap {
         height_ = number(file, 1, most_side, "height");
         const long most = number(file, 1, 65535, "largest value");
         values_.resize(static_cast<std::size_t>(width_ * height_));
-        if (kind == "P5") file.get(); // the single white space before the pixels
+        if (kind == "P5") file.get(); // one white space precedes the pixels
         for (double &value : values_)
             value = static_cast<double>(kind == "P2" ? number(file, 0, most, "pixel") : raw(file, most)) /
                     static_cast<double>(most);
@@ -62,7 +62,7 @@ class GreyMap {
         throw std::invalid_argument("density: '" + path_ + "' " + why);
     }
 
-    // Reads the next number of the header or of a plain image. A comment extends from # to the end of its line.
+    // Reads the next number from the header or from a plain image. A comment extends from # to the end of its line.
     long number(std::istream &file, long least, long most, const std::string &what) const {
         while (file >> std::ws && file.peek() == '#') file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
         long value;

@@ -1,4 +1,4 @@
-// Densities on the unit square.
+// Densities on the unit square, which weight the energy of a Voronoi tessellation.
 #pragma once
 
 #include <cstdint>
@@ -8,27 +8,29 @@
 
 namespace cudaopt::cvt {
 
-// rho(x, y) >= 0. An empty function means the constant 1.
+// A density rho(x, y) >= 0. An empty function means the constant density 1.
 using Density = std::function<double(double x, double y)>;
 
-// The name and the formula of a density.
+// The name and the formula of a density, for the list that the program prints.
 struct NamedDensity {
     const char *name, *formula;
 };
 std::vector<NamedDensity> list_densities();
 
 // Returns a density by its name, or from a plain (P2) or raw (P5) portable grey map NAME.pgm. Bright pixels have a high
-// density, at most 1, and the first row of the image is at y = 1. Throws std::invalid_argument with a sentence if the
-// name is unknown, or if the file cannot be read or is not such an image.
+// density, at most 1. The first row of the image is at y = 1. Throws std::invalid_argument with a message if the name
+// is unknown, if the file cannot be read, or if it is not such an image.
 Density make_density(const std::string &name_or_file);
 
-// A density at the centres of the pixels, in integer multiples of one level, stored row by row from y = 0.
+// A density at the centres of the pixels, row by row from y = 0. Each value is an integer multiple of one number,
+// `level`.
 struct Levels {
-    std::vector<uint16_t> at; // multiples of the level; empty: the density is `level` everywhere
-    double level = 1;         // the density of one level
+    std::vector<uint16_t> at; // multiples of `level`; if empty, the density is `level` everywhere
+    double level = 1;         // the density that the integer 1 represents
 };
 
-// Throws std::invalid_argument if the density is zero everywhere, or negative or not finite at some pixel.
+// Samples the density at the centres of the pixels. Throws std::invalid_argument if it is zero everywhere, or if it is
+// negative or not finite at some pixel.
 Levels sample(const Density &density, int32_t resolution);
 
 } // namespace cudaopt::cvt

@@ -16,10 +16,11 @@ using namespace svg_text;
 constexpr double side = 720, margin = 24, top = 96;
 constexpr std::size_t most_with_triangles = 4000;
 
-constexpr int units = 10; // integer coordinates per pixel; integers take fewer characters than fractions
+// Coordinates are integers, with 10 units per pixel, because integers take fewer characters than fractions.
+constexpr int units = 10;
 
-// Writes a path through points in integer units. Each point is written relative to the previous one, which takes fewer
-// characters than its position. Errors do not accumulate, because the differences are between rounded points.
+// Writes an SVG path through points with integer coordinates. Each point is written relative to the previous one, which
+// takes fewer characters. Errors do not accumulate, because the differences are between rounded points.
 class Trace {
   public:
     void move_to(const Point &p) {
@@ -33,7 +34,7 @@ class Trace {
         text_ += "l" + std::to_string(x_ - x) + (down[0] == '-' ? "" : " ") + down;
     }
     void close() { text_ += "Z"; }
-    // Draws a line of length 0, of which only the round caps are visible.
+    // Draws a dot: a line of length 0, of which only the round caps are visible.
     void dot() { text_ += "h0"; }
     const std::string &text() const { return text_; }
 
@@ -98,7 +99,7 @@ std::string draw(const DrawnDiagram &drawn) {
                 neighbours[from].insert(to);
                 neighbours[to].insert(from);
             }
-        // Draws each edge once, although two triangles share it, with as many edges as possible in one path.
+        // Two triangles share an edge, which is drawn only once. As many edges as possible form one path.
         Trace sides, dots;
         for (std::size_t begin = 0; begin < sites; begin++)
             while (!neighbours[begin].empty()) {

@@ -1,4 +1,4 @@
-// Draws two tessellations side by side as SVG text.
+// Draws two Voronoi tessellations side by side as SVG text.
 #pragma once
 
 #include "apps/cvt/exact_diagram.hpp"
@@ -14,8 +14,8 @@ struct DrawnDiagram {
     const std::vector<double> *x; // its sites
 };
 
-// Cells are coloured by their number of neighbours: in a good tessellation nearly all have six. Sites and triangles are
-// drawn if they are few enough to be visible.
+// Draws two diagrams and returns SVG text. The colour of a cell depends on its number of neighbours, because nearly all
+// cells of a good tessellation have six. Sites and triangles are drawn if they are few enough to be visible.
 std::string draw_diagrams(const std::string &title, const DrawnDiagram &left, const DrawnDiagram &right);
 
 } // namespace driver

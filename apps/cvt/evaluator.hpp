@@ -1,4 +1,4 @@
-// The interface of the evaluation, which the host and CUDA implement.
+// The interface for evaluating the energy of a tessellation. The host and CUDA each implement it.
 #pragma once
 
 #include "apps/cvt/cell_sums.hpp"
@@ -15,7 +15,7 @@ using testfuncs::Place;
 
 using Stop = std::function<bool()>;
 
-// The data that are the same for all evaluations.
+// The data that all evaluations of one tessellation share.
 struct Setup {
     Packing packing;
     int64_t sites;
@@ -31,20 +31,20 @@ struct Setup {
 class Evaluator {
   public:
     virtual ~Evaluator() = default;
-    // stop: called between rows of pixels on the host. After it has returned true, the evaluation ends soon, and f is
-    // NaN.
+    // Computes the energy f and its gradient g. On the host, stop() is called between rows of pixels. After it has
+    // returned true, the evaluation ends soon, and f is NaN.
     virtual void evaluate(const double *x, double *f, double *g, const Place &place, const Stop &stop) = 0;
 
-    // The next functions return results of the last evaluation: for each pixel the word that contains its site
-    // (packing.hpp), and the sums of each cell.
+    // The next functions return results of the last evaluation. words() returns, for each pixel, the word that contains
+    // its nearest site (packing.hpp). sums() returns the sums of each cell (cell_sums.hpp).
     virtual std::vector<Word> words() const = 0;
     virtual std::vector<CellSums> sums() const = 0;
-    // Returns the sites of the last evaluation, unchanged.
+    // Returns the coordinates of the sites in the last evaluation.
     virtual std::vector<double> sites() const = 0;
 };
 
 std::unique_ptr<Evaluator> make_host_evaluator(const Setup &setup);
-// Throws std::runtime_error if CUDA is not available.
+// Creates an evaluator on CUDA. Throws std::runtime_error if CUDA is not available.
 std::unique_ptr<Evaluator> make_cuda_evaluator(const Setup &setup);
 
 } // namespace cudaopt::cvt

@@ -14,7 +14,7 @@ using RoundedSite = boost::polygon::point_data<int32_t>;
 
 int32_t rounded(double coordinate) { return static_cast<int32_t>(std::lround(coordinate * unit)); }
 
-// Returns the part of the polygon that is no farther from the origin than from the site at d.
+// Cuts a polygon by the bisector of the origin and the site at d. Returns the part on the side of the origin.
 Polygon cut(const Polygon &polygon, const Point &d) {
     const double half = (d.x * d.x + d.y * d.y) / 2;
     const auto beyond = [&](const Point &p) { return p.x * d.x + p.y * d.y - half; };
@@ -56,8 +56,8 @@ ExactDiagram::ExactDiagram(const std::vector<double> &x)
     }
     for (const Diagram::vertex_type &vertex : diagram.vertices()) {
         const bool restricted = vertex.x() >= 0 && vertex.x() <= unit && vertex.y() >= 0 && vertex.y() <= unit;
-        // The sites on the circle around a vertex. If they are more than three, their polygon is divided into
-        // triangles.
+        // These sites lie on the circle around a vertex of the Voronoi diagram. If they are more than three, the
+        // polygon that they form is divided into triangles.
         std::vector<int32_t> around;
         const Diagram::edge_type *const first = vertex.incident_edge(), *edge = first;
         do {
@@ -75,8 +75,8 @@ void ExactDiagram::add_cell(const std::vector<double> &x, std::size_t i, const s
     for (const std::size_t j : neighbours) cell = cut(cell, {x[2 * j] - sx, x[2 * j + 1] - sy});
     neighbours_[i] = static_cast<int32_t>(neighbours.size());
 
-    // Sums over the triangles (0, p, q), with c = p x q twice the area: the integral of |v|^2 is c (p p + p q + q q) /
-    // 12, and the integral of v is c (p + q) / 6.
+    // The polygon is the sum of the triangles (0, p, q). Let c = p x q be twice the area of such a triangle. Over
+    // the triangle the integral of |v|^2 is c (p'p + p'q + q'q) / 12, and the integral of v is c (p + q) / 6.
     for (std::size_t k = 0; k < cell.size(); k++) {
         const Point &p = cell[k], &q = cell[(k + 1) % cell.size()];
         const double cross = p.x * q.y - p.y * q.x;

@@ -1,7 +1,8 @@
-// The exact Voronoi diagram, clipped to the unit square, and the Delaunay triangles. If the density is constant, they
-// are the reference for the results on the grid, and the pictures show them. Boost.Polygon computes the diagram with
-// exact predicates from the sites rounded to multiples of 2^-30. The cells are then clipped by the bisectors of the
-// unrounded sites.
+// The exact Voronoi diagram, clipped to the unit square, and the Delaunay triangles.
+//
+// For a constant density they are the reference for the results on the grid, and the pictures show them. Boost.Polygon
+// computes the diagram, with exact predicates, from the sites rounded to multiples of 2^-30. The cells are then clipped
+// by the bisectors of the unrounded sites.
 #pragma once
 
 #include <array>
@@ -15,33 +16,35 @@ struct Point {
 };
 using Polygon = std::vector<Point>;
 
-// The numbers of three sites in anticlockwise order.
+// A Delaunay triangle: the numbers of its three sites in anticlockwise order.
 struct Triangle {
     std::array<int32_t, 3> site;
-    bool restricted; // its circumcentre, a vertex of the Voronoi diagram, lies in the square
+    // True if the circumcentre of the triangle, which is a vertex of the Voronoi diagram, lies in the square.
+    bool restricted;
 };
 
 class ExactDiagram {
   public:
-    // x: the sites in the square, x_0, y_0, ... Throws std::runtime_error if the program was built without
-    // Boost.Polygon.
+    // x: the coordinates of the sites, x_0, y_0, x_1, ..., all in the square. Throws std::runtime_error if the program
+    // was built without Boost.Polygon.
     explicit ExactDiagram(const std::vector<double> &x);
 
-    // Returns whether the program was built with Boost.Polygon.
+    // Returns whether the program was built with Boost.Polygon, which computes the diagram.
     static bool available();
 
-    // Returns the cells, which are convex polygons, with their vertices in anticlockwise order. If sites coincide, only
-    // one of them has a cell.
+    // Returns the Voronoi cells. They are convex polygons with their vertices in anticlockwise order. If sites
+    // coincide, only one of them has a cell.
     const std::vector<Polygon> &cells() const { return cells_; }
-    // Returns for each cell the number of its sides that are not on the boundary of the square.
+    // Returns for each Voronoi cell the number of its sides that are not on the boundary of the square.
     const std::vector<int32_t> &neighbours() const { return neighbours_; }
     const std::vector<Triangle> &triangles() const { return triangles_; }
-    // The number of sites that have no cell because they coincide with others up to 2^-30.
+    // Returns the number of sites that have no cell, because they coincide with other sites up to 2^-30.
     int64_t coinciding() const { return coinciding_; }
 
-    // The energy F: the sum of the integrals of |p - x_i|^2 over the cells.
+    // Returns the energy F: the sum over all cells of the integral of |p - x_i|^2 over cell i.
     double energy() const { return energy_; }
-    // Returns the gradient of the energy, 2 m_i (x_i - c_i) for each site.
+    // Returns the gradient of the energy, 2 m_i (x_i - c_i) for each site, where m_i is the area and c_i the centroid
+    // of its cell.
     const std::vector<double> &gradient() const { return gradient_; }
 
   private:

@@ -1,4 +1,4 @@
-// This file replaces exact_diagram.cpp if Boost.Polygon is not available.
+// Replaces exact_diagram.cpp if Boost.Polygon is not available.
 #include "apps/cvt/exact_diagram.hpp"
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// The evaluation on the host.
+// The evaluation of a tessellation's energy on the host.
 #include "apps/cvt/evaluator.hpp"
 #include "apps/cvt/flooding.hpp"
 
@@ -11,14 +11,14 @@
 namespace cudaopt::cvt {
 namespace {
 
-// Returns the sum of 256 partial sums ("lanes"), formed by a binary tree in the same order as on CUDA.
+// Sums 256 partial sums ("lanes") by a binary tree, in the same order as on CUDA.
 double tree(std::array<double, lanes> value) {
     for (int stride = lanes / 2; stride > 0; stride /= 2)
         for (int k = 0; k < stride; k++) value[k] += value[k + stride];
     return value[0];
 }
 
-// Adds a term to an integer sum. Several threads may add to the same sum.
+// Adds a term to an integer sum to which other threads may add at the same time.
 template <class Integer> void add(Integer &sum, Integer term) { __atomic_fetch_add(&sum, term, __ATOMIC_RELAXED); }
 
 class HostEvaluator : public Evaluator {
@@ -35,7 +35,8 @@ class HostEvaluator : public Evaluator {
         for (const int32_t step : setup_.steps) flood(step);
         sum_cells();
         if (stopped()) {
-            *f = NAN; // the sums are incomplete, so that f has no value
+            // The evaluation was stopped, so that the sums are incomplete and f has no value.
+            *f = NAN;
             return;
         }
         *f = energy({setup_.packing, setup_.gradient_scale(), sums_.data(), x, g}) * setup_.energy_scale();
@@ -90,7 +91,8 @@ class HostEvaluator : public Evaluator {
     void sum_cells() {
         const Packing &packing = setup_.packing;
         const std::vector<uint16_t> &weights = setup_.levels->at;
-        if (stopped()) return; // some of the words may not contain a site
+        // If the evaluation was stopped, some pixels may not have a site.
+        if (stopped()) return;
         std::fill(sums_.begin(), sums_.end(), CellSums());
         const auto sum_row = [&](int64_t row, int) {
             const int32_t y = static_cast<int32_t>(row);

@@ -1,10 +1,10 @@
-// A site packed into one 64-bit word, which contains its number and its position on the grid in fixed point. Jump
-// flooding then reads numbers and positions from one array. The word consists of
+// Packs a site into one 64-bit word, which contains its number and its position on the grid in fixed point. Jump
+// flooding then reads numbers and positions from one array. The parts of the word are
 //
 //     | number | x | y |     x and y have coordinate_bits each, of which fraction_bits are below a pixel
 //
-// The number has the remaining bits. A coordinate has at most 24 bits, so that differences of coordinates are exact in
-// single precision. The word with all bits set means that there is no site.
+// The number of the site has the remaining bits. A coordinate has at most 24 bits, so that differences of coordinates
+// are exact in single precision. The word with all bits set means that there is no site.
 // single precision. The word with all bits set means that there is no site.
 #pragma once
 
@@ -23,13 +23,14 @@ struct Packing {
     int coordinate_bits, fraction_bits;
 
     Packing(int64_t sites, int32_t resolution) : resolution(resolution) {
-        // The number has the bits of `sites` rather than those of sites - 1, so that no number has all bits set.
+        // The width of the number field is that of `sites`, and not that of sites - 1, so that no site number has all
+        // bits set.
         const int number_bits = bits_of(sites);
         coordinate_bits = number_bits > 16 ? (64 - number_bits) / 2 : 24;
         fraction_bits = coordinate_bits - bits_of(resolution - 1);
     }
 
-    // The least number of bits that can represent a nonnegative integer.
+    // Returns the least number of bits that can represent a nonnegative integer.
     static int bits_of(int64_t number) {
         int bits = 0;
         for (; number > 0; number >>= 1) bits++;
@@ -51,9 +52,10 @@ struct Packing {
         return static_cast<uint32_t>(site >> coordinate_bits) & ((1u << coordinate_bits) - 1);
     }
     CUDA_OPT_HD uint32_t y(Word site) const { return static_cast<uint32_t>(site) & ((1u << coordinate_bits) - 1); }
-    // The pixel index, in one direction, of a coordinate in fixed point.
+    // Returns the pixel index, in one direction, of a coordinate in fixed point.
     CUDA_OPT_HD int32_t pixel(uint32_t fixed) const { return static_cast<int32_t>(fixed >> fraction_bits); }
-    // The centre of a pixel in fixed point. It is exact in single precision, like every coordinate.
+    // Returns the centre of a pixel, in one direction, in fixed point. Like every coordinate it is exact in single
+    // precision.
     CUDA_OPT_HD float centre(int32_t pixel) const {
         return static_cast<float>((pixel << fraction_bits) + ((1 << fraction_bits) >> 1));
     }

@@ -1,4 +1,4 @@
-// This file replaces png_file.cpp if libpng is not available.
+// Replaces png_file.cpp if libpng is not available.
 #include "raster.hpp"
 #include "drivers/failure.hpp"
 

@@ -11,7 +11,7 @@ using Colour = std::array<uint8_t, 3>;
 
 constexpr int32_t most_side = 1200, gap = 16;
 
-// Returns a light colour that differs from those of most neighbouring cells.
+// Returns a light colour for a cell. It differs from the colours of most neighbouring cells.
 Colour colour_of(uint32_t site) {
     uint32_t hash = site * 2654435761u;
     Colour colour;
@@ -23,15 +23,15 @@ Colour colour_of(uint32_t site) {
     return colour;
 }
 
-// One tessellation as an image. at(i, j) is the colour in column i and row j from the bottom.
+// One Voronoi tessellation as an image. at(i, j) is the colour of the pixel in column i and row j from the bottom.
 class Panel {
   public:
     explicit Panel(const Cells &cells)
         : side(std::min(cells.resolution, most_side)), cells_(cells), dark_(static_cast<std::size_t>(side) * side) {
         const double per_site = static_cast<double>(side) * side / static_cast<double>(cells.mass.size());
         const int32_t radius = per_site > 1000 ? 2 : per_site > 100 ? 1 : 0;
-        if (per_site > 30) // with fewer pixels per cell only the edges would be visible
-            edges();
+        // With fewer pixels per cell only the edges would be visible.
+        if (per_site > 30) edges();
         if (per_site > 100)
             for (std::size_t k = 0; k < cells.x.size(); k += 2) dot(cells.x[k], cells.x[k + 1], radius);
     }

@@ -1,4 +1,4 @@
-// Draws the pixels of two tessellations of the grid side by side.
+// Draws the pixels of two Voronoi tessellations on a grid side by side.
 #pragma once
 
 #include "apps/cvt/tessellation.hpp"
@@ -15,13 +15,13 @@ struct Raster {
     std::vector<uint8_t> bytes;
 };
 
-// Each panel has the resolution of the grid, but at most 1200 rows and columns. The gap between the two is 16 pixels
-// wide.
+// Draws two tessellations as one image. Each has the resolution of its grid, but at most 1200 rows and columns. The gap
+// between them is 16 pixels wide.
 Raster raster_of(const cudaopt::cvt::Cells &left, const cudaopt::cvt::Cells &right);
 
-// Returns whether the program was built with libpng.
+// Returns whether the program was built with libpng, which write_png() requires.
 bool have_png();
-// Throws Failure if the file cannot be written.
+// Writes an image as a PNG file. Throws Failure if the file cannot be written.
 void write_png(const std::string &path, const Raster &raster);
 
 } // namespace driver

@@ -23,7 +23,7 @@ int32_t checked_resolution(int64_t sites, int64_t resolution) {
     return static_cast<int32_t>(resolution);
 }
 
-// Returns random number `count` in (0, 1) for a seed: the counter, mixed as in splitmix64 (Steele, Lea, Flood, OOPSLA
+// Returns the random number in (0, 1) with the index `count` for a seed, by SplitMix64 (Steele, Lea, Flood, OOPSLA
 // 2014).
 double uniform(uint64_t seed, uint64_t count) {
     uint64_t z = seed * 0xd1342543de82ef95 + (count + 1) * 0x9e3779b97f4a7c15;
@@ -51,7 +51,8 @@ double Tessellation::mean_mass() const {
 }
 
 std::vector<double> Tessellation::random_sites(uint64_t seed) const {
-    constexpr int most_tries = 100000; // limits the time if the density is nearly zero everywhere
+    // This limits the time of rejection sampling if the density is nearly zero everywhere.
+    constexpr int most_tries = 100000;
     const int most = levels_.at.empty() ? 1 : most_levels(resolution_);
     std::vector<double> x(2 * static_cast<std::size_t>(sites_));
     uint64_t count = 0;

@@ -2,11 +2,11 @@
 //
 //     f(x) = -20 exp(-r / 5) - exp(1/n sum_{i=1}^n cos(2 pi x_i)) + 20 + e,   r^2 = 1/n sum_{i=1}^n x_i^2
 //
-// on [-32, 32]^n. Minimum 0 at the origin, where f is a cone without a gradient. Formed as
+// on [-32, 32]^n. The minimum is 0 at the origin, where f has the form of a cone and no gradient. f is computed as
 //
 //     f(x) = -20 expm1(-r / 5) - e expm1(-2/n sum_{i=1}^n sin^2(pi x_i))
 //
-// which near the minimum keeps the digits that the four terms would cancel.
+// Near the minimum this is accurate, whereas the four terms of the first formula would cancel.
 // Source: f10 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82.
 #pragma once
 
@@ -39,7 +39,7 @@ struct Ackley : OfSums<Ackley, 2> {
             sum[1] += t[1];
         }
         const double r = std::sqrt(sum[0] / n);
-        // At the apex of the cone, the mean slope 0 is used.
+        // At the apex of the cone (the origin) f has no gradient, and 0 is used as the slope.
         const double along = r > 0 ? 4 * std::exp(-0.2 * r) / (n * r) : 0;
         const double across = 2 * pi / n * e * std::exp(-2 * sum[1] / n);
         for (int j = 0; j < n; j++) g[j] = along * x[j] + across * sin_turns(x[j]);

@@ -1,14 +1,15 @@
-// Definitions that the functions of the pattern search share.
+// The interface of a test function for the pattern search, and definitions that these functions share.
 //
-// A function is an empty struct, with one source for host and CUDA, double and single precision:
+// A function is an empty struct, whose code is used on host and CUDA, in double and single precision:
 //     static Facts facts();
 //     Real operator()(x, n) const;         f; x[j], 0 <= j < n, is a coordinate of type Real
 //     void gradient(x, n, g) const;        if there is a gradient that shows in which direction f decreases
 // If a change of one coordinate costs less than evaluating f, the function inherits from one of
-//     OfSums          f = combine(sums over the coordinates): a change of x_j changes each sum by one term
-//     OfNeighbours    f = sum of terms, term j of x_{j-R}, ..., x_{j+R} alone
-// The base class defines operator() by the same formula, so that none is written twice. A product is not treated as a
-// sum: dividing a factor near zero out of it, or adding its logarithm, would lose the digits of all other factors.
+//     OfSums          f is a function of sums over the coordinates; a change of x_j changes one term of each sum
+//     OfNeighbours    f is a sum whose term j depends on x_{j-R}, ..., x_{j+R} alone
+// The base class then defines operator() from the members of the function, so that no formula is written twice. A
+// product is not treated as a sum: dividing a factor near zero out of it, or adding its logarithm, would lose the
+// digits of all other factors.
 #pragma once
 
 #include "testfuncs/function.hpp"
@@ -20,20 +21,21 @@
 namespace cudaopt::testfuncs::search {
 
 struct Facts {
-    std::string name;    // the name on the command line
+    std::string name;    // name on the command line
     std::string title;   // the title in a log
-    std::string formula; // one line of plain text, i from 1
-    double lower, upper; // bounds of every coordinate
-    double minimiser;    // the value of every coordinate of a minimiser, where f = 0
+    std::string formula; // formula as one line of plain text, where i begins at 1
+    // The bounds of every coordinate.
+    double lower, upper;
+    double minimiser; // value of every coordinate of a minimiser, where f = 0
 };
 
 using testfuncs::square;
 CUDA_OPT_HD constexpr float square(float a) { return a * a; }
 
-// The type of the coordinates of a point.
+// RealOf<Point> is the type of the coordinates of a point.
 template <class Point> using RealOf = std::decay_t<decltype(std::declval<const Point &>()[0])>;
 
-// True if F has a member function gradient().
+// gradient_of<F> is true if F has a member function gradient().
 template <class F, class = void> constexpr bool gradient_of = false;
 template <class F>
 constexpr bool gradient_of<

@@ -26,8 +26,8 @@ struct Griewank {
         return sum / 4000 + (1 - product);
     }
 
-    // The product of all other cosines is the product of those before, accumulated in increasing order, times that of
-    // those after.
+    // The product of all cosines but one is the product of those before it, accumulated in increasing order, times the
+    // product of those after it.
     template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
         double before = 1, after = 1;
         for (int j = 0; j < n; j++) {

@@ -24,7 +24,7 @@ struct Penalised1 : OfNeighbours<Penalised1, 1> {
                 -1};
     }
 
-    // Returns y - 1; sin^2(pi y) has the same value for y - 1 as for y.
+    // Returns z = y - 1 for a coordinate x. sin^2(pi z) equals sin^2(pi y).
     template <class Real> CUDA_OPT_HD static Real shifted(Real x) { return (x + 1) / 4; }
 
     template <class Point> CUDA_OPT_HD RealOf<Point> term(const Point &x, int j, int n) const {
@@ -36,7 +36,8 @@ struct Penalised1 : OfNeighbours<Penalised1, 1> {
     }
 
     template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
-        double z_before = 1; // makes the first sine a term like those of the sum
+        // The value 1 gives the first sine the same form as the terms of the sum.
+        double z_before = 1;
         for (int j = 0; j < n; j++) {
             const double z = shifted(x[j]);
             const double next = j < n - 1 ? 1 + 10 * sin2_half_turns(shifted(x[j + 1])) : 1;

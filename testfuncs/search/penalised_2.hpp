@@ -34,7 +34,8 @@ struct Penalised2 : OfNeighbours<Penalised2, 1> {
     }
 
     template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
-        double z_before = 1; // makes the first sine a term like those of the sum
+        // The value 1 gives the first sine the same form as the terms of the sum.
+        double z_before = 1;
         for (int j = 0; j < n; j++) {
             const double x_j = x[j], z = x_j - 1;
             const bool last = j == n - 1;

@@ -1,4 +1,4 @@
-// The penalty of the two penalised functions, u(x, a) = 100 max(|x| - a, 0)^4.
+// The penalty u(x, a) = 100 max(|x| - a, 0)^4, which the functions Penalised 1 and Penalised 2 contain.
 #pragma once
 
 #include "testfuncs/search/form.hpp"

@@ -1,7 +1,7 @@
 // Quartic: f(x) = sum_{i=1}^n i x_i^4 on [-1.28, 1.28]^n. Minimum 0 at the origin.
 //
-// The source adds a random number from [0, 1) to each evaluation. It is omitted here, because with noise no two
-// evaluations of a point agree, and no run could be reproduced.
+// The source adds a random number from [0, 1) to each evaluation. It is omitted here. With it, two evaluations at the
+// same point would differ, and no run could be reproduced.
 // Source: f7 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82.
 #pragma once
 

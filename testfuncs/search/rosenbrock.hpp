@@ -1,5 +1,5 @@
 // Rosenbrock, chained: f(x) = sum_{i=1}^{n-1} 100 (x_{i+1} - x_i^2)^2 + (x_i - 1)^2 on [-30, 30]^n. Minimum 0 at
-// (1, ..., 1). For n = 1 nothing is left of it, and f = 0.
+// (1, ..., 1). For n = 1 the sum is empty, and f = 0.
 // Source: f5 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82.
 #pragma once
 

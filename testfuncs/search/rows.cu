@@ -10,7 +10,7 @@ namespace {
 
 constexpr int threads_of_block = 128;
 
-// Evaluates the function with one thread per row.
+// Evaluates the test function at a batch of points, one point (row) per thread.
 template <class F, class Real> __global__ void evaluate_rows(F function, Rows<Real> rows) {
     const int64_t k = int64_t{blockIdx.x} * threads_of_block + threadIdx.x;
     if (k < rows.count) evaluate_row(function, rows, k);

@@ -1,4 +1,4 @@
-// Evaluates one function of the pattern search and its gradient at a batch of points, one point per row.
+// Evaluates one test function of the pattern search and its gradient at a batch of points, one point per row.
 #pragma once
 
 #include "testfuncs/search/functions.hpp"
@@ -7,29 +7,30 @@
 
 namespace cudaopt::testfuncs::search {
 
-// The points of a batch, which are rows of n values, and their results, in the memory space in which they are
-// evaluated. Only the rows in a list are evaluated. Real is the storage type.
+// The points of a batch and the results at these points, in the memory space of the evaluation. Each point is a row of
+// n values. Only the rows in `list` are evaluated. Real is the storage type.
 template <class Real> struct Rows {
     int n;
-    int64_t count;       // length of the list
-    const int64_t *list; // row numbers, counted from 0
+    int64_t count;       // number of rows in `list`
+    const int64_t *list; // row indices, which begin at 0
     const Real *x;       // rows of n
     double *f;           // one value per row
     Real *g;             // rows of n
-    double *wide;        // rows of n for gradients before rounding, if Real is not double
+    // If Real is not double: rows of n values for gradients before they are rounded.
+    double *wide;
 };
 
-// Evaluates on the host with the given number of threads; 0: all processors.
-// Throws std::invalid_argument if the function has no gradient.
+// Evaluates the function on the host with the given number of threads; 0: all processors. Throws std::invalid_argument
+// if the function has no gradient.
 void evaluate_on_host(const Function &function, const Rows<double> &rows, int threads);
 void evaluate_on_host(const Function &function, const Rows<float> &rows, int threads);
 
-// Enqueues the evaluation on the CUDA stream without synchronisation. Throws std::runtime_error in a build without
-// CUDA.
+// Enqueues the evaluation of the function on the CUDA stream without synchronisation. Throws std::runtime_error in a
+// build without CUDA.
 void evaluate_on_cuda(const Function &function, const Rows<double> &rows, void *stream);
 void evaluate_on_cuda(const Function &function, const Rows<float> &rows, void *stream);
 
-// Gives access to a row as values in double precision.
+// Gives access to the values of a row, converted to double precision.
 template <class Real> struct Widened {
     const Real *x;
     CUDA_OPT_HD double operator[](int j) const { return x[j]; }

@@ -1,7 +1,7 @@
 // Schwefel's problem 1.2: f(x) = sum_{i=1}^n (x_1 + ... + x_i)^2 on [-100, 100]^n. Minimum 0 at the origin.
 //
-// Each partial sum is computed from the previous one, so f costs O(n). A change of x_j changes all sums from the j-th
-// on.
+// Each partial sum is computed from the previous one, so that f costs O(n). A change of x_j changes all partial sums
+// with i >= j.
 // Source: f3 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Schwefel's problem 2.21: f(x) = max_{i=1}^n |x_i| on [-100, 100]^n. Minimum 0 at the origin. No gradient where two
-// coordinates share the largest size.
+// Schwefel's problem 2.21: f(x) = max_{i=1}^n |x_i| on [-100, 100]^n. Minimum 0 at the origin. f has no
+// gradient where two coordinates share the largest magnitude.
 // Source: f4 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82.
 #pragma once
 
@@ -19,7 +19,7 @@ struct Schwefel221 {
         return largest;
     }
 
-    // Computes the gradient. It is nonzero in the first coordinate with the largest magnitude.
+    // Computes the gradient. Only its component for the first coordinate with the largest magnitude is nonzero.
     template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
         int first = 0;
         for (int j = 0; j < n; j++) {

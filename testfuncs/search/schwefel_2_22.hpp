@@ -1,5 +1,5 @@
-// Schwefel's problem 2.22: f(x) = sum_{i=1}^n |x_i| + prod_{i=1}^n |x_i| on [-10, 10]^n. Minimum 0 at the origin. No
-// gradient where a coordinate is zero.
+// Schwefel's problem 2.22: f(x) = sum_{i=1}^n |x_i| + prod_{i=1}^n |x_i| on [-10, 10]^n. Minimum 0 at the origin. f has
+// no gradient where a coordinate is zero.
 //
 // Every evaluation computes the whole product, because its factors tend to zero and cannot be divided out of it.
 // Source: f2 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82.
@@ -22,7 +22,7 @@ struct Schwefel222 {
         return sum + product;
     }
 
-    // Computes the gradient. A coordinate that is zero counts as positive.
+    // Computes the gradient of the function. A coordinate that is zero is treated as positive.
     template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
         double before = 1, after = 1;
         for (int j = 0; j < n; j++) {

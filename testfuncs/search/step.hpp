@@ -1,5 +1,5 @@
-// Step: f(x) = sum_{i=1}^n floor(x_i + 1/2)^2 on [-100, 100]^n. Minimum 0 where all -1/2 <= x_i < 1/2. Its gradient is
-// zero wherever it exists.
+// Step: f(x) = sum_{i=1}^n floor(x_i + 1/2)^2 on [-100, 100]^n. The minimum 0 is attained where -1/2 <= x_i < 1/2 for
+// all i. The gradient is zero wherever it exists.
 // Source: f6 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Computes sines of an angle in units of full circles. The host subtracts the nearest integer first. Integers therefore
-// give exact zeros, as with CUDA's sinpi, and no argument is large.
+// Computes sines of angles that are given in units of full circles. On the host the nearest integer is subtracted from
+// the argument first. Integers therefore give exact zeros, as with CUDA's sinpi, and no argument of sin is large.
 #pragma once
 
 #include "testfuncs/search/form.hpp"
@@ -17,7 +17,7 @@ CUDA_OPT_HD inline double sin_turns(double x) {
 #endif
 }
 
-// Returns sin^2(pi x) = (1 - cos(2 pi x)) / 2, without the cancellation of the difference.
+// Returns sin^2(pi x), which equals (1 - cos(2 pi x)) / 2 but does not suffer from cancellation.
 CUDA_OPT_HD inline double sin2_half_turns(double x) {
 #ifdef __CUDA_ARCH__
     return square(sinpi(x));
