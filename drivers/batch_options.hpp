@@ -13,17 +13,19 @@ namespace driver {
 struct BatchProgramOptions {
     int64_t count = 0, n = 0;
     int32_t m = 5;
-    bool m_given = false; // true if the command line contains m
+    // m_given is true if the command line contains m, the number of correction pairs.
+    bool m_given = false;
     std::string function = "rosenbrock";
     // Bounds of every variable, which replace the function's own bounds.
     std::optional<double> lower, upper;
     uint64_t seed = 0;
     int backend = 0;
-    bool single = false; // true: single precision
+    bool single = false;
     int threads = 0;
     // The number of rounds between two lines of the log. 0: only the first and the last; negative: none.
     int64_t log_frequency = 0;
-    std::string csv; // name of the file to write; empty: none
+    // The name of the file to write. If it is empty, no file is written.
+    std::string csv;
     std::vector<GivenSetting> settings;
 };
 

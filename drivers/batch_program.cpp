@@ -156,7 +156,8 @@ void write_rows(OutputFile &file, const Ends &ends) {
 // backend and the workspace that a problem needs.
 template <class Real> void check_memory_for(const BatchProgramOptions &options) {
     const cudaopt::Batch<Real> unused(1, 1, 1, options.backend);
-    if (unused.on_cuda()) return; // arrays on the device need no host memory
+    // On CUDA no check is needed, because the arrays are in device memory.
+    if (unused.on_cuda()) return;
     cudaopt::Batch<Real> one(options.n, 1, options.m, options.backend);
     const cudaopt::Array<Real> x(one, std::vector<Real>(static_cast<std::size_t>(options.n))), g(one, options.n);
     const cudaopt::Array<double> f(one, 1);
@@ -170,7 +171,7 @@ template <class Real> void check_memory_for(const BatchProgramOptions &options) 
 template <class Real> int run_in(const BatchProgramOptions &options) {
     std::optional<EarlyInterrupt> early;
     early.emplace("batch_program: stopped before the first evaluation of all problems, so there is no result\n");
-    // For an invalid count, the library reports the error.
+    // An invalid number of problems is reported later, by the library.
     if (options.count > 0) check_memory_for<Real>(options);
     PhaseLine phase;
     phase.show("allocating the problems");

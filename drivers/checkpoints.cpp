@@ -41,7 +41,8 @@ namespace {
 // Returns the path after all symbolic links are resolved, even if the target does not exist. Otherwise rename() would
 // replace the link itself by a file.
 std::string followed(std::filesystem::path path) {
-    constexpr int most_links = 40; // Linux has the same limit
+    // Linux follows at most the same number of symbolic links.
+    constexpr int most_links = 40;
     std::error_code error;
     for (int links = 0; is_symlink(path, error); links++) {
         if (links == most_links) errno = ELOOP, fail_to_write(path);

@@ -34,9 +34,11 @@ class Checkpoints {
     bool may_end_at_limit(const cudaopt::Handle &s, int task, double seconds);
     void write(const std::vector<unsigned char> &checkpoint) const;
 
-    const std::string path_; // path of the checkpoint file after symbolic links are resolved
+    // The path of the checkpoint file, after all symbolic links are resolved.
+    const std::string path_;
     const int64_t every_;
-    int64_t last_ = -1; // iteration of the last checkpoint; -1: observe() was not called yet
+    // The iteration of the last checkpoint, or -1 before the first call of observe().
+    int64_t last_ = -1;
     // The time at the last call of observe(), and the longest time between two such calls, in seconds.
     double seconds_before_ = 0, longest_call_ = 0;
 };

@@ -92,7 +92,7 @@ void resume(Minimiser<Real> &s, const Options &options, Array<Real> &x, Array<do
           [&] { s.load(read_checkpoint(options.resume, s), x.data(), f.data(), g.data()); });
     std::vector<GivenSetting> late;
     for (const GivenSetting &setting : options.settings) {
-        // The number of threads was already set when the handle was created.
+        // CUDA_OPT_THREADS is skipped, because the number of threads was already set when the handle was created.
         if (setting.key == CUDA_OPT_THREADS) continue;
         if (setting.key != CUDA_OPT_HISTORY_BITS && setting.key != CUDA_OPT_INITIAL_HESSIAN) {
             late.push_back(setting);
@@ -166,7 +166,8 @@ template <class Real> int minimise(const Options &options, Problem &problem) {
             checkpoints.observe(s, task, interrupt, clock.seconds());
         effort.searches.observe(s, task, call.seconds());
         if (effort.solver_calls++ == 0 && (task > 0 || resumed)) {
-            // At this point the library has accepted the arguments.
+            // The first task shows that the library has accepted the arguments, so that the head of the log can be
+            // printed.
             log.head(s, problem);
             // If the task is positive, the library has already counted an evaluation that is still to be made.
             evaluations_before = s.get_int(CUDA_OPT_EVALUATIONS) - (task > 0);
@@ -188,7 +189,7 @@ template <class Real> int minimise(const Options &options, Problem &problem) {
     progress.clear();
 
     const std::string message = s.message();
-    // The library has rejected the input before the solve started.
+    // If there was no evaluation, the solver has rejected the input, and check() throws.
     if (effort.evaluations == 0 && !resumed) s.check(task);
     log.summary(s, problem, effort);
     log.check_written();

@@ -93,7 +93,8 @@ template <class Real> class RankSolve {
         int task;
         do {
             const auto call = std::chrono::steady_clock::now();
-            do { // all-gathers count as part of the call
+            // The all-gathers that a call of solve() requests count as part of that call.
+            do {
                 task = s_.solve(x_.data(), f_.data(), g_.data());
                 if (task == CUDA_OPT_EXCHANGE) task = cuda_opt_exchange_mpi(s_, MPI_COMM_WORLD);
             } while (task == CUDA_OPT_EXCHANGE);
@@ -109,7 +110,7 @@ template <class Real> class RankSolve {
         effort.seconds = seconds_since(start);
         effort.iterations = s_.get_int(CUDA_OPT_ITERATIONS);
         effort.solver_seconds = s_.get_real(CUDA_OPT_SOLVER_SECONDS);
-        // The library has rejected the input before the solve started.
+        // If there was no evaluation, the solver has rejected the input, and check() throws.
         if (effort.evaluations == 0) s_.check(task);
         if (prints) {
             log.summary(s_, *problem_, effort);
@@ -137,7 +138,8 @@ std::function<int()> prepare(int argc, char **argv, int rank, int ranks, int on_
     std::optional<Options> options = parse_options(argc, argv);
     if (!options) return {};
     refuse_unserved(*options);
-    if (options->threads == 0) options->threads = 1; // the default is one thread per rank
+    // The default is one thread per rank, because a machine usually runs several ranks.
+    if (options->threads == 0) options->threads = 1;
     if (options->backend == CUDA_OPT_BACKEND_CUDA) choose_device(on_machine);
     std::unique_ptr<cudaopt::testfuncs::Problem> problem;
     try {
@@ -156,14 +158,15 @@ std::function<int()> prepare(int argc, char **argv, int rank, int ranks, int on_
 // The result of an action: its exit status and, if it threw an exception, the exception's message.
 struct Outcome {
     int status = 0;
-    std::string sentence; // message of the exception; empty if there was none
+    // The message of the exception that the action threw. It is empty if the action threw none.
+    std::string sentence;
 };
 template <class Action> Outcome attempt(const Action &action) {
     try {
         return {action(), ""};
     } catch (const Failure &failure) {
         return {failure.status, failure.what()};
-    } catch (const cudaopt::Error &failure) { // only the command line can be the cause
+    } catch (const cudaopt::Error &failure) {
         return {failure.code() == CUDA_OPT_IMPROPER_INPUT ? exit_usage : exit_failed, failure.what()};
     } catch (const std::exception &failure) {
         return {exit_failed, failure.what()};
@@ -198,7 +201,7 @@ int run(int argc, char **argv, int rank, int ranks) {
     if (!solve) return 0;
     const Outcome outcome = attempt(solve);
     if (outcome.sentence.empty()) return outcome.status;
-    // This status means that all ranks rejected the same input at the first exchange.
+    // exit_usage means that all ranks have rejected the same input at the first exchange.
     const bool on_all_alike = outcome.status == exit_usage;
     if (rank == 0 || !on_all_alike)
         std::fprintf(stderr, "driver_program_mpi: rank %d: %s\n", rank, outcome.sentence.c_str());

@@ -14,8 +14,9 @@
 
 namespace driver {
 
-constexpr int exit_failed = 1; // the solve did not converge, or something else failed
-constexpr int exit_usage = 2;  // wrong arguments
+// The exit status of a solve that has not converged, and of other failures.
+constexpr int exit_failed = 1;
+constexpr int exit_usage = 2; // wrong arguments
 
 struct Failure : std::runtime_error {
     Failure(int status, const std::string &line) : std::runtime_error(line), status(status) {}
@@ -52,7 +53,7 @@ template <class Run> int guarded(const char *program, const Run &run) {
         return run();
     } catch (const Failure &failure) {
         return failed(failure.status, failure.what());
-    } catch (const cudaopt::Error &failure) { // only the arguments can be the cause
+    } catch (const cudaopt::Error &failure) {
         return failed(failure.code() == CUDA_OPT_IMPROPER_INPUT ? exit_usage : exit_failed, failure.what());
     } catch (const std::bad_alloc &) {
         return failed(exit_failed, "out of memory");

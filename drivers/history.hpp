@@ -12,7 +12,8 @@ struct Iterate {
     int64_t iteration, evaluations;
     double f, pg_norm2, pg_norm_inf, step;
     int64_t free, at_lower, at_upper;
-    double seconds; // elapsed time since the start
+    // The time in seconds since the start of the solve.
+    double seconds;
 };
 
 // Returns data about the last accepted iterate and the cost so far. The start has the iteration number 0.

@@ -20,7 +20,8 @@ std::atomic<const char *> line_to_write{nullptr};
 
 // Writes a line to the terminal by write(), one of the few functions that a signal handler may call.
 void write_line(const char *line) {
-    constexpr char erase[] = "\r\033[K"; // this sequence erases the line that shows the progress
+    // This escape sequence erases the line of the terminal that shows the progress.
+    constexpr char erase[] = "\r\033[K";
     if (isatty(STDERR_FILENO)) static_cast<void>(!write(STDERR_FILENO, erase, sizeof erase - 1));
     static_cast<void>(!write(STDERR_FILENO, line, std::strlen(line)));
 }

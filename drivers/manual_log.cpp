@@ -30,7 +30,7 @@ std::string name_in_manual(const cudaopt::testfuncs::Problem &problem) {
 } // namespace
 
 ManualLog::ManualLog(const Options &options, Progress &progress) : options_(options), progress_(progress) {
-    // Line buffering lets a reader of the log see each line at once.
+    // Line buffering of stdout lets a reader of the log see each line at once.
     std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
 }
 
@@ -110,9 +110,10 @@ void ManualLog::counts_and_times(const Effort &effort, double evaluation_seconds
     count("Number of l-bfgs calls", calls);
     time("Total time for the execution of l-bfgs", effort.solver_seconds);
     time("Average time for the executions of l-bfgs", effort.solver_seconds, calls);
-    // mcstep consists of a few operations on scalars, which are not timed.
+    // The manual's log contains the time of mcstep. Here it is 0, because mcstep is a few scalar operations without a
+    // timer.
     time("Total time for the execution of mcstep", 0);
-    time("Total time for the execution of CUBLAS routines", 0); // this program does not use CUBLAS
+    time("Total time for the execution of CUBLAS routines", 0);
     count("Number of calls to mcsrch", effort.searches.count());
     time("Average time for the execution of mcsrch", effort.searches.seconds(), effort.searches.count());
     time("Total time for the execution of mcsrch", effort.searches.seconds());

@@ -35,9 +35,11 @@ class SearchCalls {
 struct Effort {
     bool bounded = false;
     int64_t solver_calls = 0, evaluations = 0, iterations = 0;
-    double evaluation_seconds = 0; // time of f and g, on the host backend only
+    // The time spent in evaluations of f and g. It is measured on the host backend only.
+    double evaluation_seconds = 0;
     double solver_seconds = 0;
-    double seconds = 0; // elapsed time of the whole loop
+    // The elapsed time of the whole loop of the solve.
+    double seconds = 0;
     SearchCalls searches;
 };
 
@@ -55,7 +57,7 @@ class ManualLog {
 
   private:
     void write_line(const std::string &line);
-    // Writes a log line of the library in the manual's format.
+    // Converts a log line of the library to the manual's format and writes it.
     void translate(const std::string &line);
     void head_of_table();
     void counts_and_times(const Effort &effort, double evaluation_seconds);
@@ -64,8 +66,10 @@ class ManualLog {
 
     const Options &options_;
     Progress &progress_;
-    bool terminated_ = false; // true: the library has reported that a stopping test is satisfied
-    int error_ = 0;           // errno of the first line that could not be written
+    // terminated_ is true if the library has reported that a stopping test is satisfied.
+    bool terminated_ = false;
+    // The error number (errno) of the first log line that could not be written, or 0.
+    int error_ = 0;
 };
 
 } // namespace driver

@@ -16,25 +16,28 @@ inline void set_as_in_manual(cudaopt::Handle &s) {
     // the manual's run.
     s.set_int(CUDA_OPT_ROBUST, 1);
 
-    // ||g|| < eps max(1, ||x||) is the only stopping test of the manual.
+    // The only stopping test of the manual's run is ||g|| < eps max(1, ||x||).
     s.set_real(CUDA_OPT_EPS, 1e-5);
     s.set_real(CUDA_OPT_PGTOL, 0);
     s.set_real(CUDA_OPT_FACTR, 0);
     s.set_real(CUDA_OPT_F_TARGET, -std::numeric_limits<double>::infinity());
     s.set_real(CUDA_OPT_F_UNBOUNDED, -std::numeric_limits<double>::infinity());
-    // This disables the stopping test of rounding errors. VA15 reports the same case as an error, as state -1.
+    // CUDA_OPT_ROUNDING = 0 disables the stopping test of rounding errors. VA15 reports the same case as an error
+    // (state -1).
     s.set_real(CUDA_OPT_ROUNDING, 0);
     // The test of a small decrease of f, which the option --factr enables, does not also require a small gradient.
     s.set_real(CUDA_OPT_RELATIVE_GTOL, INFINITY);
-    s.set_int(CUDA_OPT_MAX_ITERATIONS, 2000); // the manual's argument icall
+    // The manual's argument icall is a limit of 2000 iterations.
+    s.set_int(CUDA_OPT_MAX_ITERATIONS, 2000);
     s.set_int(CUDA_OPT_MAX_EVALUATIONS, 0);
     s.set_real(CUDA_OPT_MAX_SECONDS, 0);
 
-    // These are the parameters of the line search.
+    // The parameters of the line search are those of the manual.
     s.set_real(CUDA_OPT_FTOL, 1e-4);
     s.set_real(CUDA_OPT_GTOL, 0.9);
     s.set_real(CUDA_OPT_XTOL, std::numeric_limits<double>::epsilon());
-    s.set_real(CUDA_OPT_STPMIN, 0); // 0 is valid with any stpmax
+    // The smallest step is 0, which is valid together with any largest step.
+    s.set_real(CUDA_OPT_STPMIN, 0);
     s.set_real(CUDA_OPT_STPMAX, 1e20);
     s.set_real(CUDA_OPT_STPMIN, 1e-20);
     s.set_int(CUDA_OPT_MAXFEV, 20);

@@ -32,7 +32,8 @@ void check_memory(const char *program, double bytes) {
     const double whole = meminfo("MemTotal") + meminfo("SwapTotal");
     // The minimum is needed in a container, where the kernel may report the available memory of the whole machine.
     const double available = std::min(meminfo("MemAvailable"), whole);
-    if (available == 0) return; // the available memory is unknown
+    // If /proc/meminfo has no such entries, the memory cannot be checked.
+    if (available == 0) return;
     if (bytes > whole)
         throw Failure(exit_failed, "out of memory: this run needs " + gigabytes(bytes) + ", and the machine has " +
                                        gigabytes(whole));

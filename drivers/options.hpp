@@ -20,19 +20,28 @@ struct GivenSetting {
 struct Options {
     int64_t n = 0;
     int32_t m = 5;
-    bool m_given = false; // true if the command line contains m
+    // m_given is true if the command line contains m, the number of correction pairs.
+    bool m_given = false;
     std::string problem = "rosenbrock";
-    std::map<std::string, double> parameters; // the problem's parameters, including nx and ny
-    std::optional<double> lower, upper;       // bounds of every variable, which replace the problem's own
+    // The parameters of the problem that the command line contains, including nx and ny.
+    std::map<std::string, double> parameters;
+    // Bounds of every variable, which replace the problem's own bounds.
+    std::optional<double> lower, upper;
     int backend = 0;
-    bool check_gradient = false; // true: check the gradient and do not solve the problem
+    // If check_gradient is true, the program checks the gradient and does not solve the problem.
+    bool check_gradient = false;
     bool single = false;
-    int threads = 0;                // number of host threads for f, g and the solver
-    int64_t log_frequency = 1;      // the entry iprint[0] of the 2013 manual
-    int64_t log_type = 0;           // the entry iprint[1] of the 2013 manual
-    std::string csv, plot;          // names of files to write; empty: none
-    std::string checkpoint, resume; // files to write and to continue from; empty: none
-    std::optional<int64_t> every;   // number of iterations between two checkpoints
+    // The number of host threads for f, g and the solver.
+    int threads = 0;
+    // log_frequency and log_type are the entries iprint[0] and iprint[1] of the 2013 manual.
+    int64_t log_frequency = 1;
+    int64_t log_type = 0;
+    // The names of the files to write. An empty name means that the file is not written.
+    std::string csv, plot;
+    // The names of the checkpoint files to write and to continue from. Each is empty if there is none.
+    std::string checkpoint, resume;
+    // The number of iterations between two checkpoints.
+    std::optional<int64_t> every;
     std::vector<GivenSetting> settings;
 };
 

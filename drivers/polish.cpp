@@ -13,7 +13,7 @@ Polished polish(const cudaopt::testfuncs::search::Function &function, const std:
     s.set_int(CUDA_OPT_THREADS, 1)
         .set_int(CUDA_OPT_MAX_ITERATIONS, 0)
         .set_int(CUDA_OPT_MAX_EVALUATIONS, max_evaluations);
-    // This makes the result as accurate as rounding errors allow.
+    // With these stopping tests the result is as accurate as rounding errors allow.
     s.set_real(CUDA_OPT_PGTOL, 0).set_real(CUDA_OPT_FACTR, 1);
 
     Polished result{x, 0, 0, ""};
@@ -28,7 +28,7 @@ Polished polish(const cudaopt::testfuncs::search::Function &function, const std:
             result.x = moving;
         }
     }
-    // The library has rejected the input.
+    // If there was no evaluation, the solver has rejected the input, and check() throws.
     if (result.evaluations == 0) s.check(task);
     result.f = lowest;
     result.end = s.message();

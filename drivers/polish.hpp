@@ -11,9 +11,11 @@ namespace driver {
 
 struct Polished {
     std::vector<double> x;
-    double f;            // the value of f at x
-    int64_t evaluations; // number of evaluations of f and g
-    std::string end;     // message of the library
+    double f; // the value of f at x
+    // The number of evaluations of f with its gradient.
+    int64_t evaluations;
+    // The library's message about how the solve ended.
+    std::string end;
 };
 
 // Minimises from x within the bounds by L-BFGS-B, until f no longer decreases or max_evaluations is reached (0: no

@@ -21,9 +21,11 @@ using GridFunction = std::variant<cudaopt::testfuncs::Torsion, cudaopt::testfunc
 template <class Real, class Column> struct PointEnergy {
     Grid grid;
     const Column *columns;
-    const Real *values; // values from grid point first - nx on
+    // The values of v from grid point first - nx on, that is, from the row before the rank's first point.
+    const Real *values;
     int64_t first, begin;
-    Real *g; // gradient from grid point `begin` on
+    // The components of the gradient from grid point `begin` on.
+    Real *g;
 
     CUDA_OPT_HD double value(int64_t i, int64_t j) const {
         const bool inside = 0 <= i && i < grid.nx && 0 <= j && j < grid.ny;

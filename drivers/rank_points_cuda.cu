@@ -19,7 +19,8 @@ template <class T> class DeviceArray {
     explicit DeviceArray(int64_t size) {
         check(cudaMalloc(&memory_, static_cast<std::size_t>(size) * sizeof(T)), "an allocation of points");
     }
-    ~DeviceArray() { cudaFree(memory_); } // a destructor cannot report an error
+    // An error of cudaFree is ignored, because a destructor cannot report it.
+    ~DeviceArray() { cudaFree(memory_); }
     DeviceArray(const DeviceArray &) = delete;
     DeviceArray &operator=(const DeviceArray &) = delete;
     T *get() const { return static_cast<T *>(memory_); }
@@ -36,7 +37,8 @@ template <class Real, class Column> class CudaPoints final : public RankPoints<R
         check(cudaMemcpy(columns_.get(), columns.data(), columns.size() * sizeof(Column), cudaMemcpyHostToDevice),
               "a copy of the columns");
     }
-    ~CudaPoints() override { cudaFreeHost(staging_); } // a destructor cannot report an error
+    // An error of cudaFreeHost is ignored, because a destructor cannot report it.
+    ~CudaPoints() override { cudaFreeHost(staging_); }
 
     Real *values() override { return values_.get(); }
     void take(const Real *x) override { copy(values_.get() + grid_.nx, x, own(), cudaMemcpyDeviceToDevice); }

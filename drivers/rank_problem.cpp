@@ -133,7 +133,7 @@ template <class Real> class GridPart final : public RankProblem<Real> {
     };
     struct Message {
         int other, side;
-        // true: the values are received; false: they are sent.
+        // `wanted` is true if this rank receives the values of the message, and false if it sends them.
         bool wanted;
         // The index of the first value, the number of values, and the index of the first value in pinned host memory.
         int64_t at, count, staged;

@@ -22,8 +22,9 @@ class Recorder {
 
   private:
     std::optional<OutputFile> csv_, plot_;
-    int64_t last_ = -1; // iteration that was recorded last
-    History history_;   // for the plot only
+    // The last iteration that was recorded.
+    int64_t last_ = -1;
+    History history_; // for the plot only
 };
 
 } // namespace driver

@@ -9,8 +9,10 @@ namespace driver {
 
 struct SearchMoment {
     int64_t iteration, evaluations, active;
-    double f;       // best value so far; Inf if no value has been finite
-    double seconds; // elapsed time since the start
+    // The best value so far. It is infinite as long as no value has been finite.
+    double f;
+    // The time in seconds since the start of the search.
+    double seconds;
 };
 
 std::string search_csv_header();

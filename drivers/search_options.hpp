@@ -12,14 +12,19 @@ namespace driver {
 struct SearchProgramOptions {
     int64_t n = 0;
     std::string function = "ackley";
-    std::optional<double> lower, upper; // bounds of every variable, which replace the function's own
-    std::optional<double> step;         // first step size of every variable
+    // Bounds of every variable, which replace the function's own bounds.
+    std::optional<double> lower, upper;
+    // The first step size of every variable.
+    std::optional<double> step;
     int backend = 0;
-    bool single = false; // true: single precision
+    bool single = false;
     cudaopt::SearchOptions search;
-    int64_t polish = 0;           // number of best walks from which L-BFGS-B is started
-    int64_t log_frequency = 1;    // iterations between two lines; 0: the first and the last; negative: none
-    std::string csv, plot, point; // names of files to write; empty: none
+    // L-BFGS-B is started from the points of this number of best walks (pattern searches).
+    int64_t polish = 0;
+    // The number of iterations between two lines of the log. 0: only the first and the last; negative: none.
+    int64_t log_frequency = 1;
+    // The names of the files to write. An empty name means that the file is not written.
+    std::string csv, plot, point;
 };
 
 // Reads the command line. Returns nothing if --help, --list or --version was given and has been handled. Throws Failure

@@ -71,7 +71,8 @@ class Follower {
   private:
     const SearchProgramOptions &options_;
     std::optional<OutputFile> csv_, plot_, point_;
-    std::vector<SearchMoment> history_; // used only for the plot
+    // The history is stored only if a plot was requested.
+    std::vector<SearchMoment> history_;
 };
 
 struct Ended {
@@ -86,7 +87,8 @@ Ended follow(PatternSearch &search, const cudaopt::SearchOptions &options, Follo
     const Interrupt interrupt(nullptr);
     const auto begin = std::chrono::steady_clock::now();
     for (int64_t iteration = 0;; iteration++) {
-        search.advance(iteration == 0 ? 0 : 1); // the first call only evaluates the starts
+        // The first call only evaluates the starts of the walks. Each further call performs one iteration.
+        search.advance(iteration == 0 ? 0 : 1);
         const SearchSummary found = search.summary();
         check(search);
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

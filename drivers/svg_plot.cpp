@@ -140,7 +140,8 @@ class Chart {
             pen_down = true;
         }
         text_ += path(points, "fill=\"none\" " + stroke(series.colour, 1.8) + " stroke-linejoin=\"round\"");
-        constexpr std::size_t most_dots = 80; // dots overlap if there are more
+        // Dots are drawn only for curves with at most this number of points, because more dots would overlap.
+        constexpr std::size_t most_dots = 80;
         if (series.y.size() <= most_dots) text_ += element("g", fill(series.colour), dots);
     }
 

@@ -9,15 +9,19 @@ namespace driver {
 struct Series {
     std::string label;
     std::string colour;
-    std::vector<double> y;      // only positive finite values are drawn
-    std::vector<double> x = {}; // values on the horizontal axis, ascending; empty: 0, 1, 2, ...
+    // The values on the vertical axis. Values that are not positive and finite are not drawn.
+    std::vector<double> y;
+    // The values on the horizontal axis in ascending order. If empty, they are 0, 1, 2, ...
+    std::vector<double> x = {};
 };
 
 struct Plot {
     std::string title, subtitle;
-    std::string abscissa; // label of the horizontal axis
+    // The label of the horizontal axis.
+    std::string abscissa;
     std::vector<Series> series;
-    bool logarithmic_abscissa = false; // true requires positive x; false: the axis begins at 0
+    // A logarithmic horizontal axis requires positive x. A linear horizontal axis begins at 0.
+    bool logarithmic_abscissa = false;
 };
 
 // Returns a series for a chart of decreasing values of f. If the curve would look flat, or if values are negative, the

@@ -14,7 +14,8 @@ namespace cudaopt::testfuncs {
 
 using Classical = std::variant<Rosenbrock, Beale, Powell, Wood, Trigonometric>;
 
-// This function is defined in classical.cu. In a build without CUDA, the one in cuda_absent.cpp throws an exception.
+// evaluate_cuda() for this family is defined in classical.cu. In a build without CUDA, cuda_absent.cpp defines it, and
+// it throws.
 void evaluate_cuda(const Classical &function, const double *x, double *f, double *g, DeviceScratch &scratch,
                    void *stream);
 void evaluate_cuda(const Classical &function, const float *x, double *f, float *g, DeviceScratch &scratch,

@@ -10,12 +10,17 @@
 namespace cudaopt::testfuncs {
 
 struct Facts {
-    std::string name;        // name on the command line
-    std::string title;       // the title in a log
-    std::string formula;     // formula as one line of plain text, where i begins at 1
-    std::string start;       // description of the standard start
-    std::string minimum;     // least known value of f, and where it is attained
-    std::string requirement; // condition that n must satisfy
+    // The name of the problem on the command line.
+    std::string name;
+    std::string title; // the title in a log
+    // The formula of f as one line of plain text, where i begins at 1.
+    std::string formula;
+    // A description of the standard start.
+    std::string start;
+    // The least known value of f, and where it is attained.
+    std::string minimum;
+    // The condition that n must satisfy.
+    std::string requirement;
     std::string source;
     std::vector<Parameter> parameters;
 };

@@ -28,7 +28,8 @@
 namespace cudaopt::testfuncs {
 
 struct GinzburgLandau1d : Defaults {
-    static constexpr double t_tin = 3.73, t_lead = 7.32; // these are the critical temperatures
+    // The critical temperatures of tin and of lead in Kelvin.
+    static constexpr double t_tin = 3.73, t_lead = 7.32;
 
     static Facts facts() {
         return {"ginzburg-landau-1d",
@@ -66,7 +67,8 @@ struct GinzburgLandau1d : Defaults {
 
     // The factors in the energy of an element that lies in one layer (see the formula at the beginning of the file).
     struct Layer {
-        double second, fourth, slope; // in the formula: h alpha / 3, h beta / 10, gamma / h
+        // The factors h alpha / 3, h beta / 10 and gamma / h in the formula of an element's energy.
+        double second, fourth, slope;
 
         Layer(const Material &material, double h)
             : second(h * material.alpha / 3), fourth(h * material.beta / 10), slope(gamma / h) {}

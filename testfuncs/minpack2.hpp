@@ -18,7 +18,8 @@ namespace cudaopt::testfuncs {
 using Minpack2 = std::variant<Torsion, Bearing, MinimalSurface, OptimalDesign, GinzburgLandau1d, LennardJones<2>,
                               LennardJones<3>, Combustion, GinzburgLandau2d>;
 
-// This function is defined in minpack2.cu. In a build without CUDA, the one in cuda_absent.cpp throws an exception.
+// evaluate_cuda() for this family is defined in minpack2.cu. In a build without CUDA, cuda_absent.cpp defines it, and
+// it throws.
 void evaluate_cuda(const Minpack2 &function, const double *x, double *f, double *g, DeviceScratch &scratch,
                    void *stream);
 void evaluate_cuda(const Minpack2 &function, const float *x, double *f, float *g, DeviceScratch &scratch, void *stream);

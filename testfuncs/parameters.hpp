@@ -7,7 +7,7 @@
 
 namespace cudaopt::testfuncs {
 
-// Maps the names of parameters to their values.
+// Parameters maps the names of a problem's parameters to their values.
 using Parameters = std::map<std::string, double>;
 
 // A parameter of a test problem, for example the angle of twist of a torsion problem. Its value must lie strictly

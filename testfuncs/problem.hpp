@@ -15,7 +15,7 @@
 
 namespace cudaopt::testfuncs {
 
-// The memory space of x, f and g, and the resources that evaluate them.
+// States in which memory space x, f and g are, and on which threads or which stream they are evaluated.
 struct Place {
     enum class Space { host, cuda };
     Space space = Space::host;

@@ -24,10 +24,11 @@ struct ElementEnergy {
 // ElementEnergy.
 template <class Phi> struct Triangles {
     double per_hx, per_hy, area; // 1 / hx, 1 / hy, hx hy / 2
-    double load;                 // the factor of v at each point
+    // The linear term of f is the sum of load * v over the points.
+    double load;
     Phi phi;
-    // These values are stored for the next point in the column. They belong to the two triangles below the edge from
-    // that point to the left.
+    // below_lower and upper are stored for the next point in the column. They belong to the two triangles below the
+    // edge from that point to the left.
     ElementEnergy below_lower = {0, 0}, upper = {0, 0};
 
     CUDA_OPT_HD void enter(const Neighbourhood &v) {

@@ -57,7 +57,8 @@ __global__ void plant_all(Packing packing, int64_t sites, const double *x, doubl
           });
 }
 
-constexpr int run_length = 8; // the number of pixels that a thread processes
+// In jump flooding each thread processes this number of pixels.
+constexpr int run_length = 8;
 
 // The sites that are stored in three pixels of one row. Each of them has its horizontal distance from the column of the
 // middle pixel.
@@ -84,7 +85,8 @@ __global__ void flood(Packing packing, const Word *__restrict__ from, Word *__re
     const bool has_left = x >= step, has_right = x + step < resolution;
     const auto read = [&](int32_t y) -> Row {
         const bool has_row = y >= 0 && y < resolution;
-        const int32_t middle = y * resolution + x; // an int32_t is large enough for at most 2^28 pixels
+        // The index of a pixel fits into 32 bits, because the grid has at most 2^28 pixels.
+        const int32_t middle = y * resolution + x;
         const auto at = [&](int32_t pixel, bool is_there) {
             return Candidate::of(packing, is_there ? from[pixel] : no_site, column);
         };
@@ -216,7 +218,8 @@ class CudaEvaluator : public Evaluator {
     DeviceArray<uint16_t> weights_;
     DeviceArray<CellSums> sums_;
     DeviceArray<double> round_energy_, sites_;
-    int last_ = 0; // index in words_ of the array that was written last
+    // The most recent iteration of jump flooding has written the array words_[last_].
+    int last_ = 0;
     cudaStream_t stream_ = nullptr;
 };
 

@@ -86,7 +86,7 @@ class Run {
         const double snapshot_seconds = since(begin);
         const int task = iterate(early);
         const std::string message = s_.message();
-        // The library has rejected the input.
+        // If there was no evaluation, the solver has rejected the input, and check() throws.
         if (evaluations_ == 0) s_.check(task);
         if (task == CUDA_OPT_STOPPED && snapshot_seconds > longest_report) return brief_report(message);
         phase_.show("the report");
@@ -295,7 +295,7 @@ int run(int argc, char **argv) {
                      cvt::Tessellation::host_memory(options.sites, options.resolution, options.density == "constant"));
         phase.show("sampling the density");
         return Run(options, phase).minimise(early);
-    } catch (const std::invalid_argument &refusal) { // thrown for invalid sites, resolution or density
+    } catch (const std::invalid_argument &refusal) {
         throw Failure(exit_usage, refusal.what());
     }
 }

@@ -43,7 +43,8 @@ class GreyMap {
         height_ = number(file, 1, most_side, "height");
         const long most = number(file, 1, 65535, "largest value");
         values_.resize(static_cast<std::size_t>(width_ * height_));
-        if (kind == "P5") file.get(); // one white space precedes the pixels
+        // In a raw image (P5) exactly one white-space character separates the header from the pixels.
+        if (kind == "P5") file.get();
         for (double &value : values_)
             value = static_cast<double>(kind == "P2" ? number(file, 0, most, "pixel") : raw(file, most)) /
                     static_cast<double>(most);

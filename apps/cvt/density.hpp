@@ -25,8 +25,10 @@ Density make_density(const std::string &name_or_file);
 // A density at the centres of the pixels, row by row from y = 0. Each value is an integer multiple of one number,
 // `level`.
 struct Levels {
-    std::vector<uint16_t> at; // multiples of `level`; if empty, the density is `level` everywhere
-    double level = 1;         // the density that the integer 1 represents
+    // The integers of all pixels. If the array is empty, the density is `level` everywhere.
+    std::vector<uint16_t> at;
+    // The density of a pixel is `level` times the pixel's integer.
+    double level = 1;
 };
 
 // Samples the density at the centres of the pixels. Throws std::invalid_argument if it is zero everywhere, or if it is

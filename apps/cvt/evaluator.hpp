@@ -15,7 +15,7 @@ using testfuncs::Place;
 
 using Stop = std::function<bool()>;
 
-// The data that all evaluations of one tessellation share.
+// Setup contains the data that all evaluations of one tessellation share.
 struct Setup {
     Packing packing;
     int64_t sites;

@@ -56,8 +56,8 @@ ExactDiagram::ExactDiagram(const std::vector<double> &x)
     }
     for (const Diagram::vertex_type &vertex : diagram.vertices()) {
         const bool restricted = vertex.x() >= 0 && vertex.x() <= unit && vertex.y() >= 0 && vertex.y() <= unit;
-        // These sites lie on the circle around a vertex of the Voronoi diagram. If they are more than three, the
-        // polygon that they form is divided into triangles.
+        // `around` contains the sites on the circle around a vertex of the Voronoi diagram. If there are more than
+        // three, the polygon that they form is divided into triangles.
         std::vector<int32_t> around;
         const Diagram::edge_type *const first = vertex.incident_edge(), *edge = first;
         do {

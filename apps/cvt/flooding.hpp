@@ -78,7 +78,8 @@ struct Candidate {
     Word site;
     float dx2, y;
 
-    // column: the horizontal coordinate of the column's centre in fixed point
+    // Returns the site as a candidate for the pixels of a column. column: the horizontal coordinate of the column's
+    // centre in fixed point.
     CUDA_OPT_HD static Candidate of(const Packing &packing, Word site, float column) {
         const float dx = static_cast<float>(packing.x(site)) - column;
         return {site, site == no_site ? std::numeric_limits<float>::infinity() : dx * dx,
@@ -90,7 +91,8 @@ struct Candidate {
 // number, so that the result does not depend on the order in which they are considered.
 struct Nearest {
     Word site = no_site;
-    float distance = std::numeric_limits<float>::infinity(); // squared distance in fixed point
+    // The squared distance of the nearest site so far, in fixed point.
+    float distance = std::numeric_limits<float>::infinity();
 
     // Considers one more site for the pixel. row: the vertical coordinate of the pixel's centre in fixed point.
     CUDA_OPT_HD void offer(const Candidate &candidate, float row) {

@@ -91,7 +91,7 @@ class HostEvaluator : public Evaluator {
     void sum_cells() {
         const Packing &packing = setup_.packing;
         const std::vector<uint16_t> &weights = setup_.levels->at;
-        // If the evaluation was stopped, some pixels may not have a site.
+        // If the evaluation was stopped, jump flooding is incomplete, and some pixels may not have a site.
         if (stopped()) return;
         std::fill(sums_.begin(), sums_.end(), CellSums());
         const auto sum_row = [&](int64_t row, int) {

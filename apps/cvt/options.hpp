@@ -8,7 +8,8 @@ namespace driver {
 
 struct CvtOptions {
     int64_t sites = 0, resolution = 0;
-    std::string density = "constant"; // name of a density, or of an image file *.pgm
+    // The name of a density, or of an image file *.pgm that contains a density.
+    std::string density = "constant";
     int32_t m = 7;
     int64_t iterations = 300; // limit; 0: none
     double seconds = 0;       // limit; 0: none
@@ -24,7 +25,8 @@ struct CvtOptions {
     bool approximate_cauchy = false;
     // The number of iterations between two lines of the log. 0: only the first and the last; -1: no log.
     int64_t log_frequency = 1;
-    std::string plot, png, csv, points; // names of files to write; empty: none
+    // The names of the files to write. An empty name means that the file is not written.
+    std::string plot, png, csv, points;
 };
 
 // Reads the command line. Returns false if --help, --list or --version was given and has been handled. Throws Failure

@@ -30,7 +30,8 @@ class Panel {
         : side(std::min(cells.resolution, most_side)), cells_(cells), dark_(static_cast<std::size_t>(side) * side) {
         const double per_site = static_cast<double>(side) * side / static_cast<double>(cells.mass.size());
         const int32_t radius = per_site > 1000 ? 2 : per_site > 100 ? 1 : 0;
-        // With fewer pixels per cell only the edges would be visible.
+        // Cell edges are drawn only if a cell has more than 30 pixels on average. Otherwise only edges would be
+        // visible.
         if (per_site > 30) edges();
         if (per_site > 100)
             for (std::size_t k = 0; k < cells.x.size(); k += 2) dot(cells.x[k], cells.x[k + 1], radius);

@@ -51,7 +51,7 @@ double Tessellation::mean_mass() const {
 }
 
 std::vector<double> Tessellation::random_sites(uint64_t seed) const {
-    // This limits the time of rejection sampling if the density is nearly zero everywhere.
+    // Rejection sampling is limited to this number of trials per site, in case the density is nearly zero everywhere.
     constexpr int most_tries = 100000;
     const int most = levels_.at.empty() ? 1 : most_levels(resolution_);
     std::vector<double> x(2 * static_cast<std::size_t>(sites_));

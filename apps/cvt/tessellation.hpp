@@ -33,11 +33,15 @@ class Evaluator;
 // The sites and Voronoi cells of one evaluation, in host memory.
 struct Cells {
     int32_t resolution = 0;
-    std::vector<uint32_t> site;   // nearest site of each pixel, row by row from y = 0
-    std::vector<double> mass;     // mass of each cell; 0 if the cell is empty
-    std::vector<double> x;        // the sites
-    std::vector<double> centroid; // centroid of each cell as x_0, y_0, ...; the site itself if the cell is empty
-    int64_t empty = 0;            // number of cells without mass
+    // The number of the nearest site for each pixel, row by row from y = 0.
+    std::vector<uint32_t> site;
+    // The mass m_i of each cell, which is 0 if the cell is empty.
+    std::vector<double> mass;
+    std::vector<double> x; // the sites
+    // The centroid c_i of each cell, in the order x_0, y_0, x_1, ... If a cell is empty, the site itself is stored.
+    std::vector<double> centroid;
+    // The number of cells without mass.
+    int64_t empty = 0;
 };
 
 class Tessellation {

@@ -23,7 +23,7 @@ from ._solver import Solver
 
 __version__ = version
 for _public in (Error, ImproperInput, OutOfMemory):
-    # Tracebacks and pickles then contain the public module name cuda_opt.
+    # As a result, tracebacks and pickles contain the public module name cuda_opt and not that of a private module.
     _public.__module__ = __name__
 __all__ = [
     "Backend",

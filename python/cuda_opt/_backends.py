@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ._constants import BACKEND_CUDA, BACKEND_HOST, Task
 from ._library import library, version
 
-# These numbers are values of the enumerations CUresult and CUdevice_attribute of cuda.h.
+# These numbers are values of the enumerations CUresult and CUdevice_attribute in the header cuda.h.
 _NO_DEVICE = 100
 _CAPABILITY_MAJOR, _CAPABILITY_MINOR = 75, 76
 
@@ -114,7 +114,8 @@ def _explain(failure: str, driver: Any) -> tuple[str, str]:
     if capability < (8, 0):
         return f"{device} is too old: compute capability 8.0 or later is needed", device
     driver.cuDriverGetVersion(byref(supported))
-    # In this case the driver finds a GPU, but is too old for the CUDA runtime with which the library was built.
+    # This message means that the driver finds a GPU, but is too old for the CUDA runtime with which the library was
+    # built.
     if "no driver for it" in failure:
         newest = f"{supported.value // 1000}.{supported.value % 1000 // 10}"
         reason = f"the NVIDIA driver is too old: it supports CUDA {newest}, and the library was built with a later one"

@@ -19,9 +19,9 @@ from ._space import Array, as_array, name_of
 from ._space_of import space_of
 
 OBJECTIVES, GRADIENTS, DIAGONALS = "the array of fun's values", "the array of gradients", "the array of diagonals"
-# These return codes mean that a batch has ended regularly; each problem also has its own code. A batch continues if
-# some problems have crossed bounds (lower > upper). Therefore IMPROPER_INPUT may be the code of the first problem that
-# has not converged.
+# _BATCH_ENDS contains the return codes with which a batch ends regularly; each problem also has its own code. A batch
+# continues if some problems have crossed bounds (lower > upper). Therefore IMPROPER_INPUT may be the code of the first
+# problem that has not converged.
 _BATCH_ENDS = ENDS | {Task.IMPROPER_INPUT}
 
 

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from ._recorder import Recorder
 from ._space import Space
 
-# This is the number of evaluations before the recording. During these the array library compiles, tunes and allocates
-# what its operations need. torch's make_graphed_callables() makes the same number of evaluations.
+# WARM_UPS is the number of evaluations before the recording as a CUDA graph. During these the array library compiles,
+# tunes and allocates what its operations need. torch's make_graphed_callables() makes the same number of evaluations.
 WARM_UPS = 3
 
-# torch can record only one graph at a time in a process.
+# The lock is needed because torch can record only one CUDA graph at a time in a process.
 one_at_a_time = threading.RLock()
 
 

@@ -16,7 +16,7 @@ class CupyRecorder(Recorder):
     for anything else."""
 
     def __init__(self, cuda: Any) -> None:
-        self._cuda = cuda  # the module cupy.cuda
+        self._cuda = cuda
         self._stream = cuda.Stream(non_blocking=True)
         self._pool = cuda.MemoryPool()
         self._graph: Any = None

@@ -35,7 +35,8 @@ def _remainder(message: bytes, zeros: int) -> int:
         register ^= byte
         for _ in range(8):
             register = _times_x(register)
-    power, square = 1 << 63, 1 << 55  # these are the polynomials 1 and x^8
+    # In this representation 1 << 63 is the polynomial 1, and 1 << 55 is x^8.
+    power, square = 1 << 63, 1 << 55
     while zeros:
         if zeros & 1:
             power = _product(power, square)

@@ -63,7 +63,8 @@ class Gradient(IntEnum):
 
 
 LIMITS = frozenset({Task.ITERATION_LIMIT, Task.EVALUATION_LIMIT, Task.TIME_LIMIT})
-# These return codes mean that a solve has ended regularly. The other negative codes report a wrong call or a failure.
+# ENDS contains the return codes with which a solve ends regularly. The other negative codes report a wrong call or a
+# failure.
 ENDS = LIMITS | {Task.CONVERGED, Task.LINE_SEARCH_FAILED, Task.BAD_DIAGONAL, Task.NOT_FINITE, Task.UNBOUNDED,
                  Task.STOPPED}
 

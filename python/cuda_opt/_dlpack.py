@@ -6,7 +6,8 @@ from typing import Any
 
 from ._gate import Memory
 
-HOST, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13  # these numbers are the device types of DLPack
+# DLPack's numbers of device types.
+HOST, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
 
 
 class _Tensor(ctypes.Structure):

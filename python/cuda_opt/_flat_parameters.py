@@ -48,12 +48,15 @@ class FlatParameters:
         self._order = sorted(range(len(parameters)), key=lambda number: not parameters[number].is_complex())
         numbers = [_numbers(parameters[number].detach()).reshape(-1) for number in self._order]
         self.x = torch.cat(numbers) if numbers else torch.empty(0, dtype=torch.float64)
-        self.g = self.x  # the gradient buffer, which attach() provides later
+        # attach() replaces g by the gradient buffer.
+        self.g = self.x
         self._values = self._views(self.x)
         self._places: list[torch.Tensor] = []
         self._versions: list[int] = []
-        self._zeroed = -1  # torch's version counter of g when its elements were last set to zero
-        self._left = -1  # torch's version counter of g at the end of the last step
+        # The value of torch's version counter of g when its elements were last set to zero.
+        self._zeroed = -1
+        # The value of torch's version counter of g at the end of the last step.
+        self._left = -1
 
     def _views(self, buffer: torch.Tensor) -> list[torch.Tensor]:
         """Return one view of the buffer for each parameter, with the shape and type of the parameter."""

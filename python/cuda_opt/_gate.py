@@ -17,13 +17,17 @@ _BYTES = {"float64": 8, "float32": 4, "int64": 8}
 class Memory(NamedTuple):
     """The properties of an array's memory, as the array's library reports them."""
 
-    address: int  # address of the array's first element
+    # ``address`` is the address of the array's first element.
+    address: int
     dtype: str  # "float64"
     shape: tuple[int, ...]
-    strides: tuple[int, ...] | None = None  # distances in bytes; None: row-major without gaps
-    size: int | None = None  # bytes from the address to the end of the allocation; None: unknown
+    # Strides are in bytes. None means that the array is row-major without gaps.
+    strides: tuple[int, ...] | None = None
+    # ``size`` is the number of bytes from the address to the end of the allocation. None means that it is not known.
+    size: int | None = None
     read_only: bool = False
-    device: Any = None  # None: the library does not report the device
+    # None means that the array library does not report the device.
+    device: Any = None
 
     @property
     def needed(self) -> int:

@@ -103,7 +103,8 @@ class Handle:
         self._turn = threading.RLock()
         # This lock protects short calls, which are allowed during a step but not while the handle is destroyed.
         self._alive = threading.RLock()
-        self._buffers: list[Buffer] = []  # arrays whose addresses the C library keeps
+        # The C library keeps the addresses of these arrays.
+        self._buffers: list[Buffer] = []
         with space.within():
             code = create(ctypes.byref(self._handle), *arguments, space.backend)
         self._finalizer = weakref.finalize(self, _destroy, self._handle, space.stream_owner)

@@ -17,7 +17,8 @@ class Form:
     It is hashable."""
 
     variables: Variables
-    arguments: Structure  # the tree (args, kwargs) without its numeric leaves
+    # ``arguments`` is the tree (args, kwargs) without its numeric leaves.
+    arguments: Structure
     value_and_grad: bool
     has_aux: bool
 

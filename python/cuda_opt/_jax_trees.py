@@ -43,7 +43,8 @@ class Structure:
     """A tree without its numeric leaves. It is hashable if its static leaves are."""
 
     tree: Any  # JAX's PyTreeDef
-    static: tuple[tuple[int, Any], ...]  # position of each static leaf among all leaves, and its value
+    # For each static leaf, ``static`` contains its position among all leaves of the tree and its value.
+    static: tuple[tuple[int, Any], ...]
 
     def join(self, numeric: Sequence[Any]) -> Any:
         """Return the complete tree, with ``numeric`` as the values of its numeric leaves."""

@@ -20,7 +20,7 @@ def reporter(solver: Solver, callback: Callable[..., Any]) -> Callable[[], Any]:
     """Return a function without arguments that calls the user's callback for the current iterate, as SciPy would."""
     try:
         names = set(inspect.signature(callback).parameters)
-    # Functions that are not written in Python may have no signature.
+    # Callbacks that are not written in Python may have no signature.
     except (TypeError, ValueError):
         names = set()
     copy = solver._space.copy_of

@@ -16,7 +16,7 @@ from ._handle import integer
 from ._space import name_of, number
 
 _EPSILON = float(np.finfo(np.float64).eps)
-# These options concern finite differences. They have no effect if the user supplies the gradient.
+# The names of the options of finite differences. These options have no effect if the user supplies the gradient.
 _OF_DIFFERENCES = {"eps", "finite_diff_rel_step", "workers"}
 _WITHOUT_EFFECT = {"iprint"}
 # Other interfaces of L-BFGS-B, such as SciPy's fmin_l_bfgs_b, use these names for the same options.

@@ -219,7 +219,7 @@ class InverseHessian:
         if self._solve(x, f, g, math.inf) == Task.NOT_FINITE:
             raise ValueError("v has elements that are NaN or infinite")
         if self._pairs == 0:
-            # In this case H is the identity matrix.
+            # Without correction pairs H is the identity matrix, and the product H v is v itself.
             return space.own(g)
         # At x = 0 with the gradient v, the first trial point along the quasi-Newton direction is -H v. v is first
         # scaled so that its largest component is about 1. Then squares, and elements in the precision of HISTORY_BITS,

@@ -39,7 +39,8 @@ class BatchScales:
         self._s = self._array(scales, n)
         _check(self._s)
         self._limits = [self._array(limit, n) for limit in limits]
-        # If a scaled bound overflows, it is infinite and there is no bound.
+        # NumPy's overflow warnings are suppressed, because a scaled bound that overflows is infinite, which means no
+        # bound.
         with np.errstate(over="ignore"):
             self._scaled = [limit / self._s for limit in self._limits]
 

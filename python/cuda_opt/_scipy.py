@@ -93,7 +93,7 @@ class _Pairs:
         skipped, refreshed = int(solver["SKIPPED_UPDATES"]), int(solver["REFRESHES"])
         if refreshed > self._events[1]:
             self._pairs.clear()
-        # Like the solver, this keeps only pairs of positive curvature s'y.
+        # Only pairs of positive curvature s'y that the solver has not skipped are stored.
         if skipped == self._events[0] and s @ y > 0:
             self._pairs.append((s, y))
         self._events = skipped, refreshed

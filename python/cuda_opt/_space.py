@@ -18,7 +18,8 @@ from ._gate import Memory, admit, wrong_shape
 from ._recorder import Recorder
 
 _NAMES = {np.dtype(name).str: name for name in ("float64", "float32")}
-Array = Any  # an array of NumPy, torch, CuPy, JAX or another library
+# Array stands for an array of NumPy, torch, CuPy, JAX or another library.
+Array = Any
 INDICES = "the array of indices"
 # The element types that x may have, and their numbers of bits.
 DTYPES = {"float64": 64, "float32": 32}
@@ -41,12 +42,15 @@ class Space:
     """Creates, checks and copies the arrays of one library on one device, with elements of one precision."""
 
     backend = BACKEND_HOST
-    stream: int | None = None  # None: the library's default stream; otherwise a cudaStream_t
+    # ``stream`` is a cudaStream_t. None means the default stream of the array library.
+    stream: int | None = None
     # The object that owns the stream is stored here, because the stream must exist as long as the handle.
     stream_owner: Any = None
     bits = 64
-    device: Any = None  # device of all arrays; None if there is only one
-    recording = False  # True while an evaluation is recorded as a CUDA graph and not executed
+    # ``device`` is the device of all arrays, or None if there is only one device.
+    device: Any = None
+    # ``recording`` is True while an evaluation is recorded as a CUDA graph and not executed.
+    recording = False
 
     def within(self) -> AbstractContextManager[Any]:
         """Return a context in which the device is current, for the creation of a handle."""
@@ -201,7 +205,7 @@ class NumPySpace(Space):
         if not array.dtype.isnative:
             raise ValueError(f"{what} does not have the byte order of this machine")
         address = int(array.ctypes.data)
-        # The dictionary is tried first, because .name takes microseconds.
+        # The dictionary is tried first, because reading dtype.name takes microseconds.
         dtype = _NAMES.get(array.dtype.str) or array.dtype.name
         return Memory(address, dtype, array.shape, array.strides, array.nbytes, not array.flags.writeable)
 

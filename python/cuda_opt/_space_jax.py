@@ -64,9 +64,10 @@ class JaxSpace(Space):
     """Creates and copies the solver's arrays as JAX arrays on the device of x0."""
 
     def __init__(self, x0: jax.Array) -> None:
-        # For each address, the array whose memory view() wraps in a new array.
+        # _views contains, for each address, the array whose memory view() wraps in a new array.
         self._views: dict[int, Array] = {}
-        self._indices: Array = None  # the device copy of the problem indices of a batch
+        # _indices is the device copy of the problem indices of a batch.
+        self._indices: Array = None
         # Copies on the stream may still read these arrays. A reference to each of them keeps JAX from freeing its
         # memory.
         self._read: list[Array] = []

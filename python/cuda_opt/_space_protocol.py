@@ -17,7 +17,8 @@ from ._gate import Memory, wrong_shape
 from ._recorder import Recorder
 from ._space import Array, DeviceIntegers, Space, bits_of, integers_at, name_of
 
-_LEGACY_STREAM = 1  # the number of the legacy default stream in __cuda_array_interface__
+# ``__cuda_array_interface__`` denotes the legacy default stream by this number.
+_LEGACY_STREAM = 1
 
 
 def namespace_of(array: Any) -> Any:

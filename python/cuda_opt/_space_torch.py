@@ -29,7 +29,8 @@ class TorchSpace(Space):
     """Creates and copies tensors on the device of x0. The stream is torch's current one when the space is created."""
 
     def __init__(self, x0: torch.Tensor) -> None:
-        self._indices: Any = None  # the device copy of the problem indices of a batch
+        # _indices is the device copy of the problem indices of a batch.
+        self._indices: Any = None
         self.device, self.dtype = x0.device, x0.dtype
         self.bits = bits_of(str(x0.dtype).removeprefix("torch."))
         if self.device.type == "cuda":
@@ -82,7 +83,7 @@ class TorchSpace(Space):
             raise TypeError(f"{what} has the layout {array.layout}: it has to be a dense tensor (torch.strided)")
 
     def from_numpy(self, array: Any) -> Array:
-        # This copies values without torch's NumPy interface, because torch may be compiled without NumPy, or for
+        # The values are copied without torch's NumPy interface, because torch may be compiled without NumPy, or for
         # another version of NumPy.
         elements = torch.frombuffer(bytearray(array.tobytes()), dtype=torch.float64)
         return elements.reshape(array.shape).to(self.device, self.dtype)

@@ -137,7 +137,7 @@ class LBFGSB(torch.optim.Optimizer):
             "line_search_fn": line_search_fn,
             "maximize": maximize,
         }
-        # This check of lr comes before params is used, because params may be an iterator that torch consumes.
+        # lr is checked before params is used, because params may be an iterator, which torch consumes.
         _rate(lr)
         self._settings: dict[str, Any] = dict(settings)
         super().__init__(params, defaults)
@@ -204,11 +204,12 @@ class LBFGSB(torch.optim.Optimizer):
         self._made, self._applied, self._flat = made_of, tests, flat
         self.solver: Any = solver
         self._maximize = made_of[1]
-        # True while the solver waits for f and g of an evaluation.
+        # _asked is True while the solver waits for f and g of an evaluation.
         self._asked = False
-        # The fingerprint of the point at which no lower loss was found.
+        # _lowest is the fingerprint of the point at which the solver found no lower loss.
         self._lowest: tuple[float, ...] | None = None
-        self._like: Any = None  # the last loss that the closure returned
+        # _like is the last loss that the closure returned.
+        self._like: Any = None
         if solver is not None:
             # g is the gradient of the loss. If the loss is maximised, g is separate memory, because the solver's
             # gradient is its negative.
@@ -263,7 +264,7 @@ class LBFGSB(torch.optim.Optimizer):
         returns it."""
         f = self.solver.f.clone()
         loss = f.neg_() if self._maximize else f
-        # The closure has returned no loss yet if a state was loaded.
+        # After load_state_dict() the closure has not returned any loss yet, whose form could be imitated.
         if self._like is None:
             return loss.to(self._flat.x.dtype).reshape(())
         if not isinstance(self._like, torch.Tensor):
@@ -319,7 +320,7 @@ class LBFGSB(torch.optim.Optimizer):
         solver["STPMAX"] = lr if lr < 1 else 1e20
         while self._asked or (task := next(solver, None)) is not None:
             if self._asked or task == Task.EVALUATE_FG:
-                # If the closure raises an exception, this flag remains set.
+                # _asked remains True if the closure raises an exception, so that the next step evaluates again.
                 self._asked = True
                 # If the start was projected, a loss that is already known belongs to a point outside the box.
                 if loss is None or solver["START_PROJECTED"]:
@@ -375,11 +376,11 @@ class LBFGSB(torch.optim.Optimizer):
         state = dict(state)
         made = state.pop(_CHECKPOINT, None)
         super().__setstate__(state)
-        # The state may have been saved by a version without one of the options.
+        # The state may have been saved by an earlier version, in which some options did not exist.
         for group in self.param_groups:
             for name in _OPTIONS:
                 group.setdefault(name, self.defaults[name])
-        # The solver's state is missing if load_state_dict() is the caller.
+        # If load_state_dict() calls this, the state contains no data of the solver.
         if made is None:
             return
         self._settings = dict(made["settings"])

@@ -19,7 +19,7 @@ from gpu_shared import Missing, cupy_and_stream, library, near, torch_and_stream
 import cuda_opt
 from cuda_opt import Bounds, Solver, Task
 
-# This is the point of [0, 3]^8 that is nearest to (0, 1, ..., 7).
+# NEAREST is the point of the box [0, 3]^8 that is nearest to (0, 1, ..., 7).
 NEAREST = [0, 1, 2, 3, 3, 3, 3, 3]
 
 
@@ -137,7 +137,8 @@ def check_memory_is_flat():
 
     def free():
         torch.cuda.synchronize()
-        # Memory that torch's allocator caches is not counted as used.
+        # Memory that torch's allocator has cached does not count as used, and is therefore released before the
+        # measurement.
         torch.cuda.empty_cache()
         return torch.cuda.mem_get_info()[0]
 
@@ -147,7 +148,7 @@ def check_memory_is_flat():
                 before = free()
             cuda_opt.minimize(torch_parabola, x0, bounds=Bounds(0, 3), options={"maxiter": 3})
             cuda_opt.minimize(torch_rosenbrock, x0, cuda_graph=True, options={"maxiter": 5})
-            # This solver is deleted in the middle of its solve.
+            # A solver may also be deleted in the middle of its solve.
             next(Solver(x0.clone()))
     assert before - free() < 100e6, before - free()
 

@@ -3,7 +3,7 @@ import os
 import sys
 from pathlib import Path
 
-# Otherwise JAX would allocate most of the device's memory at once.
+# This variable is set because JAX would otherwise allocate most of the device's memory at once.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 sys.path[:0] = [str(Path(__file__).parents[1])]
 

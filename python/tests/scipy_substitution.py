@@ -21,16 +21,17 @@ from scipy.optimize import _lbfgsb_py, _minimize, _optimize
 
 import cuda_opt
 
-# Options that print are left out, because SciPy deprecates them.
+# Options of SciPy's L-BFGS-B that print. They are left out, because SciPy deprecates them.
 OF_PRINTING = ("disp", "iprint")
 OTHER_METHODS = set(
     "nelder-mead powell cg bfgs newton-cg tnc cobyla cobyqa slsqp trust-constr dogleg trust-ncg trust-exact "
     "trust-krylov".split()
 )
 WORDS = ("minimi", "l_bfgs_b", "L-BFGS-B", "basinhopping", "dual_annealing", "shgo", "differential_evolution")
-# The list is not empty if the test that is running has called L-BFGS-B.
+# The list ``called`` is not empty if the test that is running has called L-BFGS-B.
 called = []
-running = []  # contains the name of that test
+# The list ``running`` contains the name of the test that is running.
+running = []
 outcomes = {}
 
 

@@ -171,7 +171,7 @@ def test_what_the_function_is_given():
         f, g = parabolas(x - shift, p)
         # The first evaluation of these problems returns f = 0 and g = 0, so that they converge at once.
         done = p < 3
-        # Overwriting the indices must have no effect.
+        # The function overwrites the indices that it has received, which must have no effect.
         p[:] = 5
         return np.where(done, 0, f), np.where(done[:, None], 0, g)
 
@@ -293,7 +293,7 @@ def test_a_stop_at_each_round(at):
 
     def fun(x, p):
         f, g = rosenbrocks(x)
-        # These problems converge sooner, so that rows of the other problems are moved.
+        # Every third problem is easier and converges sooner, so that rows of the other problems are moved.
         short = p % 3 == 0
         f = offsets[p] + np.where(short, ((x - 1) ** 2).sum(1) / 2, f)
         seen.update((int(q), float(value), point.tobytes()) for q, value, point in zip(p, f, x))

@@ -125,7 +125,7 @@ def test_kink(at):
 
     result = check_gradient(fun, x)
     assert result.verdict is Gradient.KINK and "f has a kink at x" in result.message
-    # At the other point x, f has no kink.
+    # The function has its kink only at the point x above, so that its gradient is accepted at the other point X.
     assert check_gradient(fun, X).success
 
 

@@ -109,6 +109,6 @@ def test_a_bad_element():
     bad[3] = -1
     result = solve(diagonal=bad)
     assert result.task is Task.BAD_DIAGONAL and not result.success and "index 3" in result.message
-    # Exceptions of the user's function are raised unchanged.
+    # An exception that the function ``diagonal`` raises is passed on unchanged.
     with pytest.raises(ZeroDivisionError):
         solve(diagonal=lambda x: 1 / 0)

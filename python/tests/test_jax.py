@@ -189,7 +189,7 @@ def test_the_way_through_the_driver(dtype, on_host, monkeypatch):
     for _ in solver:
         calls.clear()
         x = solver.x
-        # All copies that read earlier arrays are complete.
+        # The list _read is empty when all copies that read earlier arrays are complete.
         assert not space._read
         solver.f, solver.g = f, g = jax.value_and_grad(parabola)(x)
         assert [call for call in calls if call != "current"] == ["synchronize", "copy 8", "copy"]
@@ -253,7 +253,7 @@ def test_batch(kind, doubles):
     wanted = jnp.arange(4, dtype=kind) + jnp.arange(6, dtype=kind)[:, None]
     data, x0 = (wanted, jnp.arange(1, 7, dtype=kind)), jnp.full((6, 4), 7, kind)
     row, all_rows = jnp.full(4, 0.5, kind), jnp.full((6, 4), 3, kind)
-    # The minimisers of the last three problems are at a corner of the box.
+    # The minimisers of the last three problems of the batch are at a corner of the box.
     expected = np.clip(np.array(wanted), 0.5, 3)
     for bounds in (cuda_opt.Bounds(row, all_rows), cuda_opt.Bounds(0.5, np.full(4, 3))):
         for result in (

@@ -58,7 +58,7 @@ def test_compiled_once_for_each_function_and_shape():
     for start in (0.0, 1.0):
         solver.minimize_batch(rows, jnp.full((4, 7), start), (jnp.tile(CENTRE, (4, 1)),), BOX)
         seen = rows.traces if start == 0 else seen
-    # JAX traces the function for 4, 2 and 1 active problems.
+    # JAX traces the function of a batch once for each of 4, 2 and 1 active problems.
     assert rows.traces == seen <= 3
 
 

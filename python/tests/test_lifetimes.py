@@ -83,7 +83,7 @@ def test_exceptions_come_out_unchanged(place, exception, parabola):
     plain = functions[place]
     functions[place] = lambda x: (failing(), plain(x))[1]
     if place == "callback" and isinstance(exception, StopIteration):
-        # A StopIteration in the callback only ends the solve.
+        # A StopIteration that the callback raises ends the solve and is not passed on.
         return
     with pytest.raises(type(exception)) as caught:
         cuda_opt.minimize(functions["fun"], np.full(50, 7.0), jac=functions["jac"], callback=functions["callback"],

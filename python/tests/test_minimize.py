@@ -9,7 +9,7 @@ import pytest
 
 import cuda_opt
 
-# The scalar initial Hessian, which L-BFGS-B 3.0 and SciPy also use.
+# ONE_NUMBER selects the scalar initial Hessian, which L-BFGS-B 3.0 and SciPy also use.
 ONE_NUMBER = {"INITIAL_HESSIAN": cuda_opt.InitialHessian.SCALAR}
 # The minimiser of the function ``parabola`` in the box [0, 3]^8.
 NEAREST = np.array([0, 1, 2, 3, 3, 3, 3, 3])

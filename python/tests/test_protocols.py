@@ -14,7 +14,8 @@ import cuda_opt
 from cuda_opt import Bounds, Solver, _space_protocol
 from cuda_opt._constants import BACKEND_HOST
 
-STREAM = 2  # the number of the per-thread default stream in __cuda_array_interface__
+# ``__cuda_array_interface__`` denotes the per-thread default stream by this number.
+STREAM = 2
 
 
 class Array:

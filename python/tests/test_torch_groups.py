@@ -207,7 +207,8 @@ def test_complex_parameters_are_pairs_of_real_ones(dtype):
         (torch.nn.Parameter(start.clone()), parameter([0.0, 0.0, 0.0], real)),
         (torch.nn.Parameter(torch.view_as_real(start).clone()), parameter([0.0, 0.0, 0.0], real)),
     ):
-        # The orders differ because complex parameters come first in the buffer.
+        # The order of the parameters is chosen so that both optimizers have the same buffer: complex parameters come
+        # first in it.
         group = [odd, z] if z.is_complex() else [z, odd]
         optimizer = LBFGSB(group, bounds=(-0.5, 5), max_iter=3)
         for _ in range(4):

@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 torch = pytest.importorskip("torch")
-# torch.testing._internal imports this package.
+# The tests are skipped without the package expecttest, which torch.testing._internal imports.
 pytest.importorskip("expecttest")
 optimizers = pytest.importorskip("torch.testing._internal.common_optimizers")  # from torch 2.2 on
 from cuda_opt.torch import LBFGSB  # noqa: E402

@@ -21,12 +21,15 @@
 namespace cudaopt::testfuncs::search {
 
 struct Facts {
-    std::string name;    // name on the command line
-    std::string title;   // the title in a log
-    std::string formula; // formula as one line of plain text, where i begins at 1
-    // The bounds of every coordinate.
+    // The name of the function on the command line.
+    std::string name;
+    std::string title; // the title in a log
+    // The formula of f as one line of plain text, where i begins at 1.
+    std::string formula;
+    // The lower and upper bound of every coordinate.
     double lower, upper;
-    double minimiser; // value of every coordinate of a minimiser, where f = 0
+    // The value of every coordinate of a minimiser, at which f = 0.
+    double minimiser;
 };
 
 using testfuncs::square;

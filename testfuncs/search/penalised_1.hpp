@@ -36,7 +36,7 @@ struct Penalised1 : OfNeighbours<Penalised1, 1> {
     }
 
     template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
-        // The value 1 gives the first sine the same form as the terms of the sum.
+        // For the first coordinate, z_before = 1 gives the first sine of f the same form as the terms of the sum.
         double z_before = 1;
         for (int j = 0; j < n; j++) {
             const double z = shifted(x[j]);

@@ -11,11 +11,13 @@ namespace cudaopt::testfuncs::search {
 // n values. Only the rows in `list` are evaluated. Real is the storage type.
 template <class Real> struct Rows {
     int n;
-    int64_t count;       // number of rows in `list`
-    const int64_t *list; // row indices, which begin at 0
-    const Real *x;       // rows of n
-    double *f;           // one value per row
-    Real *g;             // rows of n
+    // The number of rows in `list`.
+    int64_t count;
+    // The indices of the rows to be evaluated. The first row has the index 0.
+    const int64_t *list;
+    const Real *x; // rows of n
+    double *f;     // one value per row
+    Real *g;       // rows of n
     // If Real is not double: rows of n values for gradients before they are rounded.
     double *wide;
 };
