@@ -69,7 +69,7 @@ class Batch(Handle):
             raise
 
     def _function(self, name: str) -> Callable[..., int]:
-        """Return the function of the C library with this name for the precision of the batch."""
+        """Return the C library's function ``name`` in the variant for the precision of the batch."""
         function: Callable[..., int] = getattr(library, f"cuda_opt_{name}{self._suffix}")
         return function
 
@@ -118,14 +118,14 @@ class Batch(Handle):
             space.put_first(self.h, rows, diagonals, DIAGONALS)
 
     def integers(self, name: str) -> np.ndarray[Any, Any]:
-        """Return the integer result with this name for all problems, as an array of shape (count,)."""
+        """Return the integer result ``name`` of all problems, as an array of shape (count,)."""
         values = np.empty(self.count, np.int64)
         key = BATCH_CODE if name == "BATCH_CODE" else INTEGERS[name]
         self._check(self._exclusively(library.cuda_opt_batch_get_int, key, values.ctypes.data))
         return values
 
     def reals(self, name: str) -> np.ndarray[Any, Any]:
-        """Return the real result with this name for all problems, as an array of shape (count,)."""
+        """Return the real result ``name`` of all problems, as an array of shape (count,)."""
         values = np.empty(self.count, np.float64)
         self._check(self._exclusively(library.cuda_opt_batch_get_real, REALS[name], values.ctypes.data))
         return values

@@ -36,7 +36,8 @@ def _record(evaluate: Callable[[], None], recorder: Recorder) -> None:
         with recorder.record():
             try:
                 evaluate()
-            # The exception is stored rather than raised here, because the recording has to be ended in any case.
+            # The exception is stored rather than raised here, because the recording of the CUDA graph has to be ended
+            # in any case.
             except BaseException as exception:
                 raised = exception
     except RuntimeError as exception:
@@ -48,7 +49,8 @@ def _record(evaluate: Callable[[], None], recorder: Recorder) -> None:
         if raised is not None:
             raise raised
     finally:
-        # The exception's traceback refers to this frame, so that the variable would form a reference cycle.
+        # The variable is deleted, because the exception's traceback refers to this frame, so that both would form a
+        # reference cycle.
         del raised
 
 

@@ -97,7 +97,7 @@ class Differences:
         eps = options.get("eps")
         self._absolute = _steps_option(1e-8 if eps is None else eps, "eps", n) if method is None else None
         self._relative = _steps_option(options.get("finite_diff_rel_step"), "finite_diff_rel_step", n)
-        # Count of the evaluations of the objective, without those at the points x of the solver.
+        # ``evaluations`` counts the evaluations of the objective, except those at the points x of the solver.
         self.evaluations = 0
         self._pool: Any = None
         self._map: Callable[..., Iterable[Any]] = self._map_of(options.get("workers"))

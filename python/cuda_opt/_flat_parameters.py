@@ -48,7 +48,7 @@ class FlatParameters:
         self._order = sorted(range(len(parameters)), key=lambda number: not parameters[number].is_complex())
         numbers = [_numbers(parameters[number].detach()).reshape(-1) for number in self._order]
         self.x = torch.cat(numbers) if numbers else torch.empty(0, dtype=torch.float64)
-        # attach() replaces g by the gradient buffer.
+        # g, the gradient buffer, is a placeholder until attach() is called.
         self.g = self.x
         self._values = self._views(self.x)
         self._places: list[torch.Tensor] = []

@@ -47,7 +47,8 @@ def _sleep_if_exiting() -> None:
 
 
 def _after_fork() -> None:
-    # This runs in a child after fork(). Threads of the parent may have held the locks, but do not exist in the child.
+    # The child of a fork() creates new locks. Threads of the parent may have held the old ones, but do not exist in the
+    # child.
     for handle in list(_handles):
         handle._alive = threading.RLock()
     _handles.clear()
@@ -98,12 +99,12 @@ class Handle:
     def __init__(self, create: Callable[..., int], space: Space, *arguments: int) -> None:
         self._handle = ctypes.c_void_p()
         self._space = space
-        # This lock lets only one thread at a time perform a step. The step's log function may use the handle, hence
-        # RLock.
+        # The lock _turn lets only one thread at a time perform a step. It is an RLock, because the step's log function
+        # may use the handle.
         self._turn = threading.RLock()
-        # This lock protects short calls, which are allowed during a step but not while the handle is destroyed.
+        # The lock _alive protects short calls, which are allowed during a step but not while the handle is destroyed.
         self._alive = threading.RLock()
-        # The C library keeps the addresses of these arrays.
+        # _buffers contains the arrays whose addresses the C library keeps.
         self._buffers: list[Buffer] = []
         with space.within():
             code = create(ctypes.byref(self._handle), *arguments, space.backend)
@@ -114,8 +115,8 @@ class Handle:
         # If the interpreter has already acquired the locks of all handles, this new handle must not be used.
         _sleep_if_exiting()
         self._log: Any = None
-        # The lists contain the user's log function, the exception that it raised, and an element for each running call
-        # of it. They are lists because the callback, which must not refer to this object, shares them.
+        # The three lists contain the user's log function, the exception that it raised, and an element for each running
+        # call of it. They are lists because the callback, which must not refer to this object, shares them.
         self._write: list[Callable[[str], Any]] = []
         self._raised: list[BaseException] = []
         self._writing: list[bool] = []

@@ -80,8 +80,8 @@ def solve_of(function: Function, options: Mapping[str, Any] | None, tol: float |
 
 
 def _statistics(solve: Solve, dtype: Any, counts: tuple[Any, Any, Any], x: Any, g: Any, lower: Any, upper: Any) -> Any:
-    """Return the values named in STATISTICS as an array along the last axis. The array has the precision of x, so that
-    JAX can differentiate with respect to it; the derivative is 0."""
+    """Return the values named in STATISTICS as an array along the last axis. The array has the floating-point type of
+    x, as JAX requires for results of a differentiable function; its derivative is 0."""
     active = ((x <= lower) | (x >= upper)) & (lower < upper)
     degenerate = (active & (np.abs(g) <= solve.degenerate_below)).sum(-1)
     return np.stack([np.asarray(one, dtype) for one in (*counts, degenerate)], -1)

@@ -136,7 +136,7 @@ def two_sides(bounds: Any) -> Any:
 
 
 def _children(tree: Any) -> tuple[list[Any], Any]:
-    """Return the children of a node and the structure of the node; a leaf is its own child."""
+    """Return the children of a tree's root, and the structure of the root without them. A leaf is its own child."""
     return jax.tree_util.tree_flatten(tree, is_leaf=lambda node: node is not tree)
 
 

@@ -1,4 +1,4 @@
-"""The results of ``minimize``, ``minimize_batch`` and ``pattern_search``."""
+"""The results of ``minimize``, ``minimize_batch``, ``pattern_search`` and ``check_gradient``."""
 from __future__ import annotations
 
 import math
@@ -20,7 +20,8 @@ class Result(dict[str, Any]):
     """A dictionary whose items are also attributes. If the user has imported ``scipy.optimize``, results are also
     instances of its class ``OptimizeResult``."""
 
-    # Type checkers do not see this method, so that they know only the attributes that the classes below declare.
+    # The methods for attributes are hidden from type checkers. These therefore know only the attributes that the
+    # classes below declare.
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
@@ -159,7 +160,7 @@ class InverseHessian:
         self._solver = solver
         self._pairs = solver["PAIRS"]
         self._begun = False
-        # Any thread may use H, but only one thread at a time may use the solver's handle.
+        # Any thread may use the inverse Hessian, but only one thread at a time may use the solver's handle.
         self._one_at_a_time = threading.Lock()
         self.shape = (solver.n, solver.n)
         self.dtype = f"float{solver._space.bits}"
@@ -195,7 +196,8 @@ class InverseHessian:
         addresses = admitted(x, "x", x.shape), admitted(f, "f", f.shape, double=True), admitted(g, "v", x.shape)
         for _ in range(2):
             task = solver._after(solver._exclusively(step, *addresses), {Task.CONVERGED, Task.NOT_FINITE})
-        # The array for the diagonal still contains the diagonal of the last iterate.
+        # The solver's diagonal need not be filled again, because its array still contains the diagonal of the last
+        # iterate.
         if task == Task.SUPPLY_DIAGONAL:
             task = solver._after(solver._exclusively(step, *addresses), {Task.CONVERGED, Task.NOT_FINITE})
         return task
@@ -219,7 +221,7 @@ class InverseHessian:
         if self._solve(x, f, g, math.inf) == Task.NOT_FINITE:
             raise ValueError("v has elements that are NaN or infinite")
         if self._pairs == 0:
-            # Without correction pairs H is the identity matrix, and the product H v is v itself.
+            # Without correction pairs the inverse Hessian H is the identity matrix, and the product H v is v itself.
             return space.own(g)
         # At x = 0 with the gradient v, the first trial point along the quasi-Newton direction is -H v. v is first
         # scaled so that its largest component is about 1. Then squares, and elements in the precision of HISTORY_BITS,
@@ -261,7 +263,8 @@ def _inverse_from(
     if checkpoint:
         solver.load(checkpoint)
     inverse = InverseHessian(solver)
-    # The solver's own number of pairs is not used, because it is 0 if H was lost in rounding errors.
+    # The number of correction pairs is that of the original. The solver's own number is 0 if H was lost in rounding
+    # errors.
     inverse._pairs = pairs
     return inverse
 
@@ -305,7 +308,7 @@ def result_of(solver: Solver, evaluation: Evaluation) -> OptimizeResult:
     gradient = solver._space.own(solver._g)
     unknown = evaluation.without_derivative
     if unknown is not None:
-        # The copy is changed, because the solver's own gradient must stay finite for hess_inv.
+        # Unknown components are set to NaN in a copy, because the solver's own gradient must stay finite for hess_inv.
         gradient = gradient.copy()
         gradient[unknown] = math.nan
     return new_result(

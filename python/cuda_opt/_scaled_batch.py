@@ -57,7 +57,7 @@ class BatchScales:
         return lower, upper
 
     def z_of(self, x: Array) -> Array:
-        """Convert the start x to z."""
+        """Convert the start of a batch from x to z = x / s."""
         with np.errstate(over="ignore"):
             return x / self._s
 

@@ -138,13 +138,13 @@ def lbfgsb(
     """A method for ``scipy.optimize.minimize(fun, x0, method=cuda_opt.lbfgsb, jac=..., bounds=..., options=...)``.
 
     The options and their defaults are those of ``minimize``. The conventions are those of SciPy's L-BFGS-B:
-    
+
     - fun and jac receive a new array at each point;
     - without jac, the gradient is formed by finite differences;
     - an unknown option causes a warning;
     - ``message`` has SciPy's words, and ``status`` is 99 after StopIteration;
     - ``hess_inv`` is SciPy's operator with ``sk`` and ``yk``.
-    
+
     ``task`` is the return code of cuda_opt. SciPy converts x0 to a NumPy array before it calls the method; use
     ``cuda_opt.minimize`` for other arrays. hess and hessp are not used. SciPy does not pass the values "2-point",
     "3-point" and "cs" of jac to a method that is a function; ``cuda_opt.minimize`` accepts them.

@@ -254,7 +254,7 @@ class Solver(Handle):
 
     def load(self, checkpoint: bytes) -> None:
         """Continue from a checkpoint. Call this before the first step.
-        
+
         n, m, the precision, the bounds and x_scale must be those of the saved solve. This fills x, f and g, and the
         next step yields the task that was current when the checkpoint was saved.
 

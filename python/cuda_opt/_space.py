@@ -44,7 +44,7 @@ class Space:
     backend = BACKEND_HOST
     # ``stream`` is a cudaStream_t. None means the default stream of the array library.
     stream: int | None = None
-    # The object that owns the stream is stored here, because the stream must exist as long as the handle.
+    # The object that owns the stream is stored here, because the stream must exist as long as the solver uses it.
     stream_owner: Any = None
     bits = 64
     # ``device`` is the device of all arrays, or None if there is only one device.

@@ -141,7 +141,8 @@ class JaxSpace(Space):
         self.wait()
         address = array.unsafe_buffer_pointer()
         view = self._views.get(address)
-        # A user's compiled function deletes the array if it donates the memory of its argument.
+        # If a user's compiled function donates the memory of its argument, JAX deletes that array, and a new one is
+        # needed.
         if view is None or view.is_deleted():
             view = self._views[address] = jax.dlpack.from_dlpack(array)
         # A new array is created each time, because JAX may cache the values of an array. DLPack would take three times

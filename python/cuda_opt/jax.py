@@ -272,7 +272,7 @@ def minimize_batch(
     x_scale: Any = None,
 ) -> Any:
     """Minimise many small functions written in JAX, independently of each other, in one call on x0's device.
-    
+
     The option ``jax_enable_x64`` must be on.
 
     Parameters

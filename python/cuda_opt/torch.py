@@ -264,7 +264,7 @@ class LBFGSB(torch.optim.Optimizer):
         returns it."""
         f = self.solver.f.clone()
         loss = f.neg_() if self._maximize else f
-        # After load_state_dict() the closure has not returned any loss yet, whose form could be imitated.
+        # After load_state_dict() the closure has not returned a loss yet, so that the form of its losses is not known.
         if self._like is None:
             return loss.to(self._flat.x.dtype).reshape(())
         if not isinstance(self._like, torch.Tensor):
@@ -285,12 +285,12 @@ class LBFGSB(torch.optim.Optimizer):
         tensor
             The loss at the parameters with which the step began, as for ``torch.optim.LBFGS``. ``solver["F"]`` is the
             loss at the last iterate, to which the parameters are set.
-        
+
         Notes
         -----
         ``solver.status`` is None while the solve has not ended. The step after its end begins a new solve. This uses
         the correction pairs of the last solve, unless the line search had failed.
-        
+
         If the last solve ended because no lower loss could be found, and the loss and its gradient at the same
         parameters are unchanged, a step evaluates the closure once and changes nothing. With lr = 0 every step does so.
         """
@@ -349,7 +349,7 @@ class LBFGSB(torch.optim.Optimizer):
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add a group of parameters. The next step begins a new solve, without correction pairs."""
         super().add_param_group(param_group)
-        # Until the constructor has created the solver, there is nothing to update.
+        # The constructor also calls add_param_group(), before there is a solver to update.
         if not hasattr(self, "_made"):
             return
         try:
@@ -380,7 +380,7 @@ class LBFGSB(torch.optim.Optimizer):
         for group in self.param_groups:
             for name in _OPTIONS:
                 group.setdefault(name, self.defaults[name])
-        # If load_state_dict() calls this, the state contains no data of the solver.
+        # load_state_dict() calls __setstate__() without the solver's data.
         if made is None:
             return
         self._settings = dict(made["settings"])

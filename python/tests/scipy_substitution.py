@@ -36,8 +36,8 @@ outcomes = {}
 
 
 def _of_x(callback):
-    """Return a callback of x for the user's callback. From SciPy 1.11 on, fmin_l_bfgs_b and minimize call L-BFGS-B with
-    a callback that takes a result instead."""
+    """Return a callback for cuda_opt.lbfgsb. From SciPy 1.11 on, the callback that SciPy passes to L-BFGS-B takes a
+    result and has the attribute stop_iteration. Such a callback is wrapped accordingly."""
     if callback is None or not hasattr(callback, "stop_iteration"):
         return callback
 

@@ -119,7 +119,7 @@ def test_metrics(lower, solution):
     plain, given, learned = run(INITIAL_HESSIAN=cuda_opt.InitialHessian.SCALAR), run(diagonal), run()
     np.testing.assert_array_equal(learned.nfev, run(INITIAL_HESSIAN=cuda_opt.InitialHessian.LEARNED).nfev)
     assert len(calls) == given.rounds and calls[0] == 30
-    # With the other lower bound, all variables soon become active, and the initial Hessian matters little.
+    # For the other value of ``lower``, all variables soon become active, and the initial Hessian matters little.
     if lower < 0:
         assert given.nfev.sum() < 0.2 * plain.nfev.sum() and learned.nfev.sum() < 0.5 * plain.nfev.sum()
 
@@ -169,7 +169,8 @@ def test_what_the_function_is_given():
             x[0] = 1
         seen.append(p.copy())
         f, g = parabolas(x - shift, p)
-        # The first evaluation of these problems returns f = 0 and g = 0, so that they converge at once.
+        # For problems 0 to 2, the function returns f = 0 and g = 0 in the first evaluation, so that they converge at
+        # once.
         done = p < 3
         # The function overwrites the indices that it has received, which must have no effect.
         p[:] = 5
@@ -303,7 +304,7 @@ def test_a_stop_at_each_round(at):
         if intermediate_result.rounds == at:
             raise StopIteration
 
-    # The solver is likely to receive this freed memory, in which -1 would be a visible error.
+    # After this memory is freed, the solver is likely to receive it. The value -1 would then be visible in a result.
     poison = [np.full(size, -1.0) for size in (12, 36)]
     del poison
     result = cuda_opt.minimize_batch(fun, starts(12, 3), callback=callback, indices=True)
