@@ -22,11 +22,13 @@ class Checkpoints {
 
     // Writes a checkpoint if one is due. Call this after each call of the solver, before its task is done.
     //
-    // A checkpoint is written at the given interval of iterations. It is also written when the solve is about to end,
-    // because the checkpoint of a solve that has ended cannot be continued. This happens in two cases. After Ctrl-C,
-    // this function and not the solver must detect the request. If the next call may end at a limit,
-    // CUDA_OPT_REPORT_ITERATES must be set. seconds: time since the solve began. Throws Failure if a checkpoint cannot
-    // be written; the previous one remains valid.
+    // A checkpoint is due at the given interval of iterations. It is also due when the solve is about to end, because
+    // the checkpoint of a solve that has ended cannot be continued. The solve is about to end in two cases:
+    // - Ctrl-C was pressed. Therefore this function, and not the solver, checks for Ctrl-C.
+    // - The next call of the solver may end at a limit. This requires CUDA_OPT_REPORT_ITERATES.
+    //
+    // seconds: time since the solve began. Throws Failure if a checkpoint cannot be written; the previous one remains
+    // valid.
     void observe(cudaopt::Handle &s, int task, const Interrupt &interrupt, double seconds);
     bool wanted() const { return !path_.empty(); }
 

@@ -32,7 +32,7 @@ void check_memory(const char *program, double bytes) {
     const double whole = meminfo("MemTotal") + meminfo("SwapTotal");
     // The minimum is needed in a container, where the kernel may report the available memory of the whole machine.
     const double available = std::min(meminfo("MemAvailable"), whole);
-    // If /proc/meminfo has no such entries, the memory cannot be checked.
+    // If /proc/meminfo has no entry for the available memory, no check is possible.
     if (available == 0) return;
     if (bytes > whole)
         throw Failure(exit_failed, "out of memory: this run needs " + gigabytes(bytes) + ", and the machine has " +

@@ -135,7 +135,8 @@ template <class Real> class GridPart final : public RankProblem<Real> {
         int other, side;
         // `wanted` is true if this rank receives the values of the message, and false if it sends them.
         bool wanted;
-        // The index of the first value, the number of values, and the index of the first value in pinned host memory.
+        // A message contains `count` values. `at` is the index of the first of them, and `staged` its index in pinned
+        // host memory.
         int64_t at, count, staged;
     };
     Range own(int rank) const { return {cut_.begins[rank], cut_.begins[rank + 1]}; }

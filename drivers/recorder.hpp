@@ -22,7 +22,7 @@ class Recorder {
 
   private:
     std::optional<OutputFile> csv_, plot_;
-    // The last iteration that was recorded.
+    // The number of the last iteration that was recorded, or -1.
     int64_t last_ = -1;
     History history_; // for the plot only
 };

@@ -21,7 +21,7 @@ struct Neighbourhood {
     double here, left, right, below, above, below_right, above_left;
 };
 
-// States to which sides of the domain a grid point is adjacent.
+// The members state which sides of the domain a grid point is adjacent to.
 struct Sides {
     bool leftmost, rightmost, lowest, highest;
 };

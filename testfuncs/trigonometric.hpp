@@ -37,7 +37,7 @@ struct Trigonometric : Defaults {
     double start(int64_t) const { return 0.2; }
     std::optional<double> minimum() const { return 0; }
 
-    // Stores sin x, and 1 - cos x to full relative accuracy.
+    // Stores sin x and 1 - cos x for one x. The latter has full relative accuracy, also for small x.
     struct Angle {
         double sin, versine;
         CUDA_OPT_HD explicit Angle(double x) {
