@@ -1,6 +1,6 @@
-/* Many small problems of the same n at once, with f and g as a functor: whole solves by L-BFGS-B in one CUDA kernel,
- * with one thread or one warp per problem, or on the host. cuda_opt_batch.h does the same for functions that are
- * evaluated outside the library; docs/batch.md says when to use which. Compile with the flags of `pkg-config
+/* Minimises many small problems of the same n at once by L-BFGS-B. A functor computes f and g. One CUDA kernel computes
+ * whole solves, with one thread or one warp per problem; the host can do the same. cuda_opt_batch.h is for functions
+ * that are evaluated outside the library; docs/batch.md compares the two. Compile with the flags of `pkg-config
  * cuda_opt_batch`.
  *
  * @code{.cpp}
@@ -41,25 +41,27 @@
  * template <class Team> double operator()(const Team &team, int64_t p, const Real *x, Real *g) const;
  * @endcode
  *
- * The team is the group of threads that works on one problem. All its lanes call the functor: team.lane() counts from
- * 0, and there are Team::width of them, 1 or 32. Each lane returns the whole f; team.sum(v) returns the sum of v over
- * the lanes. If each lane computes the variables i = lane, lane + width, ..., one functor works with teams of both
- * sizes. x and g are n values in memory of the solver. NaN means that f is undefined at x, as for cuda_opt_solve().
+ * The team is the group of threads that works on one problem. All its threads, the lanes, call the functor. team.lane()
+ * is the number of the calling lane, counted from 0; there are Team::width lanes, 1 or 32. Each lane returns the whole
+ * f; team.sum(v) returns the sum of v over the lanes. If each lane computes the variables i = lane, lane + width, ...,
+ * one functor works with teams of both sizes. x and g are n values in memory of the solver. NaN means that f is
+ * undefined at x, as for cuda_opt_solve().
  *
  * The template arguments of HostBatch and CudaBatch choose the history precision and the initial Hessian. History is
- * the type of an element of the correction pairs: Real, or, as with CUDA_OPT_HISTORY_BITS, float or cudaopt::bfloat16
- * if Real is double, cudaopt::bfloat16 if it is float. initial_hessian is a value of CUDA_OPT_INITIAL_HESSIAN. With
- * CUDA_OPT_INITIAL_HESSIAN_DIAGONAL the functor also writes the diagonal of H0 at x for the variables of the lane, all
- * positive and finite, as often as settings.diagonal_every says:
+ * the type of an element of the correction pairs (CUDA_OPT_HISTORY_BITS). If Real is double, History is double, float
+ * or cudaopt::bfloat16; if Real is float, it is float or cudaopt::bfloat16. initial_hessian is a value of
+ * CUDA_OPT_INITIAL_HESSIAN. With CUDA_OPT_INITIAL_HESSIAN_DIAGONAL the functor needs a second member. It writes the
+ * diagonal of H0 at x for the variables of the lane, with positive and finite elements. It is called as often as
+ * settings.diagonal_every says:
  *
  * @code{.cc}
  * template <class Team> void diagonal(const Team &team, int64_t p, const Real *x, Real *h) const;
  * @endcode
  *
- * The iterates of a problem do not depend on the other problems or on their number. They do not depend on the team if f
- * and g of the functor do not. They are the same on the host and on CUDA if the functor has the same bits on both,
- * compiled with -fmad=false and -ffp-contract=off. After its first call run() allocates nothing, except on the host
- * when the number of threads grows. */
+ * The iterates of a problem do not depend on the other problems or on their number. They do not depend on the size of
+ * the team if f and g of the functor do not. They are the same on the host and on CUDA if the functor returns the same
+ * bits on both, compiled with -fmad=false and -ffp-contract=off. After its first call run() allocates nothing, except
+ * on the host when the number of threads grows. */
 #ifndef CUDA_OPT_BATCH_CUH
 #define CUDA_OPT_BATCH_CUH
 
@@ -80,48 +82,55 @@
 
 namespace cudaopt {
 
-/** The bounds of a batch. The arrays are in the memory space of x. */
+/** The bounds of a batch. The arrays are in the same memory space as x. */
 template <class Real> struct BatchBounds {
-    const Real *lower = nullptr;  /**< n values that all problems share, or count rows of n; NULL: lower_all */
-    const Real *upper = nullptr;  /**< n values that all problems share, or count rows of n; NULL: upper_all */
-    bool for_each = false;        /**< whether each problem has a row of its own */
-    double lower_all = -INFINITY; /**< for all variables: a number that Real represents exactly */
-    double upper_all = INFINITY;  /**< for all variables: a number that Real represents exactly */
+    /** Lower bounds: n values that all problems share, or `count` rows of n values; NULL: lower_all applies. */
+    const Real *lower = nullptr;
+    /** Upper bounds: n values that all problems share, or `count` rows of n values; NULL: upper_all applies. */
+    const Real *upper = nullptr;
+    bool for_each = false; /**< True if each problem has its own row in the arrays. */
+    /** The lower bound of all variables if there is no array. The type Real has to represent this number exactly. */
+    double lower_all = -INFINITY;
+    /** The upper bound of all variables if there is no array. The type Real has to represent this number exactly. */
+    double upper_all = INFINITY;
 
-    /** Whether there may be finite bounds. */
+    /** Returns whether there may be finite bounds. */
     CUDA_OPT_HD bool exist() const { return lower || upper || !(lower_all == -INFINITY) || !(upper_all == INFINITY); }
 
-    /** The bounds of problem p. */
+    /** Returns the bounds of problem p. */
     CUDA_OPT_HD BoxArrays<Real> of(int64_t p, int n) const {
         const int64_t first = for_each ? p * n : 0;
         return {lower ? lower + first : nullptr, upper ? upper + first : nullptr, lower_all, upper_all};
     }
 };
 
-/** The end of the solve of one problem. */
+/** The result of the solve of one problem. */
 struct BatchEnd {
-    double f;            /**< f at the best iterate */
-    double pg_norm_inf;  /**< ||P g||_inf at the best iterate */
-    int32_t code;        /**< the return code: 0 or a negative code of cuda_opt.h */
-    int32_t stop_test;   /**< as CUDA_OPT_STOP_TEST */
-    int32_t iterations;  /**< as CUDA_OPT_ITERATIONS */
-    int32_t evaluations; /**< as CUDA_OPT_EVALUATIONS */
+    double f;            /**< The value of f at the best iterate. */
+    double pg_norm_inf;  /**< ||P g||_inf at the best iterate, where P g is the projected gradient. */
+    int32_t code;        /**< The return code of the problem: 0 or a negative code of cuda_opt.h. */
+    int32_t stop_test;   /**< The key of the stopping test that was satisfied, as CUDA_OPT_STOP_TEST. */
+    int32_t iterations;  /**< The number of iterations, as CUDA_OPT_ITERATIONS. */
+    int32_t evaluations; /**< The number of evaluations, as CUDA_OPT_EVALUATIONS. */
 };
 
-/** Settings of a batch. */
+/** The settings of a batch. */
 struct BatchOptions {
-    Settings settings{}; /**< the stopping tests, limits and tolerances of cuda_opt.h by their names in lower case, with
-                              the same defaults. The members metric, history_bits, product_bits, log_frequency,
-                              log_type, report_iterates and max_seconds have no effect here */
-    int threads = 0;     /**< on the host with OpenMP: the number of threads; 0: all processors of the machine */
-    int lanes = 0;       /**< on CUDA: threads per problem, 1 or 32; 0: 1 for many problems of few variables, otherwise
-                              32. Always 32 if the initial Hessian is a diagonal */
-    void *stream = nullptr; /**< on CUDA: a cudaStream_t; NULL: the legacy default stream */
+    /** The stopping tests, limits and tolerances of cuda_opt.h by their names in lower case, with the same defaults.
+     *  The members metric, history_bits, product_bits, log_frequency, log_type, report_iterates and max_seconds have no
+     *  effect in a batch. */
+    Settings settings{};
+    /** The number of threads on the host, if the program uses OpenMP; 0: all processors of the machine. */
+    int threads = 0;
+    /** The number of threads per problem on CUDA, 1 or 32. 0 selects 1 for many problems of few variables, otherwise
+     *  32. It is always 32 if the initial Hessian is a diagonal. */
+    int lanes = 0;
+    void *stream = nullptr; /**< The cudaStream_t on CUDA; NULL: the legacy default stream. */
 };
 
 namespace batch {
 
-/** The end of a problem with these results and this code. */
+/** Returns the result of a problem, with the return code `code`. */
 CUDA_OPT_HD inline BatchEnd end_of(const Results &r, int code) {
     return {r.f,
             r.pg_norm_max,
@@ -133,18 +142,18 @@ CUDA_OPT_HD inline BatchEnd end_of(const Results &r, int code) {
 
 /** The arrays of a batch. */
 template <class Real> struct BatchData {
-    int64_t count;            /**< the number of problems */
-    Real *x;                  /**< count rows of n: the starts, then the best iterates */
+    int64_t count;            /**< The number of problems in the batch. */
+    Real *x;                  /**< `count` rows of n values: the starts, then the best iterates. */
     BatchBounds<Real> bounds; /**< the bounds of x */
-    BatchEnd *ends;           /**< one for each problem */
+    BatchEnd *ends;           /**< The results, one for each problem. */
 
-    /** Store the end of problem p. */
+    /** Stores the result of problem p. */
     CUDA_OPT_HD void end(int64_t p, const Results &results, int code) const { ends[p] = end_of(results, code); }
 };
 
 } // namespace batch
 
-/** A batch on the host. If the program is compiled with OpenMP, its threads share the problems. */
+/** A batch on the host. If the program is compiled with OpenMP, the problems are distributed over its threads. */
 template <int n, int m, class Real = double, int64_t initial_hessian = CUDA_OPT_INITIAL_HESSIAN_SCALAR,
           class History = Real>
 class HostBatch {
@@ -152,12 +161,12 @@ class HostBatch {
                   "n has to be from 1 to 4096, m from 1 to 64");
 
   public:
-    /** Minimise all problems.
-     *  @param functor  f and g, see above
+    /** Minimises all problems.
+     *  @param functor  computes f and g, see the beginning of this file
      *  @param count    the number of problems
-     *  @param x        count rows of n values: the starts, then the best iterates
+     *  @param x        `count` rows of n values: the starts, then the best iterates
      *  @param bounds   the bounds of x
-     *  @param ends     receives count ends */
+     *  @param ends     receives `count` results */
     template <class Functor>
     void run(const Functor &functor, int64_t count, Real *x, const BatchBounds<Real> &bounds, BatchEnd *ends,
              const BatchOptions &options = {}) {
@@ -205,8 +214,9 @@ class HostBatch {
         return taken;
     }
 
-    static constexpr int64_t working_bytes = batch::workspace_bytes(Shape<true>{}), // fewer without bounds
-        vectors_bytes = batch::vectors_bytes<Real>(Shape<true>{});
+    // The workspace of a problem without bounds is smaller. It fits into that of a problem with bounds.
+    static constexpr int64_t working_bytes = batch::workspace_bytes(Shape<true>{}),
+                             vectors_bytes = batch::vectors_bytes<Real>(Shape<true>{});
     static constexpr std::size_t memory_of_thread =
         (static_cast<std::size_t>(working_bytes + vectors_bytes) + sizeof(Line) - 1) / sizeof(Line);
     std::vector<Line> memory_;
@@ -225,22 +235,22 @@ class CudaBatch {
     CudaBatch() = default;
     CudaBatch(const CudaBatch &) = delete;
     CudaBatch &operator=(const CudaBatch &) = delete;
-    ~CudaBatch() { // an error cannot be reported
+    ~CudaBatch() { // An error of cudaFree() is ignored here, because a destructor cannot report it.
         static_cast<void>(cudaFree(next_));
         for (const Warps &warps : warps_) static_cast<void>(cudaFree(warps.slots));
     }
 
-    /** Minimise all problems on the stream. The call returns when the kernel has been launched. An object must not run
-     *  twice at the same time: a run on another stream has to wait for the previous one.
-     *  @param functor  f and g, see above
+    /** Minimises all problems on the stream. The call returns when the kernel has been launched. Runs of one object
+     *  must not overlap: a run on another stream has to wait for the previous one.
+     *  @param functor  computes f and g, see the beginning of this file
      *  @param count    the number of problems
-     *  @param x        count rows of n values in device memory: the starts, then the best iterates
+     *  @param x        `count` rows of n values in device memory: the starts, then the best iterates
      *  @param bounds   the bounds of x, in device memory
-     *  @param ends     receives count ends, in device memory
+     *  @param ends     receives `count` results, in device memory
      *  @return the error of the CUDA runtime */
     cudaError_t run(const Functor &functor, int64_t count, Real *x, const BatchBounds<Real> &bounds, BatchEnd *ends,
                     const BatchOptions &options = {}) {
-        if (count < 1) return cudaSuccess; // a launch of no blocks is an error
+        if (count < 1) return cudaSuccess; // CUDA does not permit a launch without blocks.
         const bool bounded = bounds.exist();
         const int64_t many =
             bounded && n > batch::most_shared_within_bounds ? batch::many_large_problems : batch::many_problems;
@@ -282,7 +292,7 @@ class CudaBatch {
                        : by_warps(warp_kernel<false>, warps_[false], batch::bytes_of_warp<ShapeOfWarp<false>, Real>);
     }
 
-    /** Allocate the memory of a run, with one thread or one warp per problem, with bounds or without.
+    /** Allocates the memory that run() needs for one thread or one warp per problem, with or without bounds.
      *  @return the error of the CUDA runtime */
     cudaError_t prepare(bool by_threads, bool bounded = true) {
         cudaError_t error = next_ ? cudaSuccess : cudaMalloc(reinterpret_cast<void **>(&next_), sizeof *next_);
@@ -324,17 +334,18 @@ class CudaBatch {
         batch::solve_by_warps<ShapeOfWarp<bounds>, initial_hessian, batch::BatchData, Real, Functor>;
 
     struct InShared {
-        // The number of blocks is -1 before it has been determined, and 0 if there is too little shared memory. `warps`
-        // is the largest number of warps per block.
+        // `blocks` is -1 before the number of blocks has been determined, and 0 if the device has too little shared
+        // memory. `warps` is the largest number of warps per block.
         int blocks = -1, warps = 1;
     };
     struct Warps {
         unsigned char *slots = nullptr;
-        int blocks = 0, of_block = batch::warps_of_block; // warps per block, at most
+        // The member of_block is the largest number of warps per block.
+        int blocks = 0, of_block = batch::warps_of_block;
     };
 
-    // One thread per problem with the persistent data in shared memory. There are no blocks if the device has too
-    // little.
+    // Prepares the kernel with one thread per problem whose persistent data is in shared memory. The number of blocks
+    // is set to 0 if the device has too little shared memory.
     template <bool bounds> cudaError_t prepare_in_shared() {
         InShared &prepared = in_shared_[bounds];
         int blocks = 0, resident = 0;
@@ -369,14 +380,14 @@ class CudaBatch {
         if (error == cudaSuccess) warps.blocks = blocks;
         return error;
     }
-    // The number of warps, at most `most`, that fit into the shared memory of a block.
+    // Returns the number of warps, at most `most`, whose data fits into the shared memory of a block.
     int room_for(int64_t bytes_of_warp, int most) const {
         return static_cast<int>(std::min<int64_t>(most, most_shared_ / bytes_of_warp));
     }
     template <class Kernel> static cudaError_t share(Kernel kernel, int64_t bytes) {
         return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
     }
-    // The number of blocks that the device runs at the same time, with at most `most` per multiprocessor.
+    // Computes the number of blocks that the device runs at the same time, with at most `most` per multiprocessor.
     template <class Kernel>
     cudaError_t count_blocks(Kernel kernel, int threads, int64_t shared, int most, int &blocks,
                              int *of_processor = nullptr) const {
@@ -389,9 +400,11 @@ class CudaBatch {
         return cudaSuccess;
     }
 
-    unsigned long long *next_ = nullptr; // the index of the next problem
-    Warps warps_[2];                     // [0] without bounds, [1] with bounds
-    InShared in_shared_[2];              // [0] without bounds, [1] with bounds
+    unsigned long long *next_ = nullptr; // The index of the next problem, in device memory.
+    // The launch data of one warp per problem: [0] without bounds, [1] with bounds.
+    Warps warps_[2];
+    // The launch data of one thread per problem: [0] without bounds, [1] with bounds.
+    InShared in_shared_[2];
     int thread_blocks_ = 0, processors_ = 0, most_shared_ = 0;
 };
 

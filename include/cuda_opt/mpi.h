@@ -1,4 +1,5 @@
-/* The task CUDA_OPT_EXCHANGE by MPI, for programs that are compiled with MPI. The library itself does not use MPI.
+/* This header executes the task CUDA_OPT_EXCHANGE by MPI, for programs that are compiled with MPI. The library itself
+ * does not use MPI.
  *
  *     do {
  *         task = cuda_opt_solve(s, x, &f, g);
@@ -16,9 +17,10 @@
 
 #include "ranks.h"
 
-/** All-gather the packets of CUDA_OPT_EXCHANGE by MPI_Allgather. All ranks of the communicator have to call this.
+/** All-gather the packets of CUDA_OPT_EXCHANGE by MPI_Allgather. All ranks of the communicator have to call this
+ *  function.
  *  @return CUDA_OPT_EXCHANGE: continue with cuda_opt_solve(). CUDA_OPT_EXCHANGE_FAILED: the solve has ended on this
- *          rank, and the message says why. CUDA_OPT_MISUSE if the last task was another */
+ *          rank, and the message says why. CUDA_OPT_MISUSE: the last task was not CUDA_OPT_EXCHANGE */
 static inline int cuda_opt_exchange_mpi(cuda_opt *s, MPI_Comm communicator) {
     void *send, *receive;
     int64_t bytes;

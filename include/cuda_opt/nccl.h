@@ -1,6 +1,6 @@
-/* The task CUDA_OPT_EXCHANGE by NCCL, for programs that are compiled with CUDA and NCCL. The library itself does not
- * use NCCL. This is for several machines whose network adapters access GPU memory directly; within one machine host
- * memory or MPI is as fast (docs/ranks.md).
+/* This header executes the task CUDA_OPT_EXCHANGE by NCCL, for programs that are compiled with CUDA and NCCL. The
+ * library itself does not use NCCL. NCCL is useful on several machines whose network adapters access GPU memory
+ * directly. Within one machine, an exchange through host memory or MPI is as fast (docs/ranks.md).
  *
  *     cuda_opt_nccl nccl;
  *     int task = cuda_opt_nccl_begin(&nccl, communicator, ranks, stream);
@@ -12,8 +12,8 @@
  *     }
  *     cuda_opt_nccl_end(&nccl);
  *
- * The packets are gathered in device memory. They are copied to it and back on the stream through a buffer in pinned
- * memory, because the packets themselves are in pageable memory, whose copies are not asynchronous. */
+ * The packets are gathered in device memory. On the stream they are copied to device memory and back through a buffer
+ * in pinned host memory. The packets themselves are in pageable memory, from which copies are not asynchronous. */
 #ifndef CUDA_OPT_NCCL_H
 #define CUDA_OPT_NCCL_H
 
@@ -24,17 +24,17 @@
 
 #include "ranks.h"
 
-/** The communicator, the stream and the buffers of exchanges by NCCL. */
+/** The communicator, the stream and the buffers that exchanges by NCCL use. */
 typedef struct cuda_opt_nccl {
-    ncclComm_t communicator; /**< its ranks are those of cuda_opt_set_ranks() */
-    int ranks;               /**< the number of its ranks */
-    cudaStream_t stream;     /**< the stream of the handle, or another one */
-    char *device;            /**< device memory for the packets of all ranks, followed by the rank's own packet */
-    char *pinned;            /**< pinned host memory with the same layout */
-    int64_t room;            /**< the size of a packet for which there is memory, in bytes */
+    ncclComm_t communicator; /**< The ranks of this communicator have to be those of cuda_opt_set_ranks(). */
+    int ranks;               /**< The number of ranks of the communicator. */
+    cudaStream_t stream;     /**< The stream for the copies and for NCCL: that of the handle, or another one. */
+    char *device;            /**< Device memory for the packets of all ranks, followed by the packet of this rank. */
+    char *pinned;            /**< Pinned host memory with the same layout as `device`. */
+    int64_t room;            /**< The buffers have space for packets of at most this number of bytes. */
 } cuda_opt_nccl;
 
-/** Initialise the object. Memory is allocated in the first exchange.
+/** Initialises the object. The buffers are allocated in the first exchange.
  *  @return 0 */
 static inline int cuda_opt_nccl_begin(cuda_opt_nccl *by, ncclComm_t communicator, int ranks, cudaStream_t stream) {
     by->communicator = communicator;
@@ -44,7 +44,7 @@ static inline int cuda_opt_nccl_begin(cuda_opt_nccl *by, ncclComm_t communicator
     by->room = 0;
     return 0;
 }
-/** Free the memory. The communicator and the stream remain yours. */
+/** Frees the buffers. The communicator and the stream remain yours. */
 static inline void cuda_opt_nccl_end(cuda_opt_nccl *by) {
     cudaFree(by->device);
     cudaFreeHost(by->pinned);
@@ -53,10 +53,10 @@ static inline void cuda_opt_nccl_end(cuda_opt_nccl *by) {
 }
 
 /** All-gather the packets of CUDA_OPT_EXCHANGE by ncclAllGather, and wait until they have arrived. All ranks have to
- *  call this.
+ *  call this function.
  *  @return CUDA_OPT_EXCHANGE: continue with cuda_opt_solve(). CUDA_OPT_EXCHANGE_FAILED: the solve has ended on this
- *          rank, and the message says why; the other ranks wait until ncclCommAbort() is called. CUDA_OPT_MISUSE if the
- *          last task was another */
+ *          rank, and the message says why; the other ranks wait until ncclCommAbort() is called. CUDA_OPT_MISUSE: the
+ *          last task was not CUDA_OPT_EXCHANGE */
 static inline int cuda_opt_exchange_nccl(cuda_opt *s, cuda_opt_nccl *by) {
     void *send, *receive;
     int64_t bytes;
