@@ -48,8 +48,8 @@
  * - The library prints nothing, never exits and keeps no global state. Two threads may use two handles at the same
  *   time. One handle may be used by one thread at a time; only cuda_opt_request_stop() may be called by any thread.
  * - No memory is allocated after the first call of cuda_opt_solve(), provided that the same thread makes all calls.
- * - A solve on the host backend gives the same results if the system refuses to start threads, and after fork().
- *   dlclose() is safe. docs/backends.md has the details and the exceptions.
+ * - A solve on the host backend continues, with the same results, if the system refuses to start threads, after fork(),
+ *   and after dlclose(). docs/backends.md has the details and the exceptions.
  * - The library never throws an exception.
  *
  * CUDA streams. All device work of a handle runs on one stream. cuda_opt_set_stream() sets it; the default is the

@@ -1,7 +1,7 @@
-/* Pattern search with the objective as a functor. A walk is one of many independent searches from random starts. The
- * whole search runs in one CUDA kernel with one thread per walk, or on the threads of the host. docs/search.md
- * describes the method. cuda_opt_search_solve() of cuda_opt.h computes the same walks for a function that is evaluated
- * outside the library.
+/* Minimises a function without a gradient by pattern search; a functor computes the function. A walk is one of many
+ * independent searches from random starts. The whole search runs in one CUDA kernel with one thread per walk, or on the
+ * threads of the host. docs/search.md describes the method. cuda_opt_search_solve() of cuda_opt.h computes the same
+ * walks for a function that is evaluated outside the library.
  *
  * @code{.cpp}
  * #include <cuda_opt/search.cuh>
@@ -37,8 +37,8 @@
  * template <class Point> double operator()(const Point &x, int n) const; // f; x[j] is coordinate j
  * @endcode
  *
- * It may instead have members with which the search updates f after a change of one coordinate. Either f is a function
- * of a few sums over the coordinates:
+ * It may instead have members with which the search updates f after a change of one coordinate. In the first case f is
+ * a function of a few sums over the coordinates:
  *
  * @code{.cc}
  * static constexpr int sums = S;
@@ -46,14 +46,14 @@
  * double combine(const double (&sum)[S], int n) const;        // f
  * @endcode
  *
- * or f is a sum over j of terms that depend only on the coordinates from j - R to j + R:
+ * In the second case f is a sum over j of terms that depend only on the coordinates from j - R to j + R:
  *
  * @code{.cc}
  * static constexpr int reach = R;
  * template <class Point> double term(const Point &x, int j, int n) const;
  * @endcode
  *
- * In both cases operator() is not called. f is by definition combine() of the sums, or the sum of term(), each summed
+ * In both cases operator() is not called. f is then defined as combine() of the sums, or as the sum of term(), summed
  * in the order j = 0, 1, .... Within an iteration the search updates the sums, with rounding errors of at most about 2
  * n epsilon times the largest value of the sum in the iteration. At the end of each iteration the sums are formed
  * again, so that the value after the iteration is that of a full evaluation.
@@ -90,27 +90,34 @@
 
 namespace cudaopt {
 
-/** Settings of a search. */
+/** The settings of a pattern search. A walk is one of its independent searches. */
 struct SearchOptions {
-    int64_t walks = 15360;     /**< the number of walks, >= 1 */
-    int64_t iterations = 20;   /**< k_max >= 0: the largest number of iterations of a walk */
-    uint64_t seed = 0;         /**< the seed of the random numbers */
-    std::vector<double> steps; /**< Delta_0 for each coordinate, > 0; empty: (upper - lower) / 20 */
-    int halvings = 16;         /**< 1 to 1000: the smallest step, which is not taken, is steps / 2^halvings */
-    AtSmallestStep at_smallest = AtSmallestStep::restart_step; /**< what a walk does at the smallest step */
-    bool history = false;         /**< whether to keep the best value after each iteration */
-    double max_seconds = 0;       /**< run() ends after the iteration or round that exceeds it; 0: no limit */
-    int threads = 0;              /**< on the host with OpenMP: the number of threads; 0: all processors */
-    void *stream = nullptr;       /**< on CUDA: a cudaStream_t; NULL: the legacy default stream */
-    int lanes = 0;                /**< on CUDA: threads per walk, 1 or 32; 0: 32 for few walks of many variables,
-                                       otherwise 1. The walks are the same. Always 1 with `sums` or `reach` */
-    int64_t round_iterations = 0; /**< >= 0; 0: never. After each round of this many iterations all walks start
-                                       again from new random points, with the first step; their best points are kept.
-                                       Not with AtSmallestStep::stop. A round that has begun is completed (Zhu and
-                                       Curry 2009, their searches with a time limit) */
+    int64_t walks = 15360;   /**< The number of walks, >= 1. */
+    int64_t iterations = 20; /**< The largest number of iterations of a walk, >= 0. */
+    uint64_t seed = 0;       /**< The seed of the random numbers. */
+    /** The first step Delta_0 of each coordinate, > 0. An empty vector means (upper - lower) / 20. */
+    std::vector<double> steps;
+    /** The number of halvings until the smallest step, steps / 2^halvings, which is not used for trials. Range: 1 to
+     *  1000. */
+    int halvings = 16;
+    AtSmallestStep at_smallest = AtSmallestStep::restart_step; /**< How a walk proceeds at the smallest step. */
+    bool history = false; /**< True to store the best value after each iteration. */
+    /** run() ends after the iteration or round in which this time limit is exceeded; 0: no limit. */
+    double max_seconds = 0;
+    /** The number of threads on the host, if the program uses OpenMP; 0: all processors. */
+    int threads = 0;
+    void *stream = nullptr; /**< The cudaStream_t on CUDA; NULL: the legacy default stream. */
+    /** The number of threads per walk on CUDA, 1 or 32. 0 selects 32 for few walks of many variables, otherwise 1. The
+     *  results of the walks do not depend on it. It is always 1 for objectives with `sums` or `reach`. */
+    int lanes = 0;
+    /** The number of iterations per round, >= 0; 0: no rounds. After each round all walks start again from new random
+     *  points, with the first step; their best points are kept. Rounds cannot be combined with AtSmallestStep::stop. A
+     *  round that has begun is completed. Zhu and Curry (2009) proceed in this way in their searches with a time
+     *  limit. */
+    int64_t round_iterations = 0;
 };
 
-/** The base class of all searches, which does not depend on the objective. */
+/** The base class of all pattern searches. It does not depend on the objective. */
 class PatternSearch {
   public:
     virtual ~PatternSearch() = default;
@@ -127,7 +134,7 @@ class PatternSearch {
         };
         const int64_t before = iterations_;
         int64_t left = std::max<int64_t>(options_.iterations - iterations_, 0);
-        // With a time limit the search advances by groups of iterations, or of whole rounds.
+        // With a time limit, the search advances by groups of iterations, or by groups of whole rounds.
         const int64_t unit = std::max<int64_t>(options_.round_iterations, 1);
         const auto whole = [&](int64_t most) {
             return std::min(left, std::max(most / unit * unit, unit) - iterations_ % unit);
@@ -137,7 +144,7 @@ class PatternSearch {
         do {
             if (const int code = advance(piece)) return code;
             left -= piece;
-            if (options_.max_seconds > 0) { // a group takes about an eighth of the time that is left
+            if (options_.max_seconds > 0) { // The next group takes about an eighth of the time that is left.
                 const double passed = seconds();
                 const double each = passed / double(std::max<int64_t>(iterations_ - before, 1));
                 in_time = passed < options_.max_seconds;
@@ -156,8 +163,8 @@ class PatternSearch {
         return say(CUDA_OPT_ITERATION_LIMIT, "the limit of %lld iterations was reached", options_.iterations);
     }
 
-    /** Advances every walk by this many iterations, regardless of the limits of the options. 0: the starts are
-     * evaluated, and no iteration follows.
+    /** Advances every walk by this many iterations, regardless of the limits in the options. With iterations = 0 only
+     *  the starts are evaluated.
      *  @return 0 or the code of a failure */
     int advance(int64_t iterations) {
         if (code_ == 0 && options_.history && iterations > options_.iterations - iterations_)
@@ -166,7 +173,7 @@ class PatternSearch {
         return code_;
     }
 
-    /** Returns the best value so far, and counts. */
+    /** Returns the best value so far, and the numbers of evaluations and of active walks. */
     virtual SearchSummary summary() = 0;
     /** Returns the n coordinates of the best point of a walk. walk_point(summary().walk) is the best point of all
      * walks. The result is empty for a walk that does not exist, and after a failure. */
@@ -188,7 +195,7 @@ class PatternSearch {
         return order;
     }
 
-    /** Returns the best value after the starts and after each iteration. It requires SearchOptions::history. */
+    /** Returns the best value after the starts and after each iteration. This requires SearchOptions::history. */
     std::vector<double> history() {
         std::vector<double> best;
         if (!options_.history || code_ != 0) return best;
@@ -196,7 +203,8 @@ class PatternSearch {
         std::vector<uint64_t> keys(std::size_t(iterations_) + 1, pattern::no_key);
         read_history(keys);
         for (const uint64_t key : keys) {
-            least = std::min(least, pattern::value_of(key)); // walks that have ended do not record values
+            // A walk that has ended records no values, so the minimum over all earlier iterations is taken.
+            least = std::min(least, pattern::value_of(key));
             best.push_back(least);
         }
         return best;
@@ -210,7 +218,7 @@ class PatternSearch {
     const char *message() const { return message_; }
 
   protected:
-    /** Checks the arguments. The bounds and the steps are rounded to Real, the precision of the search. */
+    /** Checks the arguments. The bounds and the steps are rounded to the type Real, the precision of the search. */
     template <class Real>
     PatternSearch(Real, int compiled_n, const std::vector<double> &lower, const std::vector<double> &upper,
                   const SearchOptions &options)
@@ -259,9 +267,10 @@ class PatternSearch {
         }
     }
 
-    /** Advances all walks by this many iterations. Returns whether it succeeded. */
+    /** Advances all walks by the given number of iterations. Returns true on success. */
     virtual bool take(int64_t iterations) = 0;
-    /** Copies the first keys.size() keys of the history to the vector. */
+    /** Copies the first keys.size() values of the history to the vector. Each value is encoded as an integer key
+     *  (pattern::key_of()). */
     virtual void read_history(std::vector<uint64_t> &keys) = 0;
 
     /** Returns the lower bounds, the upper bounds and the first steps Delta_0, n values each. */
@@ -270,15 +279,16 @@ class PatternSearch {
         for (const double value : box_) values.push_back(Real(value));
         return values;
     }
-    /** Returns the data that all walks have in common. box: the address of the 3 n values of box(). */
+    /** Returns the data that all walks have in common. `box` is the address of the 3 n values of box(). */
     template <class Real> pattern::RulesOf<Real> rules(const Real *box) const {
         const Real *upper = box + n_, *step = upper + n_;
         return {options_.walks, n_,   options_.halvings,        options_.at_smallest, options_.seed, box,
                 upper,          step, options_.round_iterations};
     }
-    /** Returns whether walks start again from new points. The best points of earlier starts then have to be stored. */
+    /** Returns whether walks may start again from new points. The best points of earlier starts then have to be
+     *  stored. */
     bool has_lives() const { return rules(box_.data()).has_lives(); }
-    /** Returns whether this walk exists and can be read. */
+    /** Returns whether there is a walk with this number and its results can be read. */
     bool has(int64_t walk) const { return code_ == 0 && walk >= 0 && walk < options_.walks; }
     /** Returns the number of coordinates of all walks together. */
     std::size_t coordinates() const { return std::size_t(n_) * std::size_t(options_.walks); }
@@ -287,7 +297,7 @@ class PatternSearch {
 
     /** Stores a sentence as the message, and returns the code. */
     template <class... Values> int say(int code, const char *format, Values... values) {
-        // Numbers have a decimal point in every locale.
+        // Numbers are printed with a decimal point in every locale.
         const locale_t before = uselocale(newlocale(LC_ALL_MASK, "C", locale_t{}));
         if constexpr (sizeof...(values) > 0) std::snprintf(message_, sizeof message_, format, shown(values)...);
         else std::snprintf(message_, sizeof message_, "%s", format);
@@ -298,14 +308,14 @@ class PatternSearch {
     template <class... Values> void fail(int code, const char *format, Values... values) {
         code_ = say(code, format, values...);
     }
-    /** Stores the failure that the walks or the history do not fit into memory. */
+    /** Records as a failure that the walks or the history do not fit into memory. */
     void fail_memory() {
         fail(CUDA_OPT_OUT_OF_MEMORY,
              "out of memory: the points of %lld walks of %d variables take %lld bytes, the history %lld",
              options_.walks, n_, coordinates() * sizeof(double), history_size() * sizeof(uint64_t));
     }
 
-    /** Returns the value in the type that the format of printf expects. */
+    /** Converts a value to the type that the format of printf expects. */
     template <class Value> static auto shown(Value value) {
         if constexpr (std::is_integral_v<Value> && sizeof(Value) == sizeof(long long))
             return static_cast<long long>(value);
@@ -313,8 +323,8 @@ class PatternSearch {
     }
 
     int n_;                   /**< the number of variables */
-    SearchOptions options_;   /**< the options of the constructor */
-    std::vector<double> box_; /**< lower, upper, Delta_0 */
+    SearchOptions options_;   /**< The options that the constructor received. */
+    std::vector<double> box_; /**< The lower bounds, the upper bounds and the first steps Delta_0, n values each. */
 
   private:
     int64_t iterations_ = 0;
@@ -322,11 +332,11 @@ class PatternSearch {
     char message_[256] = "the search has not begun";
 };
 
-/** The search on the host, with the threads of OpenMP if the program is compiled with it. N: n if it is a compile-time
- * constant, otherwise 0. Real: double or float. */
+/** The pattern search on the host, with the threads of OpenMP if the program is compiled with OpenMP. N is n if n is a
+ *  compile-time constant, otherwise 0. Real is double or float. */
 template <class Objective, int N = 0, class Real = double> class HostSearch final : public PatternSearch {
   public:
-    /** Prepares a search in the box lower <= x <= upper; both have n finite values. */
+    /** Prepares a search in the box lower <= x <= upper. Both vectors have n finite values. */
     HostSearch(const Objective &objective, const std::vector<double> &lower, const std::vector<double> &upper,
                const SearchOptions &options)
         : PatternSearch(Real(), N, lower, upper, options), objective_(objective) {
@@ -377,7 +387,9 @@ template <class Objective, int N = 0, class Real = double> class HostSearch fina
 #endif
         const std::size_t size = history_size();
         std::vector<uint64_t> least(size * std::size_t(threads),
-                                    pattern::no_key); // allocated here, because no thread may throw an exception
+                                    // The vector is allocated before the parallel region, because no thread may throw
+                                    // an exception.
+                                    pattern::no_key);
 #ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
 #endif

@@ -1,6 +1,6 @@
 /* The CUDA kernels of the pattern search, a part of cuda_opt/search.cuh. A walk is one of many independent searches. A
- * trial is a change of one coordinate of a walk's point; polling a coordinate means to evaluate the objective at the
- * trials above and below, and to accept the better one if it is not worse than the point. */
+ * trial is a change of one coordinate of a walk's point. Polling a coordinate means to evaluate the objective at two
+ * trials, one above and one below the coordinate. The better trial is accepted if it is not worse than the point. */
 #ifndef CUDA_OPT_SEARCH_KERNEL_CUH
 #define CUDA_OPT_SEARCH_KERNEL_CUH
 
@@ -11,12 +11,14 @@
 namespace cudaopt {
 namespace pattern {
 
-constexpr int search_threads = 128;  /**< threads per block, if there are enough walks */
-constexpr int search_blocks = 6;     /**< blocks per multiprocessor, which leaves 80 registers per thread */
-constexpr int summary_threads = 256; /**< threads per block of the kernel that forms the summary */
-constexpr int summary_blocks = 264;  /**< blocks of that kernel: two per multiprocessor of a Hopper GPU */
+constexpr int search_threads = 128; /**< The number of threads per block, if there are enough walks. */
+/** The number of blocks per multiprocessor, which permits 80 registers per thread. */
+constexpr int search_blocks = 6;
+constexpr int summary_threads = 256; /**< The number of threads per block of the kernel that computes the summary. */
+/** The number of blocks of the summary kernel: two per multiprocessor of a Hopper GPU. */
+constexpr int summary_blocks = 264;
 
-/** Advances all walks, each by one thread. */
+/** Advances all walks, with one thread per walk. */
 template <int N, class Objective, class Real>
 __global__ void __launch_bounds__(search_threads, search_blocks)
     advance_kernel(Objective f, RulesOf<Real> rules, WalksOf<Real> walks, int64_t iterations, Note note) {
@@ -24,17 +26,18 @@ __global__ void __launch_bounds__(search_threads, search_blocks)
     if (w < rules.walks) advance<N>(f, rules, walks, w, iterations, note);
 }
 
-/** One iteration of a walk by a warp, for full evaluations. The 32 threads evaluate the two trials of each of the next
- * 16 coordinates at the same time, as if none of them were accepted. When a trial is accepted, the results for later
- * coordinates are discarded, and polling continues after the accepted one. The moves are therefore those of sequential
- * polling. */
+/** Performs one iteration of a walk by a warp, for objectives with full evaluations. The 32 threads evaluate the two
+ *  trials of each of the next 16 coordinates at the same time, as if none of the trials were accepted. When a trial is
+ *  accepted, the results for later coordinates are discarded, and polling continues with the next coordinate. The warp
+ *  therefore accepts the same trials as a single thread that polls one coordinate after the other. */
 struct PollByWarp {
-    int lane; /**< the number of this thread in the warp */
+    int lane; /**< The number of this thread in the warp, 0 to 31. */
 
-    /** Synchronises the warp, so that no thread overwrites a value that another one still has to read. */
+    /** Synchronises the warp, so that no thread overwrites a value that another thread still has to read. */
     __device__ void together() const { __syncwarp(); }
 
-    /** Performs the iteration. @return whether f has decreased, the same in all threads of the warp */
+    /** Performs the iteration.
+     *  @return whether f has decreased, the same in all threads of the warp */
     template <class Objective, class Point, class Real>
     __device__ bool operator()(Tally<Objective, Real> &tally, const Objective &f, const RulesOf<Real> &rules,
                                Real scale, int n, Point &x, Real &value) const {
@@ -42,7 +45,8 @@ struct PollByWarp {
         constexpr unsigned all = ~0u;
         bool improved = false;
         for (int first = 0; first < n;) {
-            const bool inside = lane / 2 < n - first; // n may be the largest int
+            // The test is lane / 2 < n - first, because first + lane / 2 may overflow if n is the largest int.
+            const bool inside = lane / 2 < n - first;
             const int j = inside ? first + lane / 2 : first;
             Real x_j = 0;
             Trial mine{0, Real(HUGE_VAL)};
@@ -63,7 +67,7 @@ struct PollByWarp {
             const Real at = __shfl_sync(all, best.at, source), f_at = __shfl_sync(all, best.value, source);
             improved = improved || f_at < value;
             value = f_at;
-            x.set(moved, at); // all threads write the same value
+            x.set(moved, at); // All threads write the same value.
             together();
             first = moved + 1;
         }
@@ -71,7 +75,7 @@ struct PollByWarp {
     }
 };
 
-/** Advances all walks, each by one warp. The threads of a warp differ only in the trials that they evaluate. */
+/** Advances all walks, with one warp per walk. The threads of a warp differ only in the trials that they evaluate. */
 template <class Objective, class Real>
 __global__ void __launch_bounds__(search_threads)
     advance_by_warp_kernel(Objective f, RulesOf<Real> rules, WalksOf<Real> walks, int64_t iterations, Note note) {
@@ -82,7 +86,7 @@ __global__ void __launch_bounds__(search_threads)
     advance_at(PollByWarp{lane}, f, rules, walks, w, rules.n, x, iterations, Note{lane == 0 ? note.least : nullptr});
 }
 
-/** Sets all walks to their state before the first start. */
+/** Initialises the data of all walks, before their first starts. */
 template <class Real> __global__ void not_begun_kernel(RulesOf<Real> rules, WalksOf<Real> walks) {
     const int64_t w = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
     if (w < rules.walks) walks.walk[w] = not_begun();
@@ -105,21 +109,21 @@ __global__ void summary_kernel(RulesOf<Real> rules, WalksOf<Real> walks, SearchS
     if (threadIdx.x == 0) of_block[blockIdx.x] = of_thread[0];
 }
 
-/** Frees device memory. */
+/** A deleter of std::unique_ptr that frees device memory. */
 struct CudaFree {
     /** Frees the array. */
     void operator()(void *memory) const { cudaFree(memory); }
 };
-template <class T> using DeviceArray = std::unique_ptr<T[], CudaFree>; /**< an array in device memory */
+template <class T> using DeviceArray = std::unique_ptr<T[], CudaFree>; /**< An array in device memory. */
 
 } // namespace pattern
 
-/** The search on the CUDA device that is current in the calling thread. This device has to be current in each call. N:
- * n if it is a compile-time constant, so that the point of a walk can be stored in registers or local memory; otherwise
- * 0. Real: double or float. All members wait for the device. */
+/** The pattern search on the CUDA device that is current when it is constructed. This device has to be current in each
+ *  later call. N is n if n is a compile-time constant; the point of a walk can then be stored in registers or local
+ *  memory. Otherwise N is 0. Real is double or float. All members wait for the device. */
 template <class Objective, int N = 0, class Real = double> class CudaSearch final : public PatternSearch {
   public:
-    /** Prepares a search in the box lower <= x <= upper; both have n finite values in host memory. */
+    /** Prepares a search in the box lower <= x <= upper. Both vectors have n finite values in host memory. */
     CudaSearch(const Objective &objective, const std::vector<double> &lower, const std::vector<double> &upper,
                const SearchOptions &options)
         : PatternSearch(Real(), N, lower, upper, options), objective_(objective),
@@ -179,11 +183,12 @@ template <class Objective, int N = 0, class Real = double> class CudaSearch fina
     pattern::WalksOf<Real> walks() const { return {x_.get(), best_x_.get(), walk_.get()}; }
     unsigned blocks(int threads) const { return unsigned((options_.walks + threads - 1) / threads); }
 
-    /** Returns whether each walk is processed by a warp. This is so for full evaluations, if one thread per walk would
-     *  not occupy the device. */
+    /** Returns whether one warp processes each walk. This is the case for objectives with full evaluations if one
+     *  thread per walk would not occupy the device. */
     bool by_warp() const {
         constexpr int resident =
-            132 * pattern::search_blocks * pattern::search_threads; // threads that a Hopper GPU executes at once
+            // The number of threads that a Hopper GPU executes at the same time.
+            132 * pattern::search_blocks * pattern::search_threads;
         return options_.lanes == 32 || (options_.lanes == 0 && n_ >= 16 && options_.walks <= resident / 32);
     }
 
@@ -196,7 +201,7 @@ template <class Objective, int N = 0, class Real = double> class CudaSearch fina
                 return launch("the search's kernel", pattern::advance_by_warp_kernel<Objective, Real>,
                               blocks(threads / 32), threads, objective_, rules, walks(), iterations, note);
             }
-        // If there are few walks, blocks of one warp distribute them over all multiprocessors.
+        // If there are few walks, blocks of one warp distribute the walks over all multiprocessors.
         const int threads = options_.walks < 132 * 8 * pattern::search_threads ? 32 : pattern::search_threads;
         return launch("the search's kernel", pattern::advance_kernel<N, Objective, Real>, blocks(threads), threads,
                       objective_, rules, walks(), iterations, note);
@@ -221,8 +226,8 @@ template <class Objective, int N = 0, class Real = double> class CudaSearch fina
         return code() == 0;
     }
     bool finish(const char *what) { return check(cudaStreamSynchronize(stream_), what); }
-    /** Launches a kernel and waits for it. The launch itself returns its error; cudaGetLastError() would also report an
-     *  earlier error of the caller. */
+    /** Launches a kernel and waits for it. cudaLaunchKernelEx() returns the error of this launch, whereas
+     *  cudaGetLastError() would also report an earlier error of the caller. */
     template <class... Parameters, class... Arguments>
     bool launch(const char *what, void (*kernel)(Parameters...), unsigned blocks, int threads,
                 const Arguments &...arguments) {

@@ -1,7 +1,8 @@
-/* One iteration of one walk of the pattern search, with the objective as a functor, for host and device. A walk is one
- * of many independent searches. A trial is a change of one coordinate of the walk's point. Polling a coordinate means
- * to evaluate the objective at two trials, above and below, and to accept the better one if it is not worse than the
- * point. This header is a part of cuda_opt/search.cuh, which documents the members of an objective. */
+/* This header performs one iteration of one walk of the pattern search, for host and device. A functor computes the
+ * objective. A walk is one of many independent searches. A trial is a change of one coordinate of the walk's point.
+ * Polling a coordinate means to evaluate the objective at two trials, one above and one below the coordinate. The
+ * better trial is accepted if it is not worse than the point. This header is a part of cuda_opt/search.cuh, which
+ * documents the members of an objective. */
 #ifndef CUDA_OPT_SEARCH_POLL_CUH
 #define CUDA_OPT_SEARCH_POLL_CUH
 
@@ -12,19 +13,19 @@ namespace pattern {
 
 /** The point of a walk, stored in the array that contains the points of all walks. */
 template <class T> struct StridedPointOf {
-    using Real = T; /**< the type of a coordinate */
-    T *first;       /**< the address of coordinate 0 */
-    int64_t stride; /**< the distance between coordinates j and j + 1 */
+    using Real = T; /**< The type of a coordinate. */
+    T *first;       /**< The address of coordinate 0. */
+    int64_t stride; /**< The distance between coordinates j and j + 1, in elements. */
     /** Returns coordinate j. */
     CUDA_OPT_SEARCH_HD T operator[](int j) const { return first[j * stride]; }
     /** Sets coordinate j. */
     CUDA_OPT_SEARCH_HD void set(int j, T x_j) { first[j * stride] = x_j; }
 };
-using StridedPoint = StridedPointOf<double>; /**< in double precision */
+using StridedPoint = StridedPointOf<double>; /**< A strided point in double precision. */
 
-/** The point of a walk, stored in a local array of the thread, which on a GPU is in registers or local memory. */
+/** The point of a walk, stored in a local array of the thread. On a GPU this array is in registers or local memory. */
 template <int N, class T> struct LocalPoint {
-    using Real = T; /**< the type of a coordinate */
+    using Real = T; /**< The type of a coordinate. */
     T x[N];         /**< the coordinates */
     /** Returns coordinate j. */
     CUDA_OPT_SEARCH_HD T operator[](int j) const { return x[j]; }
@@ -32,12 +33,12 @@ template <int N, class T> struct LocalPoint {
     CUDA_OPT_SEARCH_HD void set(int j, T x_j) { x[j] = x_j; }
 };
 
-/** A trial point: it differs from a point in one coordinate. The point itself is not changed, so that the two trials of
- *  a coordinate share their loads. */
+/** A trial point, which differs from the point x in one coordinate. x itself is not changed, so that the two trials of
+ *  a coordinate can share the loads of x. */
 template <class Point> struct Polled {
-    using Real = typename Point::Real; /**< the type of a coordinate */
+    using Real = typename Point::Real; /**< The type of a coordinate. */
     const Point &x;                    /**< the point */
-    int moved;                         /**< the index of the coordinate that differs */
+    int moved;                         /**< The index of the coordinate in which the trial point differs. */
     Real at;                           /**< its value */
     /** Returns coordinate j. */
     CUDA_OPT_SEARCH_HD Real operator[](int j) const { return j == moved ? at : x[j]; }
@@ -50,52 +51,52 @@ template <class Real, int S> CUDA_OPT_SEARCH_HD bool finite(const Real (&v)[S]) 
     return all;
 }
 
-/** The kinds of objectives: those with a full evaluation only, those that depend on sums over the coordinates, and
- * those that are sums of terms of neighbouring coordinates. */
+/** The kinds of objectives. `evaluation`: only a full evaluation is available. `sums`: the objective depends on sums
+ *  over the coordinates. `reach`: the objective is a sum of terms of neighbouring coordinates. */
 enum class Offers { evaluation, sums, reach };
 
 template <class Objective, int = Objective::sums> constexpr Offers offers(int) { return Offers::sums; }
 template <class Objective, int = Objective::reach> constexpr Offers offers(long) { return Offers::reach; }
 template <class Objective> constexpr Offers offers(...) { return Offers::evaluation; }
 
-/** Computes the values of the objective at trials by full evaluations. */
+/** Computes the values of the objective at trials. This general version uses full evaluations. */
 template <class Objective, class Real, Offers = offers<Objective>(0)> struct Tally {
-    using Trial = TrialOf<Real>; /**< the coordinate and the value of a trial */
+    using Trial = TrialOf<Real>; /**< The coordinate and the value of a trial. */
 
     /** Returns f at the start x of a walk. */
     template <class Point> CUDA_OPT_SEARCH_HD Real evaluate(const Objective &f, const Point &x, int n) {
         return ranked(Real(f(x, n)));
     }
-    /** Called before an iteration. It computes the data that is stored in addition to f. */
+    /** Prepares an iteration: computes the data that is stored in addition to f. Full evaluations need no such data. */
     template <class Point> CUDA_OPT_SEARCH_HD void resume(const Objective &, const Point &, int) {}
-    /** Called before the trials of coordinate j. */
+    /** Prepares the trials of coordinate j. Full evaluations need no preparation. */
     template <class Point> CUDA_OPT_SEARCH_HD void leave(const Objective &, const Point &, int, int, Real) {}
-    /** Returns a trial: another value of coordinate j, and f there. */
+    /** Evaluates a trial. Returns the trial value `at` of coordinate j, and f with this value. */
     template <class Point>
     CUDA_OPT_SEARCH_HD Trial trial(const Objective &f, const Point &x, int j, int n, Real at) const {
         return {at, ranked(Real(f(Polled<Point>{x, j, at}, n)))};
     }
-    /** Called after a trial was accepted. x is the new point. */
+    /** Called after a trial was accepted, with the new point x. Full evaluations have no data to update. */
     template <class Point> CUDA_OPT_SEARCH_HD void take(const Objective &, const Point &, int, const Trial &) {}
-    /** Called after the trials of coordinate j. */
+    /** Called after the trials of coordinate j. Full evaluations have no data to update. */
     template <class Point> CUDA_OPT_SEARCH_HD void pass(const Objective &, const Point &, int, int) {}
-    /** Called after an iteration. It returns f as computed by a full evaluation. */
+    /** Called after an iteration. It returns f as a full evaluation computes it. */
     template <class Point> CUDA_OPT_SEARCH_HD Real close(const Objective &, const Point &, int, Real value) {
         return value;
     }
 };
 
 /** Computes the values of an objective that depends on S sums over the coordinates. A trial changes one term of each
- * sum. During an iteration new sums are accumulated from the final terms of each coordinate. At the end they replace
- * the updated sums, so that rounding errors do not grow from iteration to iteration. */
+ *  sum. During an iteration, new sums are accumulated from the final terms of each coordinate. At the end of the
+ *  iteration the new sums replace the updated ones, so that rounding errors do not grow over the iterations. */
 template <class Objective, class Real> struct Tally<Objective, Real, Offers::sums> {
-    static constexpr int S = Objective::sums; /**< the number of sums */
-    Real sum[S] = {},                         /**< the sums over all coordinates */
-        rest[S],                              /**< the sums without coordinate j */
-        own[S],                               /**< the terms of coordinate j */
-        fresh[S] = {};                        /**< the sums of the final terms of the coordinates before j */
+    static constexpr int S = Objective::sums; /**< The number of sums on which the objective depends. */
+    Real sum[S] = {},                         /**< The sums over all coordinates. */
+        rest[S],                              /**< The sums over all coordinates except j, the polled one. */
+        own[S],                               /**< The terms of coordinate j, the polled one. */
+        fresh[S] = {};                        /**< The sums of the final terms of the coordinates before j. */
 
-    struct Trial { // a trial with its terms
+    struct Trial { // A trial value of a coordinate, f with this value, and the terms of the coordinate.
         Real at, value;
         Real terms[S];
     };
@@ -104,7 +105,8 @@ template <class Objective, class Real> struct Tally<Objective, Real, Offers::sum
     CUDA_OPT_SEARCH_HD void add_all(const Objective &f, const Point &x, int n, Real (&to)[S]) const {
         for (int s = 0; s < S; s++) to[s] = 0;
 #ifdef __CUDA_ARCH__
-#pragma unroll 1 // keeps registers and the instruction cache free for the loops below
+// The loop is not unrolled, so that registers and the instruction cache remain free for the loops below.
+#pragma unroll 1
 #endif
         for (int j = 0; j < n; j++) {
             Real t[S];
@@ -133,13 +135,13 @@ template <class Objective, class Real> struct Tally<Objective, Real, Offers::sum
         t.value = ranked(Real(f.combine(moved, n)));
         return t;
     }
-    /** Computes the sums at x. t: the terms of the coordinate that is being polled. */
+    /** Computes the sums at x from `rest` and from t, the terms of the coordinate that is being polled. */
     template <class Point>
     CUDA_OPT_SEARCH_HD void add_to_rest(const Objective &f, const Point &x, int n, const Real (&t)[S],
                                         Real (&to)[S]) const {
         if (finite(rest))
             for (int s = 0; s < S; s++) to[s] = rest[s] + t[s];
-        else // a sum that is not finite cannot be updated
+        else // A sum that is not finite cannot be updated, so all terms are added again.
             add_all(f, x, n, to);
     }
     template <class Point> CUDA_OPT_SEARCH_HD void take(const Objective &f, const Point &x, int n, const Trial &t) {
@@ -159,13 +161,13 @@ template <class Objective, class Real> struct Tally<Objective, Real, Offers::sum
 };
 
 /** Computes the values of an objective that is a sum of terms of neighbouring coordinates. A trial of coordinate j
- *  evaluates only the terms that depend on it. A term is final when all coordinates on which it depends have been
- * polled. The final terms are accumulated, and their sum is the value at the end of the iteration. */
+ *  evaluates only the terms that depend on coordinate j. A term is final when all coordinates on which it depends have
+ *  been polled. The final terms are accumulated, and their sum is the value at the end of the iteration. */
 template <class Objective, class Real> struct Tally<Objective, Real, Offers::reach> {
     using Trial = TrialOf<Real>;
-    static constexpr int R = Objective::reach; /**< term j depends on the coordinates from j - R to j + R */
-    Real rest,                                 /**< f without the terms that depend on coordinate j */
-        fresh = 0;                             /**< the sum of the final terms */
+    static constexpr int R = Objective::reach; /**< Term j depends on the coordinates from j - R to j + R. */
+    /** The value of f without the terms that depend on coordinate j, the one that is being polled. */
+    Real rest, fresh = 0; /**< The sum of the final terms. */
 
     template <class Point>
     CUDA_OPT_SEARCH_HD Real sum_of(const Objective &f, const Point &x, int first, int last, int n) const {
@@ -198,11 +200,12 @@ template <class Objective, class Real> struct Tally<Objective, Real, Offers::rea
     }
 };
 
-/** One iteration of a walk by one thread: it polls the coordinates on both sides, one after another. */
+/** Performs one iteration of a walk by one thread, which polls the coordinates one after another. */
 struct PollInTurn {
-    /** Synchronises the threads of the walk. There is only one, so nothing is done. */
+    /** Synchronises the threads of a walk. One thread needs no synchronisation. */
     CUDA_OPT_SEARCH_HD void together() const {}
-    /** Performs the iteration. @return whether f has decreased */
+    /** Performs the iteration.
+     *  @return whether f has decreased */
     template <class Objective, class Point, class Real>
     CUDA_OPT_SEARCH_HD bool operator()(Tally<Objective, Real> &tally, const Objective &f, const RulesOf<Real> &rules,
                                        Real scale, int n, Point &x, Real &value) const {
@@ -230,14 +233,14 @@ struct PollInTurn {
 /** Advances walk w by several iterations. If the walk has not begun, its start is evaluated first.
  *  @param poll  computes one iteration
  *  @param f     the objective
- *  @param x     the point of the walk, which is updated; it has no values yet if the walk has not begun
- *  @param note  called with the number of each iteration, 0 for the start, and the best value after it */
+ *  @param x     the point of the walk, which is updated; it is not initialised if the walk has not begun
+ *  @param note  called after each iteration with its number and the best value so far; the start has the number 0 */
 template <class Poll, class Objective, class Real, class Point, class Note>
 CUDA_OPT_SEARCH_HD void advance_at(const Poll &poll, const Objective &f, const RulesOf<Real> &rules,
                                    const WalksOf<Real> &walks, int64_t w, int n, Point &x, int64_t iterations,
                                    const Note &note) {
     Walk it = walks.walk[w];
-    poll.together(); // all threads have read the data of the walk
+    poll.together(); // Here all threads of the walk have read its data, which end_life() and the last line overwrite.
     Tally<Objective, Real> tally;
     const auto begin_life = [&] {
         poll.together();
@@ -276,8 +279,8 @@ CUDA_OPT_SEARCH_HD void advance_at(const Poll &poll, const Objective &f, const R
     walks.walk[w] = it;
 }
 
-/** Advances a walk by one thread. If N is n, a compile-time constant, the point is stored in a local array meanwhile.
- * If N = 0, it is updated in the array of all walks. */
+/** Advances a walk by one thread. If n is a compile-time constant, N is n, and the point is stored in a local array
+ *  during the call. Otherwise N is 0, and the point is updated in the array of all walks. */
 template <int N, class Objective, class Real, class Note>
 CUDA_OPT_SEARCH_HD void advance(const Objective &f, const RulesOf<Real> &rules, const WalksOf<Real> &walks, int64_t w,
                                 int64_t iterations, const Note &note) {

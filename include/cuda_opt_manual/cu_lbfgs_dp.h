@@ -1,15 +1,17 @@
-/* The names of the 2013 manual of L-BFGS for GPU-CUDA (CMCC RP0167). A program that was written from the manual
- * compiles without changes, with the flags of pkg-config cuda_opt_unlp, or with this folder and the folder of
- * cuda_opt_unlp.h on the include path. The symbols of the library remain cuda_opt_unlp_*. Functions that the manual
- * declares void return a code here: 0, or a negative code, which cuda_opt_unlp_message() explains. */
+/* This header defines the names of the 2013 manual of L-BFGS for GPU-CUDA (CMCC RP0167). With it, a program that was
+ * written from the manual compiles without changes. Compile with the flags of `pkg-config cuda_opt_unlp`, or with this
+ * folder and the folder of cuda_opt_unlp.h on the include path. The symbols of the library remain cuda_opt_unlp_*.
+ * Functions that the manual declares void return 0 or a negative code here; cuda_opt_unlp_message() explains the
+ * code. */
 #ifndef CUDA_OPT_MANUAL_CU_LBFGS_DP_H
 #define CUDA_OPT_MANUAL_CU_LBFGS_DP_H
 
 #include <cuda_opt_unlp.h>
 
-/* In libcuda_opt the function cuda_opt_unlp_solve has n as the first argument of the user's function. The macro selects
- * the function with the manual's order. A program that declares the function itself, without this header, has to be
- * linked with libcuda_opt_unlp, in which cuda_opt_unlp_solve has the manual's order. */
+/* In libcuda_opt, cuda_opt_unlp_solve() calls the user's function with n as the first argument. In the manual of 2013 n
+ * is the last argument. This macro selects the function with the manual's order. A program that declares the function
+ * itself, without this header, has to be linked with libcuda_opt_unlp, in which cuda_opt_unlp_solve has the manual's
+ * order. */
 #undef cuda_opt_unlp_solve
 #define cuda_opt_unlp_solve cuda_opt_unlp_manual_solve
 
@@ -26,8 +28,8 @@ static inline int getNumBlocksAndThreads(int n, int *blocks, int *threads) {
     return cuda_opt_unlp_getNumBlocksAndThreads(n, blocks, threads);
 }
 
-/* my_reduce with the eight arguments of its description, or the six of the manual's example. The library chooses the
- * numbers of threads and blocks by n; the arguments for them and d_odata are not used. */
+/* The manual of 2013 describes my_reduce with eight arguments, but calls it with six in its example. The library
+ * chooses the numbers of threads and blocks by n, so the arguments for them and d_odata are not used. */
 static inline int cuda_opt_manual_reduce_8(int n, int numThreads, int numBlocks, int maxThreads, int maxBlocks,
                                            double *d_idata, double *d_odata, double *d_result) {
     (void)numThreads, (void)numBlocks, (void)maxThreads, (void)maxBlocks, (void)d_odata;
@@ -46,7 +48,8 @@ static inline int my_reduce(int n, int numThreads, int numBlocks, double *d_idat
     return cuda_opt_manual_reduce_6(n, numThreads, numBlocks, d_idata, d_odata, d_result);
 }
 #else
-/* Selects the function by the number of arguments; any other number than 6 or 8 is a compile-time error. */
+/* The macro my_reduce selects the function by the number of arguments. Any other number than 6 or 8 is a compile-time
+ * error. */
 #define CUDA_OPT_MANUAL_NINTH(a1, a2, a3, a4, a5, a6, a7, a8, name, ...) name
 #define my_reduce(...)                                                                                                 \
     CUDA_OPT_MANUAL_NINTH(__VA_ARGS__, cuda_opt_manual_reduce_8, my_reduce_takes_6_or_8_arguments,                     \
@@ -56,8 +59,8 @@ static inline int my_reduce(int n, int numThreads, int numBlocks, double *d_idat
     (__VA_ARGS__)
 #endif
 
-/* The manual's example calls cudaThreadSynchronize(), which CUDA 13 no longer has. nvcc includes CUDA's header by
- * itself; a program for another compiler includes cuda_runtime.h before this file. */
+/* The example of the 2013 manual calls cudaThreadSynchronize(), which CUDA 13 no longer has. nvcc includes
+ * cuda_runtime.h automatically. A program for another compiler has to include it before this file. */
 #if defined(CUDART_VERSION) && !defined(cudaThreadSynchronize)
 #if CUDART_VERSION >= 13000
 static inline cudaError_t cudaThreadSynchronize(void) { return cudaDeviceSynchronize(); }

@@ -1,5 +1,6 @@
-/* The manual's example includes driver.h, whose contents the manual does not show. The driver.h of a program is found
- * before this one. For programs without one, this file includes the headers that every such driver needs. */
+/* The example of the 2013 manual includes driver.h, whose contents the manual does not show. A driver.h of the program
+ * has precedence over this one. For programs without one, this file includes the headers that every such driver
+ * needs. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

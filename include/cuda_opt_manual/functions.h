@@ -1,3 +1,3 @@
-/* The manual's example includes functions.h, whose contents the manual does not show; the program has to define the
- * test functions. The functions.h of a program is found before this one. */
+/* The example of the 2013 manual includes functions.h, whose contents the manual does not show. The program has to
+ * define the test functions. A functions.h of the program has precedence over this one. */
 #include "cu_lbfgs_dp.h"
