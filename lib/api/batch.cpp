@@ -1,4 +1,5 @@
-// The C ABI of batches. The functions check their arguments and translate failures into return codes and messages.
+// This file implements the functions of the C ABI for batches. They check their arguments and translate failures into
+// return codes and messages.
 #include "cuda_opt_batch.h"
 
 #include <limits>
@@ -69,8 +70,8 @@ int before_start(cuda_opt &s, const char *call) {
     return CUDA_OPT_MISUSE;
 }
 
-// Sets the bounds of a batch. for_each: whether the arrays contain n bounds for each problem; otherwise they contain n
-// bounds that all problems share.
+// Sets the bounds of a batch, a set of many small problems. If `for_each` is true, the arrays contain n bounds for each
+// problem. Otherwise they contain n bounds that all problems share.
 int take_bounds(cuda_opt &s, const char *call, int bits, const void *lower, const void *upper, bool for_each) {
     if (const int code = require_bits(s, bits, call)) return code;
     if (const int code = before_start(s, call)) return code;
@@ -88,8 +89,8 @@ int set_bounds(cuda_opt *s, int bits, const void *lower, const void *upper) {
     return take_bounds(*s, call, bits, lower, upper, true);
 }
 
-// Sets the diagonal of the initial Hessian. for_each: whether the array contains n elements for each problem; otherwise
-// it contains n elements that all problems share.
+// Sets the diagonal of the initial inverse Hessian in a batch. If `for_each` is true, the array contains n elements for
+// each problem. Otherwise it contains n elements that all problems share.
 int take_diagonal(cuda_opt &s, const char *call, int bits, const void *diagonal, bool for_each) {
     if (const int code = require_bits(s, bits, call)) return code;
     if (const int code = before_start(s, call)) return code;
@@ -141,7 +142,8 @@ int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
     return s->batch->resume();
 }
 
-// Performs the checks that are common to all functions that read results. Returns 0, or a code and sets the message.
+// Performs the checks that are common to all functions that read results of a batch. If a check fails, the function
+// sets the message and returns a negative code, otherwise it returns 0.
 int before_reading(cuda_opt *s, const char *call, const void *values) {
     if (const int code = require_batch(s, call)) return code;
     if (s->batch->has_problems() && values) return 0;

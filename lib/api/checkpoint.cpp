@@ -1,12 +1,13 @@
-// The C ABI of checkpoints and warm starts.
+// This file implements the functions of the C ABI for checkpoints and warm starts.
 #include "api/handle.hpp"
 
 using namespace cudaopt;
 
 namespace {
 
-// Rejects checkpoints on a rank: a rank stores only its own variables, and all ranks would have to save their states at
-// the same moment. Returns CUDA_OPT_MISUSE and sets the message if the handle is a rank; otherwise returns 0.
+// Rejects checkpoints on a rank. A rank stores only its own variables, and all ranks would have to save their states at
+// the same moment. If the handle is a rank, the function sets the message and returns CUDA_OPT_MISUSE, otherwise it
+// returns 0.
 int refuse_rank(cuda_opt *s) {
     if (!s->solver->ranks()) return 0;
     s->solver->new_message().set(

@@ -1,5 +1,5 @@
-// The C ABI of a solve. The functions check their arguments and translate failures into return codes and messages. No
-// exception reaches the caller.
+// This file implements the functions of the C ABI for one solve. They check their arguments and translate failures into
+// return codes and messages. No exception reaches the caller.
 #include "api/handle.hpp"
 
 using namespace cudaopt;
@@ -61,7 +61,8 @@ int check_space(cuda_opt &s, const char *name, const void *pointer, bool may_be_
 }
 
 int check_apart(cuda_opt &s, std::initializer_list<Extent> written, std::initializer_list<Extent> read) {
-    // The limit is in bytes. For larger arrays the solve reports exhausted memory instead.
+    // Arrays of 1e12 bytes or more are not checked for overlap. Such arrays do not fit into memory, and the solve
+    // reports this instead.
     constexpr double most = 1e12;
     const auto share = [=](const Extent &a, const Extent &b) {
         const auto from_a = reinterpret_cast<uintptr_t>(a.begin), from_b = reinterpret_cast<uintptr_t>(b.begin);
@@ -101,7 +102,8 @@ int before_solve(cuda_opt *s, int bits, const char *call) {
 
 int take_arrays(cuda_opt *s, int bits, const char *call, void *x, double *f, void *g) {
     if (const int code = before_solve(s, bits, call)) return code;
-    // A rank may store no variables at all. Its arrays may then be NULL.
+    // A rank, one of several handles that solve one problem together, may store no variables. Its arrays may then be
+    // NULL.
     const bool empty = s->solver->own_dimension() == 0;
     if (const int code = check_space(*s, "x", x, empty)) return code;
     if (const int code = check_space(*s, "f", f, false)) return code;
@@ -130,7 +132,8 @@ int check_uniform_bounds(cuda_opt &s, double lower, double upper) {
 
 namespace {
 
-// The dense algebra needs about 16 matrices of (2m)^2 doubles. A larger m is rejected as a probable mistake.
+// The inner products of the m correction pairs need about 16 matrices of (2m)^2 doubles. A value of m for which they
+// exceed this number of bytes is rejected as a probable mistake.
 constexpr double most_dense_bytes = 4e9;
 double dense_bytes(int32_t m) { return 16.0 * 8 * (2.0 * m) * (2.0 * m); }
 
@@ -174,8 +177,8 @@ int set_bounds(cuda_opt *s, int bits, const void *lower, const void *upper) {
     return 0;
 }
 
-// Sets one lower and one upper bound for all variables. Both are exactly representable in the handle's precision, since
-// the function for each precision takes arguments of that precision.
+// Sets one lower and one upper bound for all variables. The precision of the handle represents both numbers exactly,
+// because the public function for each precision takes arguments of that precision.
 int set_uniform_bounds(cuda_opt *s, int bits, double lower, double upper) {
     if (s && s->batch) return set_batch_uniform_bounds(*s, bits, lower, upper);
     if (const int code = before_solve(s, bits, "cuda_opt_set_uniform_bounds")) return code;
@@ -186,8 +189,8 @@ int set_uniform_bounds(cuda_opt *s, int bits, double lower, double upper) {
 }
 
 // Checks that the scales of the variables do not change after a warm start, because the stored correction pairs are in
-// the units of the previous scales. Only a change of the kind or of the common value is detected, not a change of
-// values in an array.
+// the units of the previous scales. The check compares whether there is an array, and otherwise the common scale. It
+// does not detect a change of values in an array.
 int check_units_kept(cuda_opt &s, bool array, double all) {
     const UserArrays &arrays = s.solver->arrays;
     const bool same = array ? arrays.scales != nullptr : !arrays.scales && all == arrays.scale_all;
@@ -232,7 +235,8 @@ template <class Real> int get_diagonal(cuda_opt *s, Real *to) {
     constexpr int bits = 8 * sizeof(Real);
     if (const int code = require_solver(s, "cuda_opt_get_diagonal")) return code;
     Solver &solver = *s->solver;
-    // A rank may store no variables at all. Its arrays may then be NULL.
+    // A rank, one of several handles that solve one problem together, may store no variables. Its arrays may then be
+    // NULL.
     const bool empty = solver.own_dimension() == 0;
     if (bits != s->bits || (!to && !empty) || !solver.can_save()) {
         solver.new_message().set("cuda_opt_get_diagonal: %s", bits != s->bits ? "the handle is of another precision"
@@ -269,7 +273,7 @@ int reset(cuda_opt *s) {
     return 0;
 }
 
-// Checks the arrays of a call of cuda_opt_solve and that they are those of the previous calls.
+// Checks the arrays of a call of cuda_opt_solve. They must be the same as in the previous calls of the solve.
 int check_call(cuda_opt *s, int bits, void *x, double *f, void *g) {
     Solver &solver = *s->solver;
     const UserArrays &arrays = solver.arrays;
@@ -295,17 +299,18 @@ int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
     Solver &solver = *s->solver;
     const int code = check_call(s, bits, x, f, g);
     if (code != 0 && (!solver.ranks() || (solver.ended() && !solver.exchanging()))) return code;
-    // The other ranks have to learn of the failure.
+    // If one rank of several has invalid arrays, the next exchange reports this failure to the other ranks. Therefore
+    // the solve continues until that exchange.
     if (code != 0) solver.ranks()->fail(code, solver.message().text());
     return solver.resume();
 }
 
-// Returns whether `bytes` bytes can be copied. Both addresses may be NULL if there are none, because an array without
-// elements may be NULL.
+// Returns whether the arguments of a copy of `bytes` bytes are valid. An address may be NULL only if there are no bytes
+// to copy.
 bool are_copyable(const void *to, const void *from, int64_t bytes) { return bytes == 0 || (bytes > 0 && to && from); }
 
-// Calls action() for a helper function of the C ABI (memory, streams) after checking the handle. arguments_good:
-// whether the other arguments are valid.
+// Calls action() for a helper function of the C ABI (memory, streams) after checking the handle. `arguments_good`
+// states whether the other arguments are valid.
 template <class Action> int help(cuda_opt *s, bool arguments_good, const Action &action) {
     return guarded(s, [&] {
         if (const int code = fault_of(s)) return code;
@@ -326,7 +331,8 @@ int cuda_opt_create_f32(cuda_opt **out, int64_t n, int32_t m, int32_t backend) {
 }
 
 void cuda_opt_destroy(cuda_opt **s) {
-    // This function has no return code, so it returns silently if the handle is invalid or its log callback is running.
+    // The function has no return code. If the handle is invalid or its log function is running, it therefore returns
+    // without freeing anything.
     if (!s || (*s && require_no_log(**s, "cuda_opt_destroy") != 0)) return;
     delete *s;
     *s = nullptr;
@@ -381,7 +387,7 @@ int cuda_opt_reset(cuda_opt *s) {
     return guarded(s, [=] { return reset(s); });
 }
 
-// The following functions cannot fail, except for invalid handles.
+// The following functions cannot fail unless the handle is invalid.
 
 int cuda_opt_request_stop(cuda_opt *s) {
     if (const int code = fault_of(s)) return code;

@@ -1,4 +1,5 @@
-// The check of a gradient, with a handle that may solve afterwards.
+// This file implements the functions of the C ABI for the gradient check, which compares g with differences of f. The
+// same handle can be used for a solve afterwards.
 #include "api/handle.hpp"
 
 using namespace cudaopt;
@@ -34,7 +35,7 @@ int check_gradient(cuda_opt *s, int bits, void *x, double *f, void *g, int64_t s
     int code;
     try {
         code = s->check->resume(s->message());
-    } catch (...) { // guarded() reports it
+    } catch (...) { // The function guarded() reports this exception to the caller.
         s->check.reset();
         throw;
     }

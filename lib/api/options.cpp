@@ -1,5 +1,5 @@
-// Reads and writes settings and results of a handle by key. Each table has one element per key, with the range of valid
-// values that the header documents.
+// This file reads and writes settings and results of a handle by key. Each table has one row per key. The rows of
+// settings have the range of valid values that the public header documents.
 #include <limits>
 
 #include "api/handle.hpp"
@@ -17,7 +17,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 struct IntSetting {
     int32_t key;
     const char *name;
-    // At most one of the next two members is not NULL.
+    // At most one of the members `value` and `flag` is not NULL. `value` is for numbers, `flag` for settings that are 0
+    // or 1.
     int64_t Settings::*value;
     bool Settings::*flag;
     int64_t least, most;
@@ -28,7 +29,7 @@ struct RealSetting {
     const char *name;
     double Settings::*value;
     double least, most;
-    bool open_below, open_above; // whether the end points are excluded
+    bool open_below, open_above; // True if the end point of the range is excluded.
 };
 
 struct IntResult {
@@ -46,7 +47,7 @@ const IntSetting int_settings[] = {
     {CUDA_OPT_MAX_EVALUATIONS, "MAX_EVALUATIONS", &Settings::max_evaluations, nullptr, 0, INT64_MAX},
     {CUDA_OPT_MAXFEV, "MAXFEV", &Settings::evaluations_per_search, nullptr, 1, INT64_MAX},
     {CUDA_OPT_MAX_CUTS, "MAX_CUTS", &Settings::max_cuts, nullptr, 0, INT64_MAX},
-    {CUDA_OPT_DIAGCO, "DIAGCO", nullptr, nullptr, 0, 1}, // 1 selects CUDA_OPT_INITIAL_HESSIAN_DIAGONAL
+    {CUDA_OPT_DIAGCO, "DIAGCO", nullptr, nullptr, 0, 1}, // DIAGCO = 1 selects CUDA_OPT_INITIAL_HESSIAN_DIAGONAL.
     {CUDA_OPT_INITIAL_HESSIAN, "INITIAL_HESSIAN", &Settings::metric, nullptr, 0, 2},
     {CUDA_OPT_DIAGONAL_EVERY, "DIAGONAL_EVERY", &Settings::diagonal_every, nullptr, 0, INT64_MAX},
     {CUDA_OPT_APPROXIMATE_CAUCHY, "APPROXIMATE_CAUCHY", nullptr, &Settings::approximate_cauchy, 0, 1},
@@ -129,7 +130,8 @@ int check_product_bits(cuda_opt &s, int64_t bits) {
     return CUDA_OPT_IMPROPER_INPUT;
 }
 
-// Rejects a change of the history precision after a warm start, because the stored pairs keep their precision.
+// Rejects a change of the history precision after a warm start, because the stored correction pairs keep their
+// precision.
 int check_pairs_kept(cuda_opt &s, int64_t bits) {
     const int64_t stored = s.solver->settings().history_bits;
     if (s.solver->pairs() == 0 || bits == stored) return 0;
@@ -145,16 +147,16 @@ int check_value(cuda_opt &s, const IntSetting &setting, int64_t value) {
     return check_range(s, setting.name, value, setting.least, setting.most);
 }
 
-// Rejects a change of settings during an exchange, because all ranks rely on the settings that they have sent to each
-// other.
+// Rejects a change of settings during an exchange between ranks. The packet that the rank has prepared contains its
+// settings, and all ranks must have the same.
 int check_no_exchange(cuda_opt &s) {
     if (!s.solver || !s.solver->exchanging()) return 0;
     s.message().set("settings cannot be changed between CUDA_OPT_EXCHANGE and the next call of cuda_opt_solve");
     return CUDA_OPT_MISUSE;
 }
 
-// Returns whether a setting does not apply to batches. Batches have no reduced history precision, no reports of
-// iterates, no log, no ranks and no timer.
+// Returns whether a setting applies only to a single solve, not to batches. Batches have no reduced history precision,
+// no reports of iterates, no log, no ranks, no timer and no estimate of the noise.
 bool is_solvers_alone(int32_t key) {
     for (const int32_t one :
          {CUDA_OPT_HISTORY_BITS, CUDA_OPT_PRODUCT_BITS, CUDA_OPT_REPORT_ITERATES, CUDA_OPT_IPRINT_FREQUENCY,
@@ -216,7 +218,7 @@ int set_real(cuda_opt *s, int32_t key, double value) {
     }
     const bool inside = (setting->open_below ? value > setting->least : value >= setting->least) &&
                         (setting->open_above ? value < setting->most : value <= setting->most);
-    if (!inside) { // a NaN is never inside
+    if (!inside) { // This branch is also taken for NaN, because all comparisons with NaN are false.
         s->message().set("CUDA_OPT_%s is %g, but has to be %s %g and %s %g", setting->name, value,
                          setting->open_below ? "above" : "at least", setting->least,
                          setting->open_above ? "below" : "at most", setting->most);
@@ -263,10 +265,12 @@ int get_real(cuda_opt *s, int32_t key, double *value) {
     return 0;
 }
 
-// *value = get(handle, key, value). A failure sets the message; otherwise the handle's message does not change.
+// Sets *value by get(handle, key, value). If the call fails, the message of the handle is set; otherwise the message
+// does not change.
 template <class Value, class Get>
 int get(const cuda_opt *constant, int32_t key, Value *value, const char *what, const Get &get) {
-    const auto s = const_cast<cuda_opt *>(constant); // for the message, and to access the device of a pattern search
+    // The handle is const for the caller, but its message may be set, and a pattern search may have to read the device.
+    const auto s = const_cast<cuda_opt *>(constant);
     return cudaopt::guarded(s, [=] {
         if (!s) return static_cast<int>(CUDA_OPT_MISUSE);
         if (!value) {

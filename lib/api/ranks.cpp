@@ -1,4 +1,4 @@
-// The C ABI of ranks, which are handles that solve one problem together.
+// This file implements the functions of the C ABI for ranks, which are handles that solve one problem together.
 #include "api/handle.hpp"
 #include "cuda_opt/ranks.h"
 

@@ -1,5 +1,5 @@
-// The C ABI of the pattern search. The functions check their arguments and translate failures into return codes and
-// messages.
+// This file implements the functions of the C ABI for the pattern search. They check their arguments and translate
+// failures into return codes and messages.
 #include <limits>
 
 #include "api/handle.hpp"
@@ -45,8 +45,8 @@ int before_start(cuda_opt &s, const char *call) {
     return CUDA_OPT_MISUSE;
 }
 
-// Copies n values from the handle's memory space to a vector on the host. If the pointer is NULL, the vector becomes
-// empty.
+// Copies n values from the handle's memory space to a vector on the host. If the address `from` is NULL, the vector
+// becomes empty.
 int copy(cuda_opt &s, const char *name, const double *from, std::vector<double> &to) {
     if (const int code = check_space(s, name, from, true)) return code;
     std::vector<double> values(from ? static_cast<std::size_t>(s.search->n()) : 0);
@@ -55,8 +55,8 @@ int copy(cuda_opt &s, const char *name, const double *from, std::vector<double> 
     return 0;
 }
 
-// Performs the checks that are common to all functions that read walks, which are the independent searches of the
-// pattern search. Returns 0, or a code and sets the message.
+// Performs the checks that are common to all functions that read walks, the independent searches of a pattern search.
+// If a check fails, the function sets the message and returns a negative code, otherwise it returns 0.
 int before_reading(cuda_opt *s, const char *call, int64_t number) {
     if (const int code = require_search(s, call)) return code;
     if (s->search->evaluations() == 0) {

@@ -1,5 +1,5 @@
-// Reads and writes settings and results of a pattern search by key. Each table has one element per key, with the range
-// of valid values that the header documents.
+// This file reads and writes settings and results of a pattern search by key. Each table has one row per key, with the
+// range of valid values that the public header documents.
 #include <limits>
 
 #include "api/handle.hpp"
@@ -13,7 +13,7 @@ struct IntSetting {
     const char *name;
     int64_t SearchSettings::*value;
     int64_t least, most;
-    bool any_time; // whether the setting may change during the search
+    bool any_time; // True if the setting may change during the search.
 };
 
 const IntSetting int_settings[] = {
@@ -43,7 +43,7 @@ int unknown(cuda_opt &s, int32_t key, const char *what) {
     return CUDA_OPT_IMPROPER_INPUT;
 }
 
-// Returns the best point so far, which may require a reduction on the device.
+// Returns a summary of the search with the best value so far. On the device this requires a reduction.
 SearchSummary summary_of(cuda_opt &s) {
     SearchSummary none;
     none.walk = -1;
@@ -67,7 +67,7 @@ int set_search_int(cuda_opt &s, int32_t key, int64_t value) {
 int set_search_real(cuda_opt &s, int32_t key, double value) {
     const RealSetting *setting = find(real_settings, key);
     if (!setting) return unknown(s, key, "a real setting");
-    if (!(value >= setting->least)) { // rejects NaN as well
+    if (!(value >= setting->least)) { // This form of the test also rejects NaN.
         s.message().set("CUDA_OPT_%s is %g, but has to be at least %g", setting->name, value, setting->least);
         return CUDA_OPT_IMPROPER_INPUT;
     }
