@@ -10,7 +10,8 @@ namespace {
 
 constexpr char magic[8] = {'c', 'o', '_', 'r', 'a', 'n', 'k', 's'};
 constexpr int32_t version = 2;
-constexpr int64_t sentence = 256; // minimum payload, so that each packet can carry a message
+// Each packet has space for at least this number of bytes of payload, so that it can carry an error message.
+constexpr int64_t sentence = 256;
 
 static_assert(sizeof(PacketHeader) % sizeof(double) == 0);
 
@@ -24,7 +25,7 @@ void Packets::reserve(int64_t payload) {
     const int64_t bytes = static_cast<int64_t>(sizeof(PacketHeader)) + payload;
     Buffer<unsigned char> send = allocate_buffer<unsigned char>(bytes),
                           receive = allocate_buffer<unsigned char>(bytes * ranks_);
-    // Clears the buffer, so that a packet that does not arrive is recognised as invalid.
+    // The buffer is cleared, so that a packet that does not arrive is recognised as invalid.
     std::memset(receive.get(), 0, static_cast<std::size_t>(bytes * ranks_));
     send_ = std::move(send);
     receive_ = std::move(receive);
@@ -112,7 +113,8 @@ int Packets::check(Message &message) {
                         rank, static_cast<long long>(other.number), static_cast<long long>(first.number));
             return CUDA_OPT_MISUSE;
         }
-        // In the set-up exchange, compare_set_ups() reports which setting differs.
+        // In the set-up exchange, different settings are no error here, because compare_set_ups() reports which setting
+        // differs.
         if (other.settings != first.settings && own.exchange != Exchange::set_up) {
             message.set("the settings of rank %d have been changed during the solve and differ from those of rank 0",
                         rank);

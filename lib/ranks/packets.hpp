@@ -1,7 +1,7 @@
-// Packets that the ranks exchange. Each rank is a handle that stores a part of the variables of one problem. All
-// packets of an exchange have the same size, and the caller gathers them in the order of ranks. A header contains the
-// rank, the exchange and the rank's return code. It is followed by the data or, if the rank has failed, by an error
-// message.
+// This file defines the packets that the ranks exchange. A rank is a handle that stores a part of the variables of one
+// problem. All packets of an exchange have the same size, and the caller gathers them in the order of ranks. The header
+// of a packet contains the rank, the exchange and the rank's return code. The header is followed by the data or, if the
+// rank has failed, by an error message.
 #pragma once
 
 #include <cstring>
@@ -11,25 +11,27 @@
 
 namespace cudaopt {
 
-// The kinds of exchange: the set-up of each rank, its contribution to the result of a sweep ("reply"), its variables
-// whose breakpoints the Cauchy search has requested, and the end of the solve.
+// The kinds of exchange between ranks. set_up: each rank sends its configuration. reply: it sends its contribution to
+// the result of a sweep over all variables. variables: it sends its variables whose breakpoints the Cauchy search has
+// requested. end: it sends its return code at the end of the solve.
 enum class Exchange : int32_t { none, set_up, reply, variables, end };
 
 struct PacketHeader {
     char magic[8];
     int32_t version, rank;
     Exchange exchange;
-    int32_t verb;      // the kind of request to which the packet contributes
-    int64_t number;    // the number of exchanges so far in this solve
-    uint64_t settings; // hash of the settings that must agree on all ranks
-    uint64_t checksum; // of the whole packet, computed with this field set to 0
-    double seconds;    // time since the solve began
-    int32_t code;      // the rank's return code; negative: this rank has failed
+    int32_t verb;      // The kind of request to which the packet contributes.
+    int64_t number;    // The number of earlier exchanges in this solve.
+    uint64_t settings; // A hash of the settings that must agree on all ranks.
+    uint64_t checksum; // The checksum of the whole packet, computed while this field is 0.
+    double seconds;    // The time since the solve began, in seconds.
+    int32_t code;      // The return code of the rank; a negative code means that this rank has failed.
     int32_t wish;      // a value of Wish
 };
 
-// How a rank wishes to end the solve, because its caller requests a stop or its time limit is reached: not at all, at
-// the next task, or at once because no result of an exchange will arrive.
+// A rank wishes to end the solve if its caller requests a stop or its time limit is reached. no_wish: the rank does not
+// wish to end. stop: the solve ends at the next task. give_up_stopped and give_up_late: the solve ends at once, because
+// this rank stopped waiting for its device after a stop request or at the time limit, and has no result.
 enum Wish : int32_t { no_wish = 0, stop = 1, give_up_stopped = 2, give_up_late = 3 };
 
 constexpr int64_t bytes_of(int64_t doubles) { return doubles * static_cast<int64_t>(sizeof(double)); }
@@ -37,25 +39,26 @@ constexpr int64_t bytes_of(int64_t doubles) { return doubles * static_cast<int64
 class Packets {
   public:
     Packets(int rank, int ranks);
-    // Allocates packets for a payload of that many bytes; a buffer never shrinks. Throws BackendFailure.
+    // Allocates packets for a payload of this number of bytes. A buffer never shrinks. The function throws
+    // BackendFailure.
     void reserve(int64_t payload);
     int64_t capacity() const { return capacity_; }
 
     Exchange current_exchange() const { return current_exchange_; }
     void begin_anew();
-    // Begins an exchange with a payload of that many bytes. The caller of this function then writes the payload, which
-    // is initially zero, to payload().
+    // Begins an exchange with a payload of this number of bytes. The payload is initially 0. The caller of open() then
+    // writes its data to payload().
     void open(Exchange exchange, int verb, int64_t payload);
     template <class T> T *payload() { return reinterpret_cast<T *>(send_.get() + sizeof(PacketHeader)); }
-    // Completes the packet. If code is negative, the message `failure` replaces the payload.
+    // Completes the packet. If `code` is negative, the message `failure` replaces the payload.
     void close(uint64_t settings, double seconds, Wish wish, int code, const Message &failure);
-    // Buffers for the caller's all-gather.
+    // The next functions return the buffers for the caller's all-gather.
     void *send() { return send_.get(); }
     void *receive() { return receive_.get(); }
     int64_t bytes() const { return bytes_; }
 
-    // Called after the all-gather. Returns 0, or the return code of an invalid packet or of a failed rank, with a
-    // message.
+    // Checks the packets of all ranks after the all-gather. If a packet is invalid or a rank has failed, the function
+    // sets the message and returns a negative code, otherwise it returns 0.
     int check(Message &message);
     const PacketHeader &header(int rank) const {
         return *reinterpret_cast<const PacketHeader *>(receive_.get() + rank * bytes_);

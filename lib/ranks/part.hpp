@@ -1,4 +1,5 @@
-// The part of the variables that a rank stores: those with first <= i < first + n. The problem has `of` variables.
+// A rank is one of several handles that solve one problem together. This structure describes the part of the variables
+// that a rank stores: the variables i with first <= i < first + n. The whole problem has `of` variables.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,9 @@ struct Part {
     bool holds(int64_t index) const { return first <= index && index < end(); }
 };
 
-// Values of the setting CUDA_OPT_F_PART. It states whether the caller of a rank returns as f the whole f, the
-// contribution of its variables, or one contribution per segment (sweeps/segments.hpp).
+// The values of the setting CUDA_OPT_F_PART, which states what the caller of a rank returns as f. whole: the whole f.
+// rank: the contribution of the rank's variables. segments: one contribution for each segment, a fixed range of
+// consecutive variables (sweeps/segments.hpp).
 struct FPart {
     static constexpr int64_t rank = 0, segments = 1, whole = 2;
 };

@@ -7,8 +7,9 @@ namespace cudaopt {
 
 namespace {
 
-constexpr int64_t most_receive = int64_t{1}
-                                 << 20; // bytes of all ranks' variables that are gathered at once, if they can be
+// The variables of all ranks that one exchange gathers need at most this number of bytes, unless one variable per rank
+// needs more.
+constexpr int64_t most_receive = int64_t{1} << 20;
 
 } // namespace
 
@@ -75,8 +76,8 @@ void Ranks::allocate(int m) {
         std::max({bytes_of(1 + most_subtrees_ * (layout.size + trailing_numbers)), bytes_of(1 + variable), variables}));
 }
 
-// Returns the number of leaves of the summation tree. Each leaf is a segment (a range of variables,
-// sweeps/segments.hpp) or a rank.
+// Returns the number of leaves of the summation tree. If the parts of all ranks consist of whole segments (ranges of
+// variables, sweeps/segments.hpp), a leaf is a segment; otherwise it is a rank.
 int64_t Ranks::places() const { return by_segments_ ? Segments(part_.of).count() : part_.ranks; }
 
 int Ranks::subtrees_of(int rank, Subtree *subtrees) const {
@@ -120,7 +121,7 @@ Ranks::Joined Ranks::join(Reply &reply) {
         if ((header.wish == stop || header.wish == give_up_stopped) && stopped_by_ < 0) stopped_by_ = rank;
         joined.wish = static_cast<Wish>(std::max<int32_t>(joined.wish, header.wish));
     }
-    // No rank has a result of the exchange.
+    // If a rank stopped waiting for its device, it has contributed no result, and the exchange has none.
     if (joined.wish >= give_up_stopped) return joined;
 
     if (joined.of == Exchange::set_up) {

@@ -1,12 +1,12 @@
 // Several handles solve one problem together. Each handle is a rank and stores a part of the variables. The partial
-// results of a sweep are sent to all ranks, and each rank joins them in the same order. All ranks therefore obtain
-// bitwise the same result ("reply") and run identical state machines. No other information is exchanged, except for the
-// packets' headers.
+// results of a sweep over the variables are sent to all ranks, and each rank joins them in the same order. All ranks
+// therefore obtain bitwise the same result, the "reply", and run identical state machines. No other information is
+// exchanged, except for the headers of the packets.
 //
-// A segment is a fixed range of consecutive variables with its own partial sum (sweeps/segments.hpp); it has nothing to
-// do with the segments of the Cauchy path. If each part consists of whole segments, sums are joined along the binary
-// tree over all segments, and the result is bitwise that of one handle with all variables. Otherwise the sums of the
-// ranks are joined in the order of ranks.
+// A segment is a fixed range of consecutive variables with its own partial sum (sweeps/segments.hpp). It differs from a
+// segment of the Cauchy path. If each part consists of whole segments, sums are joined along the binary tree over all
+// segments. The result is then bitwise that of one handle with all variables. Otherwise the sums of the ranks are
+// joined in the order of ranks.
 #pragma once
 
 #include <memory>
@@ -29,54 +29,59 @@ class Ranks {
     const Packets &packets() const { return packets_; }
     void begin_anew();
 
-    // Records a failure of this rank, which the next exchange reports to all ranks. Only the first failure is kept.
+    // Records a failure of this rank, which the next exchange reports to all ranks. If there are several failures, only
+    // the first is kept.
     void fail(int code, const char *sentence);
     bool failed() const { return code_ < 0; }
     void give_up(bool stop_requested) { wish_ = stop_requested ? give_up_stopped : give_up_late; }
 
-    // Returns whether the reply to this request depends on the variables of all ranks.
+    // Returns whether the reply to a request of this kind depends on the variables of all ranks.
     static bool shares(Verb verb);
 
-    // Each of the following functions, except join(), begins an exchange. seconds: time since the solve began.
+    // The next functions whose names begin with `request` begin an exchange. `seconds` is the time since the solve
+    // began.
     void request_set_up(const Settings &settings, int m, int bits, int64_t pairs, bool by_segments, double seconds);
-    // own: the result of this rank's sweep. own_sums: its sums by segment, or NULL if sums are not joined by segment.
-    // f: the value of f that this rank's caller has returned, unless it is given per segment.
+    // Begins an exchange of replies to a request. `own` is the result of this rank's sweep. `own_sums` has its sums by
+    // segment, or is NULL if sums are not joined by segment. `f` is the value that this rank's caller has returned,
+    // unless f is given per segment.
     void request_reply(const Request &request, const PanelRequest &panel, const Reply &own, const SubtreeSums *own_sums,
                        double f, const Settings &settings, bool stop_requested, double seconds);
     void request_end(int code, const Settings &settings, double seconds);
 
-    // The result of an exchange, after all packets have arrived.
+    // The result of an exchange between ranks, after all packets have arrived.
     struct Joined {
-        int code = 0;           // negative: the solve ends with this code and with the sentence in sentence()
-        Exchange of;            // the exchange that has ended
-        bool again = false;     // the result is incomplete, and another exchange has begun
-        bool in_double = false; // the products must be recomputed entirely in double precision
-        Wish wish = no_wish;    // the most urgent wish of all ranks to end the solve
+        // If the code is negative, the solve ends with this code and with the message sentence().
+        int code = 0;
+        Exchange of;            // The kind of the exchange that has ended.
+        bool again = false;     // True if the result is incomplete and another exchange has begun.
+        bool in_double = false; // True if the inner products must be recomputed in double precision.
+        Wish wish = no_wish;    // The most urgent wish of all ranks to end the solve.
     };
     Joined join(Reply &reply);
     const Message &sentence() const { return sentence_; }
 
-    // These functions are valid after the set-up exchange. by_segments() returns whether sums are joined by segment.
-    // allocate() allocates memory for all further exchanges with m pairs and throws BackendFailure.
+    // The next two functions are valid after the set-up exchange. by_segments() returns whether sums are joined by
+    // segment. allocate() allocates the memory for all further exchanges with m correction pairs, and throws
+    // BackendFailure.
     bool by_segments() const { return by_segments_; }
     void allocate(int m);
 
-    // Returns the rank that caused a termination with this code and variable index, or -1 if no single rank did.
+    // Returns the rank that caused a termination with this code and variable index, or -1 if no single rank caused it.
     int origin(int code, int64_t index) const;
-    bool measured() const { return measured_; } // whether the total f is known in this solve
+    bool measured() const { return measured_; } // Returns whether the total f is known in this solve.
 
   private:
-    struct Numbers { // the numbers that follow the inner products of a subtree
+    struct Numbers { // The numbers that follow the inner products of a subtree in a packet.
         double slope, d_squared, projected, f;
     };
     static constexpr int trailing_numbers = 4;
-    static constexpr int64_t doubles_of_variable(int columns) {
-        return 4 + columns;
-    } // t, index, g, z; the pairs' entries
+    // A packet has these numbers for each variable: the breakpoint t, the index, the gradient g, the displacement z to
+    // the bound, and the elements of the correction pairs.
+    static constexpr int64_t doubles_of_variable(int columns) { return 4 + columns; }
     int subtrees_of(int rank, Subtree *subtrees) const;
-    int64_t places() const; // number of leaves of the summation tree
-    // Calls visit(rank, index of the subtree among those of the rank, first leaf of the subtree) for all subtrees of
-    // all ranks.
+    int64_t places() const; // Returns the number of leaves of the summation tree.
+    // Calls visit(rank, k, leaf) for all subtrees of the summation tree, over all ranks. k is the index of the subtree
+    // among those of its rank, and leaf is its first leaf.
     template <class Visit> void each_subtree(const Visit &visit) const {
         Subtree subtrees[most_subtrees];
         for (int rank = 0; rank < part_.ranks; rank++) {
@@ -98,21 +103,21 @@ class Ranks {
 
     const Part part_;
     Packets packets_;
-    std::vector<Part> parts_; // the parts of all ranks, known after the set-up exchange
+    std::vector<Part> parts_; // The parts of all ranks, which are known after the set-up exchange.
     bool by_segments_ = false;
-    int most_subtrees_ = 1; // the largest number of subtrees of any rank
+    int most_subtrees_ = 1; // The largest number of subtrees that a rank has.
     std::vector<double *> places_;
 
     int code_ = 0;
     Wish wish_ = no_wish;
     Message failure_, sentence_;
     int64_t f_part_ = FPart::rank;
-    uint64_t settings_ = 0; // hash of the settings in the current exchange
+    uint64_t settings_ = 0; // The hash of the settings in the current exchange.
     double seconds_ = 0;
 
-    Request request_;       // of the current reply
-    PanelRequest panel_{};  // of the current reply
-    Buffer<double> joined_; // products of the current reply
+    Request request_;       // The request to which the ranks currently reply.
+    PanelRequest panel_{};  // The description of the inner products of the current request.
+    Buffer<double> joined_; // The joined inner products of the current reply.
     PanelProducts products_{};
     DirectionSums direction_{};
     CrossedWindow own_variables_{};

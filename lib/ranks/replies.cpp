@@ -1,5 +1,5 @@
-// The contributions of a rank to the result of each request ("reply"), and the functions that join the contributions of
-// all ranks.
+// This file packs the contribution of a rank to the result of each request, the "reply". It also joins the
+// contributions of all ranks.
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +9,8 @@ namespace cudaopt {
 
 namespace {
 
-// Joins the values at the leaves of a binary tree into the first leaf. NULL marks a leaf without a value of its own.
+// Joins the values at the leaves of a binary tree; the result is at the first leaf. NULL marks a leaf without a value
+// of its own: an earlier leaf has the sum of the subtree that contains it.
 template <class T, class Join> void join_places(std::vector<T *> &place, int64_t count, const Join &join) {
     join_in_tree(0, count, [&](int64_t to, int64_t from) {
         if (!place[from]) return;
@@ -103,14 +104,15 @@ void Ranks::join_start(Reply &reply) {
         all.projected += other.projected;
         all.boxed += other.boxed;
         all.bounded += other.bounded;
-        // A rank without variables does not limit the number of digits.
+        // `digits` is the number of binary digits of a component of x. A rank without variables sends the largest
+        // number, 53, which does not change the minimum.
         all.digits = std::min(all.digits, other.digits);
     }
     reply.start = all;
 }
 
-// Writes the contribution of this rank to the inner products: its f and then, for each subtree of the summation tree,
-// the inner products, the sums of the direction and f.
+// Writes this rank's contribution to the inner products to the packet. It begins with the rank's f. For each subtree of
+// the summation tree, the inner products, the sums of the search direction and f follow.
 void Ranks::pack_products(const Reply &own, const SubtreeSums *own_sums, double f) {
     double *next = packets_.payload<double>();
     *next++ = f_part_ == FPart::segments ? 0 : f;
@@ -158,8 +160,8 @@ void Ranks::join_products(Reply &reply) {
             places_[rank] = packets_.payload_of<double>(rank);
             note(rank, std::isfinite(*places_[rank]));
         }
-        // If each rank returns the whole f, a rank at which f is undefined takes precedence; otherwise the first rank's
-        // value is used.
+        // All ranks return the whole f. If f is undefined on a rank, that value is used, otherwise that of the first
+        // rank.
         if (f_part_ == FPart::whole) f = *places_[not_finite_on_ < 0 ? 0 : not_finite_on_];
         else {
             join_places(places_, part_.ranks, [](double &to, double &from) { to += from; });
@@ -212,8 +214,8 @@ void Ranks::join_index(Reply &reply) {
 }
 
 // Adds the numbers of crossed variables on all ranks. A variable is crossed if its breakpoint lies in the window that
-// the Cauchy search has requested. If the total is positive and at most crossed_capacity, an exchange of these
-// variables begins, and the function returns true.
+// the Cauchy search has requested. If the total is positive and at most crossed_capacity, the function begins an
+// exchange of these variables and returns true.
 bool Ranks::join_count(Reply &reply) {
     variables_in_all_ = most_variables_ = variables_sent_ = 0;
     for (int rank = 0; rank < part_.ranks; rank++) {
@@ -229,8 +231,8 @@ bool Ranks::join_count(Reply &reply) {
 }
 
 // Begins an exchange of crossed variables, whose breakpoints lie in the window that the Cauchy search has requested.
-// The packet contains those that this rank has not sent yet, up to the capacity of a packet. The packets of all ranks
-// have the size that the rank with the most variables needs.
+// The packet contains the variables that this rank has not sent yet, up to the capacity of a packet. All packets have
+// the size that the rank with the most variables needs.
 void Ranks::open_variables() {
     const int columns = cudaopt::panel::columns(panel_.pairs);
     const int64_t variable = doubles_of_variable(columns), most = (packets_.capacity() / bytes_of(1) - 1) / variable;

@@ -9,8 +9,8 @@ struct SharedSetting {
     double (*value)(const Settings &);
 };
 
-// The settings that all ranks must agree on, converted to double. Integers beyond 2^53 may compare equal after the
-// conversion, but they do not occur in practice.
+// The settings that must agree on all ranks, converted to double. Different integers beyond 2^53 may become equal by
+// the conversion, but such values do not occur in practice.
 const SharedSetting table[shared_settings] = {
     {"CUDA_OPT_MAX_ITERATIONS", [](const Settings &s) { return static_cast<double>(s.max_iterations); }},
     {"CUDA_OPT_MAX_EVALUATIONS", [](const Settings &s) { return static_cast<double>(s.max_evaluations); }},
@@ -44,12 +44,13 @@ const SharedSetting table[shared_settings] = {
 } // namespace
 
 void list_shared_settings(const Settings &settings, double *values) {
-    // Adding 0 changes -0 to 0, so that both have the same hash.
+    // The addition of 0 changes -0 to 0, so that both have the same hash.
     for (int k = 0; k < shared_settings; k++) values[k] = table[k].value(settings) + 0.0;
 }
 
-// The hash FNV-1a (Fowler, Noll, Vo), applied to 64-bit words instead of bytes to reduce its cost, since it is computed
-// in every exchange. The multiplication only moves bits upwards, so the word is also shifted down.
+// Computes a hash by FNV-1a (Fowler, Noll, Vo). It is applied to 64-bit words instead of bytes to reduce its cost,
+// because every exchange computes it. The multiplication propagates differences only to higher bits, so the upper half
+// is also combined with the lower half.
 uint64_t hash_of_shared_settings(const Settings &settings) {
     double values[shared_settings];
     list_shared_settings(settings, values);
@@ -70,7 +71,7 @@ int compare_set_ups(Packets &packets, int ranks, Message &message) {
                     static_cast<double>(other), static_cast<double>(of_first));
         return CUDA_OPT_IMPROPER_INPUT;
     };
-    int64_t next = 0; // index of the next variable that no part has covered yet
+    int64_t next = 0; // The index of the first variable that no part has covered yet.
     for (int rank = 0; rank < ranks; rank++) {
         const SetUp &other = *packets.payload_of<SetUp>(rank);
         if (other.ranks != first.ranks) return differs(rank, "a number of ranks of", other.ranks, first.ranks);

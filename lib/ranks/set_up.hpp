@@ -1,4 +1,5 @@
-// The configuration ("set-up") of each rank, and the check that the configurations of all ranks agree.
+// This header declares the configuration of a rank, the "set-up", and the check that the configurations of all ranks
+// agree.
 #pragma once
 
 #include "lbfgsb/settings.hpp"
@@ -7,20 +8,20 @@
 
 namespace cudaopt {
 
-constexpr int shared_settings = 27; // settings that must agree on all ranks
+constexpr int shared_settings = 27; // The number of settings that must agree on all ranks.
 
 struct SetUp {
     int64_t ranks, first, n, of, m, bits, pairs;
-    int64_t f_part;      // the setting CUDA_OPT_F_PART
-    int64_t by_segments; // whether the rank's part of the variables consists of whole segments (sweeps/segments.hpp)
+    int64_t f_part;      // The value of the setting CUDA_OPT_F_PART.
+    int64_t by_segments; // True if the rank's part of the variables consists of whole segments (sweeps/segments.hpp).
     double settings[shared_settings];
 };
 
 void list_shared_settings(const Settings &settings, double *values);
 uint64_t hash_of_shared_settings(const Settings &settings);
 
-// Checks that the configurations of all ranks agree and that their parts cover all variables. Returns 0, or a code with
-// a message that is the same on all ranks.
+// Checks that the configurations of all ranks agree and that their parts cover all variables. If not, the function sets
+// the message, the same on all ranks, and returns a negative code; otherwise it returns 0.
 int compare_set_ups(Packets &packets, int ranks, Message &message);
 
 } // namespace cudaopt
