@@ -1,6 +1,7 @@
-// The arguments of one call of setulb: the caller's arrays. Their entries have the names that the documentation of
-// L-BFGS-B 3.0 uses. A solve can be continued from these arrays alone, but then its history is empty. The correction
-// pairs are in a saved problem of this library, which a number in isave, the ticket, identifies.
+// The arguments of one call of setulb, which are arrays of the caller. Their entries have the names of the
+// documentation of L-BFGS-B 3.0. These arrays are sufficient to continue a solve, but with an empty history. The
+// library saves the correction pairs between calls, together with other data of the problem. A number in isave, the
+// ticket, identifies the saved problem.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +13,14 @@ namespace cudaopt::drop_in {
 
 constexpr int text_length = 60;
 
-// Entries of isave that are counts. Indices count from 1, as in Fortran. Version 3.0 does not use entries 17 to 21.
+// The entries of the array isave that contain counts. Indices count from 1, as in Fortran. L-BFGS-B 3.0 does not use
+// entries 17 to 21.
 enum Count {
     ticket_low = 17,
     ticket_high = 18,
-    stamp = 19, // the number of calls with this ticket; an older number shows that the arrays were restored from a copy
+    // The number of calls with this ticket. A smaller number than the library has saved shows that the caller restored
+    // the arrays from a copy.
+    stamp = 19,
     dimension = 20, // n
     mark = 21,      // set by a START
     all_segments = 22,
@@ -27,7 +31,7 @@ enum Count {
     pairs = 28,
     newest_pair = 29,
     iteration = 30,
-    updates = 31, // updates of the matrix since the history was last discarded
+    updates = 31, // The number of updates of the matrix since the history was last discarded.
     segments = 33,
     evaluations = 34,
     fault = 35,
@@ -51,7 +55,7 @@ enum Measure {
     step = 14,
     slope_start = 15,
     direction_squared = 16,
-    // The next entries of dsave are those that the line search of version 3.0 uses internally.
+    // The next entries of dsave are those that the line search of L-BFGS-B 3.0 uses internally.
     search_slope_start = 17,
     sufficient_slope = 18,
     search_f_start = 21
@@ -73,7 +77,8 @@ struct Call {
     double *dsave;
 
     int &operator[](Count k) const { return isave[k - 1]; }
-    // Adds to a count. The result saturates instead of overflowing, because the caller's array may contain any value.
+    // Adds a number to a count in isave. The sum is limited to the range of int, because the caller's array may contain
+    // any value.
     void add(Count k, int64_t more) const { set(k, int64_t{(*this)[k]} + more); }
     void set(Count k, int64_t value) const {
         constexpr int64_t most = std::numeric_limits<int>::max();
@@ -82,8 +87,8 @@ struct Call {
     double &operator[](Measure k) const { return dsave[k - 1]; }
     int &operator[](Flag k) const { return lsave[k - 1]; }
 
-    // Returns the iterate at which the line search starts. Its place in wa is that of version 3.0, because programs
-    // read it there.
+    // Returns the address of the iterate at which the line search starts. This iterate is stored at the same place of
+    // the workspace wa as in L-BFGS-B 3.0, because programs read it there.
     double *base_x() const { return wa + 2 * pairs_size() + 11 * square() + 3 * size(); }
     double *base_g() const { return wa + 2 * pairs_size() + 11 * square() + size(); }
     int64_t workspace() const { return 2 * pairs_size() + 5 * size() + 11 * square() + 8 * int64_t{m}; }
@@ -92,7 +97,8 @@ struct Call {
         std::copy(g, g + n, base_g());
         (*this)[f_base] = *f;
     }
-    // Stores the newest correction pair at the place in wa where version 3.0 stores it, because programs read it there.
+    // Stores the newest correction pair at the same place of the workspace wa as L-BFGS-B 3.0, because programs read it
+    // there.
     void save_pair() const {
         double *s = wa + int64_t{(*this)[newest_pair] - 1} * n, *y = s + pairs_size();
         for (int i = 0; i < n; i++) {

@@ -30,7 +30,7 @@ std::string scientific(int width, int digits, double value, char letter) {
     if (!std::isfinite(value)) return right(width, not_finite(value));
     std::string text = formatted("%.*e", digits, value);
     const std::size_t exponent = text.find('e');
-    // If the exponent has three digits, Fortran omits the letter before it.
+    // If the exponent has three digits, Fortran omits the letter before the exponent.
     if (text.size() - exponent > 4) text.erase(exponent, 1);
     else text[exponent] = letter;
     return right(width, text);

@@ -12,7 +12,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 bool has_lower(int kind) { return kind == 1 || kind == 2; }
 bool has_upper(int kind) { return kind >= 2; }
 
-// Checks variable i for input that version 3.0 accepts, although it cannot lead to a solution. Returns an error
+// Checks variable i for input that L-BFGS-B 3.0 accepts although it cannot lead to a solution. Returns an error
 // message, or NULL if the input is valid.
 const char *hopeless(const Call &call, int i) {
     const bool lower = has_lower(call.nbd[i]), upper = has_upper(call.nbd[i]);
@@ -26,9 +26,9 @@ const char *hopeless(const Call &call, int i) {
 } // namespace
 
 Refusal refusal(const Call &call) {
-    // If several arguments are invalid, version 3.0 reports the last.
+    // If several arguments are invalid, L-BFGS-B 3.0 reports the last of them, and so does this function.
     Refusal found;
-    // No array is as large as this; the limit prevents overflow in the sizes of its parts.
+    // A workspace cannot be larger than this limit, which prevents overflow in the computation of its size.
     if (call.n > 0 && call.m > 0 && 5.0 * call.n + (2.0 * call.n + 11.0 * call.m + 8) * call.m > 1e18)
         found.words = "ERROR: OUT OF MEMORY";
     if (call.n <= 0) found.words = "ERROR: N .LE. 0";
@@ -70,10 +70,10 @@ void prepare_entries(const Call &call) {
     Call::set_text(call.csave, "");
 
     const int64_t n = call.n, m = call.m;
-    // Entries 1 to 16 of isave describe the partition of wa. The first three are the products mn, m^2 and 4 m^2. The
-    // others are the indices at which the arrays in wa begin: ws and wy (mn elements each), sy, ss and wt (m^2 each),
-    // wn and snd (4 m^2 each), and z, r, d, t and xp (n each). The last one is the index of the first element behind
-    // them, where wa of version 3.0 begins.
+    // The entries 1 to 16 of isave describe how L-BFGS-B 3.0 divides the workspace wa. The first three entries are the
+    // products mn, m^2 and 4 m^2. The others are the indices at which the arrays in wa begin: ws and wy (mn elements
+    // each), sy, ss and wt (m^2 each), wn and snd (4 m^2 each), and z, r, d, t and xp (n each). The last entry is the
+    // index of the first element after these arrays.
     const int64_t part[] = {m * n, m * m, 4 * m * m};
     const int64_t sizes[] = {part[0], part[0], part[1], part[1], part[1], part[2], part[2], n, n, n, n, n};
     std::copy(part, part + 3, call.isave);
@@ -82,7 +82,7 @@ void prepare_entries(const Call &call) {
     *entry++ = static_cast<int>(begin);
     for (const int64_t size : sizes) *entry++ = static_cast<int>(begin += size);
 
-    // The unit number of the file iterate.dat in version 3.0. This library does not write that file.
+    // In L-BFGS-B 3.0 this entry is the unit number of the file iterate.dat. This library does not write that file.
     call[log_unit] = 8;
     call[oldest_pair] = 1;
     call[free_variables] = call.n;

@@ -1,5 +1,5 @@
-// Checks the arguments of a START (the first call of a solve) and reports the same errors as version 3.0. It also
-// projects x into the box, and records which kinds of bounds there are.
+// This header declares the check of the arguments of the first call of a solve, with the task START. It reports the
+// same errors as L-BFGS-B 3.0. It also projects x into the box, and records which kinds of bounds there are.
 #pragma once
 
 #include "setulb/call.hpp"
@@ -7,16 +7,16 @@
 namespace cudaopt::drop_in {
 
 struct Refusal {
-    const char *words = nullptr; // the text of the task that reports the error; NULL if the input is valid
-    int index = 0;               // index of the invalid element, counted from 1; or 0
+    const char *words = nullptr; // The text of the task that reports the error; NULL if the input is valid.
+    int index = 0;               // The index of the invalid element, counted from 1, or 0.
 };
 
 Refusal refusal(const Call &call);
-// Projects x into the box, and sets the flags projected, constrained and boxed. Returns the number of variables at
-// their bounds.
+// Projects x into the box, and sets the flags projected, constrained and boxed of lsave. Returns the number of
+// variables at their bounds.
 int move_into_box(const Call &call);
-// Writes the start indices of the arrays in wa to isave, as version 3.0 does, because programs use them to read wa.
-// Sets all other entries of isave and dsave to their values before the first evaluation.
+// Writes the indices at which the arrays in the workspace wa begin to isave. L-BFGS-B 3.0 does so, and programs use
+// them to read wa. The function sets all other entries of isave and dsave to their values before the first evaluation.
 void prepare_entries(const Call &call);
 
 } // namespace cudaopt::drop_in

@@ -13,9 +13,9 @@ Problem::Problem(int n, int m, int backend) : n_(n), m_(m), backend_(backend) {
     check(cuda_opt_create(&handle_.s, n, m, backend));
     for (Array *array : {&x_, &g_}) array->allocate(n);
     f_.allocate(1);
-    // These settings give the behaviour of version 3.0: its line search, and no stopping tests within the library. The
-    // caller of this class applies the stopping tests at FG_START and NEW_X. factr must be positive: a line search that
-    // makes no progress may end with the initial f, and then the solve has to end as well.
+    // These settings give the behaviour of L-BFGS-B 3.0: they select its line search, and no stopping tests in
+    // libcuda_opt. The functions in setulb.cpp apply the stopping tests after the tasks FG_START and NEW_X. FACTR must
+    // be positive: a line search that makes no progress may return to the initial f, and the solve then has to end.
     constexpr double least_factr = std::numeric_limits<double>::min();
     check(cuda_opt_set_int(handle_.s, CUDA_OPT_ROBUST, 0));
     check(cuda_opt_set_int(handle_.s, CUDA_OPT_REPORT_ITERATES, 1));
@@ -42,8 +42,8 @@ void Problem::start(const Call &call, const double *x, History history) {
 
 void Problem::set_bounds(const Call &call) {
     if (!call[constrained]) return check(cuda_opt_set_bounds(handle_.s, nullptr, nullptr));
-    // If all variables have nbd = 2, version 3.0's first step is 1 even if bounds are infinite. Replacing them by the
-    // largest finite number has the same effect.
+    // If all variables have nbd = 2, two bounds, the first step of L-BFGS-B 3.0 is 1 even if the bounds are infinite.
+    // Bounds that are the largest finite number have the same effect here.
     constexpr double most = std::numeric_limits<double>::max();
     const double infinity = call[boxed] ? most : std::numeric_limits<double>::infinity();
     std::vector<double> staged(static_cast<std::size_t>(n_));

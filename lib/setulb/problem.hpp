@@ -1,4 +1,5 @@
-// A handle of cuda_opt with copies of the caller's x, f, g and bounds in the handle's memory space.
+// This header declares one problem of setulb: a handle of cuda_opt with copies of the caller's x, f, g and bounds in
+// the handle's memory space.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace cudaopt::drop_in {
 
-// The exception for a return code of cuda_opt.h that ends the solve.
+// The exception for a negative return code of cuda_opt.h, which ends the solve.
 struct Failure {
     int code;
 };
@@ -25,7 +26,7 @@ struct Handle {
     ~Handle() { cuda_opt_destroy(&s); }
 };
 
-// An array in the memory space of the handle. It must be destroyed before the handle.
+// An array in the memory space of a handle. It must be destroyed before the handle.
 class Array {
   public:
     explicit Array(const Handle &handle) : handle_(handle) {}
@@ -45,37 +46,37 @@ class Array {
     void *data_ = nullptr;
 };
 
-// A solve by a handle of cuda_opt. All functions except the destructor may throw Failure.
+// A solve by a handle of cuda_opt. All member functions except the destructor may throw Failure.
 class Problem {
   public:
     Problem(int n, int m, int backend);
 
     bool of_size(int n, int m) const { return n == n_ && m == m_; }
     bool fits(int n, int m, int backend) const { return of_size(n, m) && backend == backend_; }
-    // Starts a solve at x, with an empty history or with the correction pairs of the previous solve, and runs until f
-    // and g are requested.
+    // Starts a solve at x, and runs until f and g are requested. The history is empty, or it is retained: it then
+    // contains the correction pairs of the previous solve.
     enum class History { empty, retained };
     void start(const Call &call, const double *x, History history);
     void put(double f, const double *g) { put_f_ = f, f_.put(&f, 1), g_.put(g, n_); }
-    double f() const { return put_f_; } // the value of the last put()
+    double f() const { return put_f_; } // Returns the value of f that the last call of put() stored.
     void get_x(double *x) const { x_.get(x, n_); }
     int solve() {
         at_start_ = false;
         return cuda_opt_solve(handle_.s, x_.get(), f_.get(), g_.get());
     }
-    bool at_start() const { return at_start_; } // whether the first evaluation is still pending
+    bool at_start() const { return at_start_; } // Returns whether the first evaluation is still pending.
     bool shows_pairs() const { return shows_pairs_; }
 
     int64_t count(int key) const;
     double measure(int key) const;
-    // The next functions return whether a count of the handle has increased since the previous call of the same
-    // function.
+    // The next functions return whether the number of skipped updates, or of dropped histories, has increased since the
+    // previous call of the same function.
     bool skipped_update() { return grown(CUDA_OPT_SKIPPED_UPDATES, skipped_); }
     bool dropped_history() { return grown(CUDA_OPT_REFRESHES, refreshes_); }
 
     int64_t ticket = 0;
     int stamp = 0;
-    // The caller's array wa in the last call, from its first element to its end.
+    // The beginning and the end of the caller's array wa in the last call.
     const double *wa = nullptr, *wa_end = nullptr;
 
   private:

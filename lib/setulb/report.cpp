@@ -6,15 +6,16 @@
 #include "boundary/translate_exceptions.hpp"
 #include "setulb/fortran_text.hpp"
 
-// The flush function of gfortran's run-time library, or NULL if the program does not contain it. Fortran's unit 6 has
-// its own buffer, which must be flushed before C writes to the same output.
+// This function of gfortran's run-time library flushes a Fortran unit; it is NULL if the program does not contain the
+// library. Fortran's unit 6, the standard output, has its own buffer, which must be flushed before C writes to the same
+// output.
 extern "C" __attribute__((weak)) void _gfortran_flush_i4(const int *unit);
 
 namespace cudaopt::drop_in {
 
 namespace {
 
-// Prints the text that make() returns. If memory is exhausted, nothing is printed, because the task still reports the
+// Prints the text that make() returns. If memory is exhausted, nothing is printed; the task of setulb still reports the
 // error.
 template <class Make> void print(const Make &make) noexcept {
     const auto write = [&] {

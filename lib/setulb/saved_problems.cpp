@@ -7,8 +7,8 @@
 namespace cudaopt::drop_in {
 
 SavedProblems::SavedProblems()
-    // The first ticket is the time in nanoseconds. The caller's arrays may come from another process, whose tickets
-    // must differ from those of this process.
+    // Tickets are the numbers of saved problems. The first ticket is the time in nanoseconds, because the caller's
+    // arrays may come from another process, whose tickets must differ from those of this process.
     : next_ticket_(std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1)) {
     const char *value = std::getenv("CUDA_OPT_SETULB_KEEP");
     const long most = value ? std::strtol(value, nullptr, 10) : 0;
@@ -27,7 +27,8 @@ template <class Condition> std::unique_ptr<Problem> SavedProblems::take_first(co
 
 std::unique_ptr<Problem> SavedProblems::take(const Call &call) {
     const std::lock_guard lock(mutex_);
-    // The ticket may come from the isave of another problem, so the sizes are compared as well.
+    // The sizes are compared as well as the ticket, because the caller may have copied the ticket from the isave of
+    // another problem.
     return take_first([&](const Problem &p) {
         return p.ticket == call.ticket() && p.stamp == call[stamp] && p.of_size(call.n, call.m);
     });
@@ -54,11 +55,12 @@ std::unique_ptr<Problem> SavedProblems::take_oldest() {
 }
 
 void SavedProblems::save(std::unique_ptr<Problem> problem, const Call &call) {
-    // The removed problem is destroyed at the end of this function, after the lock has been released.
+    // The removed problem is destroyed at the end of this function, after the lock has been released, because `dropped`
+    // is declared before the lock.
     std::unique_ptr<Problem> dropped;
     const std::lock_guard lock(mutex_);
     if (problem->ticket == 0) problem->ticket = next_ticket_++;
-    // The stamp is incremented with wraparound.
+    // The stamp, the number of calls, is incremented as an unsigned number, whose overflow is defined.
     problem->stamp = static_cast<int>(static_cast<unsigned>(problem->stamp) + 1);
     problem->wa = call.wa;
     problem->wa_end = call.wa + call.workspace();

@@ -1,6 +1,7 @@
-// The problems that are saved between two calls of setulb, ordered from the least to the most recently used. The
-// library cannot know which of them the caller has abandoned, so their number is limited. If a problem is removed to
-// make room and its caller calls again, the solve continues with an empty history.
+// This header declares the collection of problems that are saved between two calls of setulb, ordered from the least to
+// the most recently used. The library cannot know which of them the caller has abandoned, so their number is limited.
+// When the limit is reached, the least recently used problem is removed. If its caller calls setulb again, the solve
+// continues with an empty history.
 #pragma once
 
 #include <memory>
@@ -14,16 +15,16 @@ namespace cudaopt::drop_in {
 class SavedProblems {
   public:
     SavedProblems();
-    // Removes and returns the problem that matches the ticket and stamp in the call's arrays, or NULL. The caller then
-    // owns it.
+    // Removes and returns the problem with the ticket and the stamp in the caller's arrays, or returns NULL if there is
+    // none. The caller of take() then owns the problem.
     std::unique_ptr<Problem> take(const Call &call);
     std::unique_ptr<Problem> take(int64_t ticket);
-    // Removes and returns all problems whose workspace overlaps that of the call. Called at a START, which shows that
-    // those problems are abandoned.
+    // Removes and returns all problems whose workspace overlaps the workspace of this call. It is called when a solve
+    // starts: the caller has then abandoned those problems.
     std::vector<std::unique_ptr<Problem>> take_overlapping(const Call &call);
     std::unique_ptr<Problem> take_oldest();
-    // Saves a problem until the next call. It assigns a ticket (an identifying number) to a new problem, and writes the
-    // ticket and the stamp (the number of calls) to the caller's arrays.
+    // Saves a problem until the next call of setulb. A new problem receives a ticket, which identifies it. The function
+    // writes the ticket and the stamp, the number of calls, to the caller's arrays.
     void save(std::unique_ptr<Problem> problem, const Call &call);
 
   private:
@@ -35,7 +36,7 @@ class SavedProblems {
     int64_t next_ticket_;
 };
 
-// The saved problems of this process. They are destroyed when the process exits.
+// Returns the saved problems of this process. They are destroyed when the process exits.
 SavedProblems &saved_problems();
 
 } // namespace cudaopt::drop_in

@@ -1,9 +1,10 @@
-// Implements setulb with the calling sequence and the tasks of L-BFGS-B 3.0 by calls of the C interface.
+// This file implements setulb with the calling sequence and the tasks of L-BFGS-B 3.0 by calls of the C interface of
+// cuda_opt.
 //
-// Between two calls the state of a solve is in the caller's arrays: the base point of the line search, counts and
-// tolerances. The history is in a handle of cuda_opt, which is identified by a number in isave, the ticket. The handle
-// may no longer exist, because it was removed to make room or because the arrays are a copy. Then a new handle starts
-// from the base point with an empty history.
+// Between two calls the caller's arrays contain a part of the state of a solve: the start of the line search, counts
+// and tolerances. The history is in a handle of cuda_opt, which a number in isave, the ticket, identifies. The handle
+// may no longer exist, because the limit on saved problems was reached or because the arrays are a copy. In this case a
+// new handle starts from the start of the line search with an empty history.
 #include "cuda_opt_setulb.h"
 
 #include <chrono>
@@ -24,9 +25,10 @@ namespace {
 constexpr char pgtol_satisfied[] = "CONVERGENCE: NORM_OF_PROJECTED_GRADIENT_<=_PGTOL";
 constexpr char factr_satisfied[] = "CONVERGENCE: REL_REDUCTION_OF_F_<=_FACTR*EPSMCH";
 constexpr char abnormal[] = "ABNORMAL_TERMINATION_IN_LNSRCH";
-// The values of info with which version 3.0 reports abnormal terminations.
+// L-BFGS-B 3.0 reports abnormal terminations with these values of info.
 constexpr int no_descent = -4, many_steps = -5, nothing_lower = -9;
-// This code must differ from the negative return codes.
+// The code for an invalid value of CUDA_OPT_BACKEND. It must differ from the return codes of cuda_opt.h, which are
+// negative for failures.
 constexpr int bad_backend_name = 1;
 
 int mark_of(const Call &call) { return static_cast<int>(0x5e7b0000u + static_cast<unsigned>(call.m)); }
@@ -50,7 +52,7 @@ const char *words_for(int code) {
     }
 }
 
-// Returns the code of the exception that action() throws, or 0.
+// Returns the code of the exception that action() throws, or 0 if it throws none.
 template <class Action> int code_of(const Action &action) noexcept {
     const auto own = [&] {
         try {
@@ -70,8 +72,8 @@ void forget_pairs(const Call &call) {
     call[updated] = 0;
 }
 
-// Returns a problem that has started at x and has requested f and g there. If memory is exhausted, the least recently
-// used saved problems are destroyed.
+// Returns a problem that starts at x and has requested f and g there. If memory is exhausted, the function destroys
+// saved problems, the least recently used first, and tries again.
 std::unique_ptr<Problem> started(const Call &call, const double *x, std::unique_ptr<Problem> problem,
                                  Problem::History history) {
     const int backend = requested_backend();
@@ -119,7 +121,7 @@ void stop(const Call &call) {
     report_end(call);
 }
 
-// Records whether the step reported by NEW_X updated the matrix.
+// Records in isave whether the step that the task NEW_X reported has updated the matrix.
 void record_update(const Call &call, Problem &problem) {
     call[updated] = !problem.skipped_update();
     if (call[updated]) {
@@ -135,12 +137,12 @@ void record_update(const Call &call, Problem &problem) {
     }
 }
 
-// Stores in isave and dsave the results of the Cauchy point, the subspace minimisation and the line search of this
-// iteration.
+// Stores the results of the Cauchy point, the subspace minimisation and the line search of this iteration in isave and
+// dsave.
 void record_step(const Call &call, Problem &problem) {
     const bool walked = call[constrained] || call[pairs] == 0;
-    // The number of segments is one more than the number of breakpoints passed, unless all variables are at their
-    // bounds.
+    // The number of segments of the Cauchy path is one more than the number of breakpoints passed. If all n breakpoints
+    // are passed, no segment follows the last one, so the number is at most n.
     call.set(segments, walked ? std::min<int64_t>(1 + problem.count(CUDA_OPT_CAUCHY_BREAKPOINTS), call.n) : 0);
     call.add(all_segments, call[segments]);
     call.set(free_variables, problem.count(CUDA_OPT_CAUCHY_FREE_COUNT));
@@ -170,8 +172,7 @@ const char *line_search_words(int64_t info) {
     }
 }
 
-// Translates the task of the solver into the task that the caller of setulb receives, and stores the results in the
-// caller's arrays.
+// Converts the task of the solver to the task of setulb, and stores the results in the caller's arrays.
 void reply(const Call &call, std::unique_ptr<Problem> problem, int task) {
     if (problem->dropped_history()) forget_pairs(call);
     switch (task) {
@@ -190,7 +191,9 @@ void reply(const Call &call, std::unique_ptr<Problem> problem, int task) {
         report_new_x(call);
         call.set_task("NEW_X");
         return saved_problems().save(std::move(problem), call);
-    case CUDA_OPT_CONVERGED: // the projected gradient is 0, or f did not change and the caller's factr is NaN
+    // The solver reports convergence in two cases: the projected gradient is 0, or f did not change and the caller's
+    // factr is NaN.
+    case CUDA_OPT_CONVERGED:
         if (problem->count(CUDA_OPT_STOP_TEST) == CUDA_OPT_FACTR) return end(call, factr_satisfied);
         if (0 <= call.pgtol) return end(call, pgtol_satisfied);
         call.add(iteration, 1);
@@ -207,16 +210,16 @@ void reply(const Call &call, std::unique_ptr<Problem> problem, int task) {
     }
 }
 
-// Restarts the problem at the base point of the line search with its f and g. It keeps the correction pairs if the
-// handle still exists.
+// Restarts the problem at the start of the line search, with f and g at this point. The correction pairs are kept if
+// the handle still exists.
 std::unique_ptr<Problem> at_base(const Call &call, std::unique_ptr<Problem> problem) {
     problem = started(call, call.base_x(), std::move(problem), Problem::History::retained);
     problem->put(call[f_base], call.base_g());
     return problem;
 }
 
-// Checks the caller's x, which may differ from the x that the last call returned, and projects it into the box. Returns
-// whether the solve can continue there.
+// Checks the caller's x and projects it into the box. The caller may have changed x after the last call. Returns
+// whether the solve can continue at x.
 bool accept_x(const Call &call) {
     const Refusal why = refusal(call);
     if (why.words) {
@@ -230,7 +233,8 @@ bool accept_x(const Call &call) {
     return !why.words;
 }
 
-// Handles an unknown task as version 3.0 does: it requests f and g at the caller's x and restarts there with the pairs.
+// Handles an unknown task as L-BFGS-B 3.0 does: it requests f and g at the caller's x, and restarts there with the
+// stored correction pairs.
 void restart_at_x(const Call &call) {
     auto problem = saved_problems().take(call);
     if (!accept_x(call)) return;
@@ -251,9 +255,9 @@ void continue_solve(const Call &call) {
         }
         if (problem) record_update(call, *problem);
     }
-    // The caller's x, f and g are used if the caller has modified f or the task, as in version 3.0. They are also used
-    // if the handle no longer exists, except at a trial point of a line search. There the solve continues at the base
-    // point.
+    // The solve continues at the caller's x, f and g if the caller has modified f or the task, as in L-BFGS-B 3.0. It
+    // also does so if the handle no longer exists. There is one exception: if the handle was lost at a trial point of a
+    // line search, the solve continues at the start of the line search.
     const bool own_point = !problem || (at_start ? !problem->at_start() : at_iterate && *call.f != problem->f());
     if (!problem && !at_start && !at_iterate) call.restore_base();
     if (own_point && !accept_x(call)) return;

@@ -1,5 +1,5 @@
-// The subroutine timer of L-BFGS-B 3.0. The third example driver of version 3.0, and programs derived from it, use it
-// to limit their run time.
+// This file implements the subroutine timer of L-BFGS-B 3.0. The third example driver of L-BFGS-B 3.0, and programs
+// derived from this driver, call timer to limit their run time.
 #include <ctime>
 
 #include "cuda_opt_setulb.h"
@@ -8,9 +8,9 @@
 
 namespace {
 
-// Initialises the CUDA device by a small solve without output: minimise sum (x_i - c_i)^4 in a box. Initialisation
-// takes longer than the programs that call timer() allow for a whole solve. They call it before they start, so the
-// initialisation is not included in the time that they measure.
+// Initialises the CUDA device by a small solve without output, which minimises sum (x_i - c_i)^4 in a box. The
+// initialisation takes longer than the programs that call timer() allow for a whole solve. These programs call timer()
+// before they start, so the time that they measure does not include the initialisation.
 bool wake_device() {
     constexpr int n = 32, m = 3, silent = -1;
     constexpr double factr = 0, pgtol = 1e-3;
