@@ -1,4 +1,4 @@
-// The functions of the 2013 manual's interface that call CUDA.
+// This file implements those functions of the interface of the 2013 manual (cuda_opt_unlp.h) that call CUDA.
 #include <algorithm>
 #include <cstring>
 
@@ -23,7 +23,7 @@ __device__ double block_sum(double mine) {
     return of_thread[0];
 }
 
-// Computes one sum per block. A block sums the values whose indices it processes in a grid-stride loop.
+// Computes one sum per block. The threads of a block add the values whose indices they process in a grid-stride loop.
 __global__ void sum_stretches(int n, const double *values, double *sums) {
     double mine = 0;
     for (long long i = static_cast<long long>(blockIdx.x) * threads + threadIdx.x; i < n;
@@ -35,12 +35,12 @@ __global__ void sum_stretches(int n, const double *values, double *sums) {
 
 int code(cudaError_t error) {
     if (error == cudaSuccess) return 0;
-    cudaGetLastError(); // clears the error, so that the caller's next check does not report it
+    cudaGetLastError(); // The error is cleared, so that the caller's next check does not report it.
     return CUDA_OPT_CUDA_FAILURE;
 }
 
-// Returns whether the error means that the CUDA runtime has no usable device, so that all memory is host memory. This
-// includes a process that was forked from one that uses CUDA.
+// Returns whether the error means that the CUDA runtime has no usable device. All memory is then host memory. This is
+// also the case in a process that was forked from a process that uses CUDA.
 bool is_absence(cudaError_t error) {
     switch (error) {
     case cudaErrorInitializationError:
@@ -60,7 +60,8 @@ int without_reply(cudaError_t error) {
     return is_absence(error) ? on_host : unknown_device;
 }
 
-// Returns the status of this launch alone. cudaGetLastError() after <<<>>> would also report errors of earlier calls.
+// Launches the kernel for the sums, and returns the status of this launch alone. cudaGetLastError() after a launch by
+// <<<>>> would also report errors of earlier calls.
 int launch_sum(int blocks, int n, const double *values, double *sums) {
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(static_cast<unsigned>(blocks));

@@ -1,4 +1,4 @@
-// Replaces device.cu in a library that is built without CUDA.
+// This file replaces device.cu in a library that is built without CUDA.
 #include <cstring>
 
 #include "cuda_opt.h"

@@ -1,5 +1,5 @@
-// Writes the log of a solve in the format of the 2013 manual: the manual's header, the lines of the solver, and a
-// summary with counts and times.
+// This header declares the log of a solve in the format of the 2013 manual (cuda_opt_unlp.h). It consists of the
+// manual's header, the lines of the solver, and a summary with counts and times.
 #pragma once
 
 #include <chrono>
@@ -12,11 +12,12 @@ class ManualLog {
   public:
     ManualLog(int n, int m, double xtol) : n_(n), m_(m), xtol_(xtol) {}
 
-    // The callback for cuda_opt_set_log(): writes one line of the solver's log. log: the ManualLog.
+    // The log function for cuda_opt_set_log(), which writes one line of the solver's log. `log` is the address of the
+    // ManualLog.
     static void write(void *log, const char *line) noexcept;
 
-    // These functions are called before and after each call of the solver. The time between two calls is attributed to
-    // the caller's evaluation.
+    // The next functions are called before and after each call of the solver. The time between two calls of the solver
+    // counts as time of the caller's evaluation.
     void before_step();
     void after_step(cuda_opt *s, int task);
 
@@ -33,12 +34,13 @@ class ManualLog {
 
     const int n_, m_;
     const double xtol_;
-    bool terminated_ = false; // whether a stopping test is satisfied; the solver's own message is then not printed
-    int last_task_ = 0;       // the task that the last call of the solver returned
-    bool searching_ = false;  // whether a line search is in progress
+    bool terminated_ = false; // True if a stopping test is satisfied. The message of the solver is then not printed.
+    int last_task_ = 0;       // The task that the last call of the solver returned.
+    bool searching_ = false;  // True if a line search is in progress.
     long long searches_ = 0, searches_ended_ = 0;
     Effort evaluations_, steps_;
-    double searching_milliseconds_ = 0; // time of the calls during which a line search continued
+    // The total time of the calls in which a line search continued, in milliseconds.
+    double searching_milliseconds_ = 0;
     Clock::time_point start_, step_began_, step_ended_;
 };
 

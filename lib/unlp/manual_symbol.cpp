@@ -1,8 +1,8 @@
-// libcuda_opt_unlp defines cuda_opt_unlp_solve with the function's arguments in the manual's order, for programs that
-// declare it themselves or look it up by name. libcuda_opt defines a function of the same name for the other order,
-// whose declaration in cuda_opt_unlp.h would contradict this definition. Therefore this file declares the library's
-// function for the manual's order itself. Only libcuda_opt defines that name, so the call reaches it in whichever order
-// the two libraries are loaded.
+// libcuda_opt_unlp defines cuda_opt_unlp_solve with the order of arguments of the 2013 manual. It serves programs that
+// declare the function themselves or look it up by name. libcuda_opt defines a function of the same name for the other
+// order. The declaration of that function in cuda_opt_unlp.h would contradict this definition, so this file does not
+// include that header. Instead it declares cuda_opt_unlp_manual_solve(), which only libcuda_opt defines. The call
+// therefore reaches that function, whichever of the two libraries is loaded first.
 #include "cuda_opt.h"
 
 using Function = void (*)(double *dev_x, double *dev_objf, double *dev_grad, int n);

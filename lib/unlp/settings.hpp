@@ -1,4 +1,5 @@
-// The settings of the 2013 manual's interface and the message of the last call. Each thread has its own.
+// This header declares the settings of the interface of the 2013 manual (cuda_opt_unlp.h), and the message of its last
+// call. Each thread has its own settings and message.
 #pragma once
 
 #include <limits>
@@ -15,17 +16,17 @@ struct Settings {
     double stpmin = 1e-20;
     double stpmax = 1e20;
     double xtol = 1e-16;
-    double eps = -1; // negative: use the argument eps of the solve
+    double eps = -1; // A negative value means that the argument eps of the solve is used.
     int maxfev = 20;
     int icall = 2000;
     int frequency = -1;
     int type = 0;
     bool first_hessian = false;
-    // True if the thread has set xtol and iprint.
+    // chosen_xtol is true if the thread has set XTOL, chosen_iprint if it has set iprint.
     bool chosen_xtol = false, chosen_iprint = false;
 
-    // Returns the settings for the order of arguments of the 2013 manual: the manual's defaults, except for the values
-    // that the thread has set.
+    // Returns the settings for solves with the order of arguments of the 2013 manual. They have the defaults of the
+    // manual, except for the values that the thread has set.
     Settings as_manual() const {
         Settings same = *this;
         if (!chosen_xtol) same.xtol = std::numeric_limits<double>::epsilon();
@@ -38,18 +39,17 @@ struct Settings {
 
 Settings &settings();
 
-// Returns the value of info, with the codes of MCSRCH, of the last line search that a solve of this thread has
-// completed.
+// Returns how the last completed line search of this thread's solves ended, with the numbers of the routine MCSRCH.
 int &last_info();
 
-// Sets the message of this thread.
+// Stores the message of this thread.
 void set_message(const char *format, ...);
-// Rejects the arguments of a call: sets the message and returns the code for invalid arguments.
+// Rejects the arguments of a call: stores the message and returns CUDA_OPT_IMPROPER_INPUT.
 template <class... Values> int refuse(const char *format, Values... values) {
     set_message(format, values...);
     return CUDA_OPT_IMPROPER_INPUT;
 }
-// Calls action(). An exception is translated into a message and a return code.
+// Calls action(). An exception is translated into a message of this thread and a return code.
 template <class Action> int guarded(const Action &action) noexcept {
     return translate_exceptions(action, [](int code, const char *words) {
         set_message("%s", words);

@@ -1,6 +1,6 @@
-// Implements cuda_opt_unlp_solve by a handle of cuda_opt.h, in the order of arguments of this library and in that of
-// the 2013 manual. A call performs either the whole solve with the caller's function, or one step of it by reverse
-// communication.
+// This file implements cuda_opt_unlp_solve by a handle of cuda_opt.h. It does so for the order of arguments of this
+// library and for that of the 2013 manual. A call performs either the whole solve with the caller's function, or one
+// step of the solve by reverse communication.
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -14,7 +14,8 @@
 #include "unlp/manual_log.hpp"
 #include "unlp/settings.hpp"
 
-// Both names are defined in this file.
+// The macro of cuda_opt_unlp.h is removed, because this file defines cuda_opt_unlp_solve as well as
+// cuda_opt_unlp_solve_n_first.
 #undef cuda_opt_unlp_solve
 
 using namespace cudaopt::unlp;
@@ -31,21 +32,21 @@ struct Arguments {
     double *x, *f, *g, *diagonal;
     double eps;
     int *state;
-    bool manual; // whether the call uses the conventions, defaults and log of the 2013 manual
+    bool manual; // True if the call uses the conventions, defaults and log of the 2013 manual.
 
     Settings effective() const { return manual ? settings().as_manual() : settings(); }
 };
 
 struct Solve {
     int n, m;
-    // The log in the format of the 2013 manual. The handle stores its address.
+    // The log in the format of the 2013 manual. It is allocated separately, because the handle stores its address.
     std::unique_ptr<ManualLog> log;
     Handle handle;
-    int64_t searches_ended = 0; // number of completed line searches
+    int64_t searches_ended = 0; // The number of completed line searches.
 };
 
-// The solves by reverse communication that this thread has started, by the address of the caller's state. They are
-// destroyed when the thread ends.
+// The solves by reverse communication that this thread has started. The key is the address of the caller's variable
+// dev_istate. The solves are destroyed when the thread ends.
 using Solves = std::map<const int *, Solve>;
 cudaopt::PerThread<Solves> of_thread;
 
@@ -89,7 +90,7 @@ int improper(const Arguments &a) {
     return 0;
 }
 
-// Checks GTOL as VA15 does, and replaces an invalid value by the default. No solve is rejected because of it.
+// Checks GTOL as VA15 does: an invalid value is replaced by the default, and the solve is not rejected.
 void restore_gtol(bool logs) {
     Settings &mine = settings();
     if (mine.gtol > 1e-4 && mine.gtol < 1) return;
@@ -103,7 +104,7 @@ int apply_settings(Solve &solve, const Arguments &a) {
     restore_gtol(a.effective().logs());
     cuda_opt *const s = solve.handle.get();
     const Settings mine = a.effective();
-    // Values that the manual prescribes are set explicitly, because the library's defaults may differ.
+    // Values that the 2013 manual prescribes are set explicitly, because the library's defaults may differ.
     const struct {
         int32_t key;
         double value;
@@ -115,7 +116,7 @@ int apply_settings(Solve &solve, const Arguments &a) {
                  {CUDA_OPT_FTOL, 1e-4},
                  {CUDA_OPT_GTOL, mine.gtol},
                  {CUDA_OPT_XTOL, mine.xtol},
-                 // 0 is a valid minimum for every stpmax.
+                 // STPMIN is first set to 0, which is valid with any STPMAX.
                  {CUDA_OPT_STPMIN, 0},
                  {CUDA_OPT_STPMAX, mine.stpmax},
                  {CUDA_OPT_STPMIN, mine.stpmin}};
@@ -142,7 +143,7 @@ int apply_settings(Solve &solve, const Arguments &a) {
     return cuda_opt_set_log(s, ManualLog::write, solve.log.get());
 }
 
-// Creates a handle and returns 0, or returns a negative code and sets the message.
+// Creates a handle and returns 0. If this fails, the function sets the message and returns a negative code.
 int start(Solve &solve, const Arguments &a) {
     last_info() = 0;
     if (const int code = improper(a)) return code;
@@ -154,8 +155,8 @@ int start(Solve &solve, const Arguments &a) {
     return code;
 }
 
-// During a line search the solver's info has a value of its own, which MCSRCH does not define. Therefore info is
-// recorded only when a line search ends.
+// Records how a line search ended, for cuda_opt_unlp_info(). During a line search the solver's result LINE_SEARCH_INFO
+// has a value that MCSRCH does not define. Therefore it is recorded only when a line search ends.
 void record_info(Solve &solve, int task) {
     int64_t iterations = 0, refreshes = 0, info = 0;
     cuda_opt_get_int(solve.handle.get(), CUDA_OPT_ITERATIONS, &iterations);
@@ -178,15 +179,16 @@ int step(Solve &solve, const Arguments &a) {
     return task;
 }
 
-// Waits for work that the caller has enqueued on the device, so that measured times include it.
+// Waits for the work that the caller has enqueued on the device, so that the measured time of an evaluation includes
+// this work.
 void wait_for(const double *f) {
     double there;
-    // If this copy fails, the next step reports the error.
+    // If this copy fails, the next step of the solve reports the error.
     copy(&there, f, sizeof there);
 }
 
-// Performs a whole solve with the caller's function. It is not called inside translate_exceptions(), so that an
-// exception thrown by eval_fg propagates to the caller. Nothing else in this function throws.
+// Performs a whole solve with the caller's function. If eval_fg throws an exception, it propagates to the caller,
+// because this function is not called inside translate_exceptions(). Nothing else in this function throws.
 template <class Evaluate> int solve_with(const Evaluate &evaluate, const Arguments &a) {
     Solve solve{a.n, a.m, nullptr, nullptr};
     if (const int code = guarded([&] { return start(solve, a); })) return code;
@@ -196,7 +198,7 @@ template <class Evaluate> int solve_with(const Evaluate &evaluate, const Argumen
         if (task != CUDA_OPT_EVALUATE_FG) continue;
         evaluate();
         if (solve.log) wait_for(a.f);
-        // The task CUDA_OPT_SUPPLY_DIAGONAL requires no action, because dev_hess contains the diagonal.
+        // The task CUDA_OPT_SUPPLY_DIAGONAL requires no action, because dev_hess already contains the diagonal.
     } while (task > 0);
     return task;
 }
@@ -239,7 +241,7 @@ int release(const int *state) {
     return 0;
 }
 
-// Writes the state of the solve to the caller's variable and returns the return code.
+// Writes the state of the solve to the caller's variable dev_istate, and returns the code for the caller.
 int with_state(const Arguments &a, int state) {
     if (a.state && copy(a.state, &state, sizeof state) != 0 && state >= 0) {
         set_message("dev_istate cannot be written: CUDA failed");

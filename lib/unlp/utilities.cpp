@@ -1,4 +1,4 @@
-// The utility functions of the 2013 manual.
+// This file implements the utility functions of the 2013 manual (cuda_opt_unlp.h).
 #include <algorithm>
 
 #include "cuda_opt_unlp.h"
