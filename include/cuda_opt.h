@@ -87,8 +87,8 @@ extern "C" {
 
 /** Major version of this header. cuda_opt_version() returns the version of the library. */
 #define CUDA_OPT_VERSION_MAJOR 0
-#define CUDA_OPT_VERSION_MINOR 2 /**< minor version of this header */
-#define CUDA_OPT_VERSION_PATCH 0 /**< patch level of this header */
+#define CUDA_OPT_VERSION_MINOR 2 /**< Minor version of this header. */
+#define CUDA_OPT_VERSION_PATCH 0 /**< Patch level of this header. */
 
 /** A solver handle. It contains the settings, the history (the correction pairs) and the workspace of one minimisation
  *  at a time. */

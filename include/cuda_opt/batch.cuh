@@ -140,7 +140,7 @@ CUDA_OPT_HD inline BatchEnd end_of(const Results &r, int code) {
             static_cast<int32_t>(r.evaluations)};
 }
 
-/** The arrays of a batch. */
+/** The arrays of a batch, as the kernels use them. */
 template <class Real> struct BatchData {
     int64_t count;            /**< The number of problems in the batch. */
     Real *x;                  /**< `count` rows of n values: the starts, then the best iterates. */
@@ -224,7 +224,8 @@ class HostBatch {
 
 #ifdef __CUDACC__
 
-/** A batch on the current CUDA device. Its memory is allocated by prepare(), or in the first run(). */
+/** A batch on the current CUDA device. Its memory is allocated by prepare() or, without such a call, in the first
+ *  run(). */
 template <int n, int m, class Functor, class Real = double, int64_t initial_hessian = CUDA_OPT_INITIAL_HESSIAN_SCALAR,
           class History = Real>
 class CudaBatch {

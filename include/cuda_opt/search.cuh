@@ -322,7 +322,7 @@ class PatternSearch {
         else return value;
     }
 
-    int n_;                   /**< the number of variables */
+    int n_;                   /**< The number of variables. */
     SearchOptions options_;   /**< The options that the constructor received. */
     std::vector<double> box_; /**< The lower bounds, the upper bounds and the first steps Delta_0, n values each. */
 
@@ -386,10 +386,8 @@ template <class Objective, int N = 0, class Real = double> class HostSearch fina
         threads = options_.threads > 0 ? options_.threads : omp_get_max_threads();
 #endif
         const std::size_t size = history_size();
-        std::vector<uint64_t> least(size * std::size_t(threads),
-                                    // The vector is allocated before the parallel region, because no thread may throw
-                                    // an exception.
-                                    pattern::no_key);
+        // The vector is allocated before the parallel region, because no thread may throw an exception.
+        std::vector<uint64_t> least(size * std::size_t(threads), pattern::no_key);
 #ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
 #endif

@@ -186,9 +186,8 @@ template <class Objective, int N = 0, class Real = double> class CudaSearch fina
     /** Returns whether one warp processes each walk. This is the case for objectives with full evaluations if one
      *  thread per walk would not occupy the device. */
     bool by_warp() const {
-        constexpr int resident =
-            // The number of threads that a Hopper GPU executes at the same time.
-            132 * pattern::search_blocks * pattern::search_threads;
+        // The number of threads that a Hopper GPU executes at the same time.
+        constexpr int resident = 132 * pattern::search_blocks * pattern::search_threads;
         return options_.lanes == 32 || (options_.lanes == 0 && n_ >= 16 && options_.walks <= resident / 32);
     }
 

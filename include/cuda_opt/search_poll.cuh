@@ -16,9 +16,9 @@ template <class T> struct StridedPointOf {
     using Real = T; /**< The type of a coordinate. */
     T *first;       /**< The address of coordinate 0. */
     int64_t stride; /**< The distance between coordinates j and j + 1, in elements. */
-    /** Returns coordinate j. */
+    /** Returns coordinate j of the point. */
     CUDA_OPT_SEARCH_HD T operator[](int j) const { return first[j * stride]; }
-    /** Sets coordinate j. */
+    /** Sets coordinate j of the point. */
     CUDA_OPT_SEARCH_HD void set(int j, T x_j) { first[j * stride] = x_j; }
 };
 using StridedPoint = StridedPointOf<double>; /**< A strided point in double precision. */
@@ -27,9 +27,9 @@ using StridedPoint = StridedPointOf<double>; /**< A strided point in double prec
 template <int N, class T> struct LocalPoint {
     using Real = T; /**< The type of a coordinate. */
     T x[N];         /**< the coordinates */
-    /** Returns coordinate j. */
+    /** Returns coordinate j of the point. */
     CUDA_OPT_SEARCH_HD T operator[](int j) const { return x[j]; }
-    /** Sets coordinate j. */
+    /** Sets coordinate j of the point. */
     CUDA_OPT_SEARCH_HD void set(int j, T x_j) { x[j] = x_j; }
 };
 
@@ -40,11 +40,11 @@ template <class Point> struct Polled {
     const Point &x;                    /**< the point */
     int moved;                         /**< The index of the coordinate in which the trial point differs. */
     Real at;                           /**< its value */
-    /** Returns coordinate j. */
+    /** Returns coordinate j of the trial point. */
     CUDA_OPT_SEARCH_HD Real operator[](int j) const { return j == moved ? at : x[j]; }
 };
 
-/** Returns whether all values are finite. */
+/** Returns whether all S values are finite. */
 template <class Real, int S> CUDA_OPT_SEARCH_HD bool finite(const Real (&v)[S]) {
     bool all = true;
     for (int s = 0; s < S; s++) all = all && v[s] - v[s] == 0;

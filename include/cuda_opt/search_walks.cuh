@@ -89,8 +89,8 @@ CUDA_OPT_SEARCH_HD inline float ranked(float value) {
 
 /** The data that all walks have in common. Real is the type of their coordinates. */
 template <class Real> struct RulesOf {
-    int64_t walks;                /**< the number of walks */
-    int n;                        /**< the number of coordinates */
+    int64_t walks;                /**< The number of walks. */
+    int n;                        /**< The number of coordinates. */
     int halvings;                 /**< The number of halvings of the step (SearchOptions::halvings). */
     AtSmallestStep at_smallest;   /**< The choice at the smallest step (SearchOptions::at_smallest). */
     uint64_t seed;                /**< The seed of the random numbers (SearchOptions::seed). */
@@ -159,7 +159,7 @@ template <class Real = double> CUDA_OPT_SEARCH_HD Real scale_of(int32_t level) {
 struct Walk {
     double value;       /**< f at x */
     double best;        /**< The best value before the last random start; +Inf if there was only one start. */
-    int64_t iterations; /**< the number of iterations so far */
+    int64_t iterations; /**< The number of iterations so far. */
     int32_t level;      /**< The current step is Delta_0 / 2^level. `level` is `ended` if the walk has ended. */
     int32_t starts;     /**< The number of random starts so far; 0 if the walk has not begun. */
 
@@ -254,9 +254,8 @@ struct Note {
         const uint64_t key = key_of(best);
 #ifdef __CUDA_ARCH__
         using Atomic = unsigned long long;
-        if (key < *reinterpret_cast<volatile Atomic *>(
-                      // Most walks do not have the best value; this test lets them skip the atomic operation.
-                      least + iteration))
+        // Most walks do not have the best value; this test lets them skip the atomic operation.
+        if (key < *reinterpret_cast<volatile Atomic *>(least + iteration))
             atomicMin(reinterpret_cast<Atomic *>(least + iteration), Atomic(key));
 #else
         least[iteration] = key < least[iteration] ? key : least[iteration];
