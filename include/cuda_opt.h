@@ -125,7 +125,7 @@ enum {
     /* Negative values report any other termination or a failure. x, f and g are then the best accepted iterate if there
      * was a first evaluation. */
     /** Return code: the line search found no lower f along a descent direction, even after the history was dropped. The
-     *  model predicted that f falls by more than CUDA_OPT_ROUNDING allows for. The usual cause is that g is not the
+     *  model predicted that f falls by more than the tolerance CUDA_OPT_ROUNDING. The usual cause is that g is not the
      *  gradient of f, or that f has errors larger than rounding errors. CUDA_OPT_LINE_SEARCH_INFO says how the line
      *  search ended. */
     CUDA_OPT_LINE_SEARCH_FAILED = -1,
@@ -142,8 +142,8 @@ enum {
     CUDA_OPT_NOT_FINITE = -20,
     /** Return code: f seems to have no lower bound. Either f is at or below CUDA_OPT_F_UNBOUNDED. Or CUDA_OPT_ROBUST is
      *  1 and f fell along an almost straight line in two successive line searches. In each of them the step grew to
-     *  more than 10^6 times its first value and to more than 10^6 in length, and no bound limits a step in this
-     *  direction. */
+     *  more than 10^6 times its first value and to more than 10^6 in length. In addition, no bound limits a step in
+     *  this direction. */
     CUDA_OPT_UNBOUNDED = -21,
     /** Return code: a CUDA call failed; cuda_opt_message() names the call. The contents of x, f and g may be lost. */
     CUDA_OPT_CUDA_FAILURE = -30,
@@ -185,8 +185,8 @@ enum {
  *  search direction d. */
 enum {
     /* The integer settings, for cuda_opt_set_int() and cuda_opt_get_int(), follow. */
-    /** MAX_ITERATIONS is the largest number of iterations. Range: >= 0; default 2000; 0: no limit. The manual of 2013
-     *  (cuda_opt_unlp.h) calls this number icall. */
+    /** MAX_ITERATIONS is the largest number of iterations. Range: >= 0; default 2000; 0: no limit. The 2013 manual of
+     *  L-BFGS for GPU-CUDA calls this number icall. */
     CUDA_OPT_MAX_ITERATIONS = 100,
     CUDA_OPT_MAX_EVALUATIONS = 101, /**< >= 0; default 0: no limit */
     /** MAXFEV is the largest number of evaluations in one line search. Range: >= 1; default 20. Two kinds of
@@ -197,9 +197,9 @@ enum {
      *  default 30. */
     CUDA_OPT_MAX_CUTS = 103,
     /** DIAGCO = 1 requests the diagonal of H0 from the caller. Range: 0 or 1; default 0. Set this key before the first
-     *  call; it requires cuda_opt_set_diagonal(). DIAGCO is the name that the manual of 2013 uses. It is equivalent to
-     *  CUDA_OPT_INITIAL_HESSIAN = CUDA_OPT_INITIAL_HESSIAN_DIAGONAL, and setting one of the two keys changes the
-     *  other. */
+     *  call; it requires cuda_opt_set_diagonal(). DIAGCO is the name that the 2013 manual of L-BFGS for GPU-CUDA uses.
+     *  It is equivalent to CUDA_OPT_INITIAL_HESSIAN = CUDA_OPT_INITIAL_HESSIAN_DIAGONAL, and setting one of the two
+     *  keys changes the other. */
     CUDA_OPT_DIAGCO = 104,
     /** APPROXIMATE_CAUCHY = 0, the default, computes the exact generalized Cauchy point. 1 stops the Cauchy search at
      *  the first breakpoint t_1 of the projected path: t = max(0, min(t_1, t_1*)), where t_1* minimises the quadratic
@@ -211,12 +211,13 @@ enum {
      *  environment variable OMP_NUM_THREADS if it is positive. Otherwise 0 selects the fastest number for this n, at
      *  most the number of processors that the process may use. Set this key before the first call. */
     CUDA_OPT_THREADS = 107,
-    /** IPRINT_FREQUENCY selects the iterates that are logged; the manual of 2013 calls it iprint[0]. A negative value
-     *  (default -1) means no log. 0 logs the first and the last iterate; k > 0 logs the iterates 1, k + 1, 2k + 1, ...
-     *  and the last. The lines go to the function that cuda_opt_set_log() sets. */
+    /** IPRINT_FREQUENCY selects the iterates that are logged; the 2013 manual of L-BFGS for GPU-CUDA calls it
+     *  iprint[0]. A negative value (default -1) means no log. 0 logs the first and the last iterate; k > 0 logs the
+     *  iterates 1, k + 1, 2k + 1, ... and the last. The lines go to the function that cuda_opt_set_log() sets. */
     CUDA_OPT_IPRINT_FREQUENCY = 108,
-    /** IPRINT_TYPE selects what is logged; the manual of 2013 calls it iprint[1]. Range: 0 to 3. 0, the default: one
-     *  line per logged iterate; 1: also the first x and g; 2: also the x of every logged iterate; 3: also its g. */
+    /** IPRINT_TYPE selects what is logged; the 2013 manual of L-BFGS for GPU-CUDA calls it iprint[1]. Range: 0 to 3. 0,
+     *  the default: one line per logged iterate; 1: also the first x and g; 2: also the x of every logged iterate; 3:
+     *  also its g. */
     CUDA_OPT_IPRINT_TYPE = 109,
     /** ROBUST = 1, the default, continues where version 3.0 of L-BFGS-B stops with an error; 0 computes the iterates of
      *  version 3.0. Set this key before the first call. With 1, three rules apply:
@@ -236,8 +237,8 @@ enum {
      *  precision and 4 of the precision of x, 2 without ROBUST.
      *  Both short types have the exponent range of float. A pair is omitted if a change of g exceeds 3.4e38, or if y
      *  vanishes because all changes are below 1e-45 (16 bits: 1e-40). Elements of a step are limited to 3.4e38, and
-     *  elements as small as those bounds become 0. Scale x and f so that this does not matter; otherwise the solve may
-     *  find no lower f. */
+     *  elements below 1e-45 (16 bits: 1e-40) become 0. Scale x and f so that this does not matter; otherwise the solve
+     *  may find no lower f. */
     CUDA_OPT_HISTORY_BITS = 111,
     /** INITIAL_HESSIAN chooses B0, the initial approximation of the Hessian. Its values are
      *  CUDA_OPT_INITIAL_HESSIAN_SCALAR (default), CUDA_OPT_INITIAL_HESSIAN_DIAGONAL and
@@ -283,18 +284,18 @@ enum {
     CUDA_OPT_ROUND_ITERATIONS = 123,
 
     /* The real settings, for cuda_opt_set_real() and cuda_opt_get_real(), follow. */
-    /** EPS is the tolerance of VA15's stopping test: the solve has converged when ||P g||_2 < EPS * max(1, ||x||_2).
-     *  Range: >= 0; default 0: off. The test depends on the units of x and f. It is not applied at an iterate whose
-     *  line search used MAXFEV evaluations. If f has no minimum, ||x|| grows there, and the test would be satisfied
-     *  only because x is large. */
+    /** EPS is the tolerance of the stopping test of VA15 (Nocedal's L-BFGS code): the solve has converged when ||P
+     *  g||_2 < EPS * max(1, ||x||_2). Range: >= 0; default 0: off. The test depends on the units of x and f. It is not
+     *  applied at an iterate whose line search used MAXFEV evaluations. If f has no minimum, ||x|| grows there, and the
+     *  test would be satisfied only because x is large. */
     CUDA_OPT_EPS = 200,
     /** PGTOL is the tolerance of the projected gradient: the solve has converged when ||P g||_inf <= PGTOL. Range: >=
      *  0; default 1e-5; 0: only P g = 0 satisfies the test. SciPy calls this tolerance gtol. */
     CUDA_OPT_PGTOL = 201,
     /** FACTR is the tolerance of the decrease of f: the solve has converged when f_k - f_{k+1} <= FACTR * 2.22e-16 *
      *  max(|f_k|, |f_{k+1}|, 1). Range: >= 0; default 1e7; 0: off. FACTR is SciPy's ftol / 2.22e-16. If ROBUST is 1,
-     *  three further conditions are required: f has not risen, the step was not a first one along -g, and the condition
-     *  of RELATIVE_GTOL is satisfied. */
+     *  three further conditions are required: f has not risen, the step was not the first one along -g, whose length is
+     *  an estimate, and the condition of RELATIVE_GTOL is satisfied. */
     CUDA_OPT_FACTR = 202,
     /** F_TARGET ends the solve as converged when f <= F_TARGET. The default -Inf means off. */
     CUDA_OPT_F_TARGET = 203,
@@ -317,11 +318,11 @@ enum {
     /** MAX_SECONDS limits the wall time since the first call. Range: >= 0; default 0: no limit. Each call tests the
      *  limit, and on CUDA also while it waits for the stream. */
     CUDA_OPT_MAX_SECONDS = 209,
-    /** RELATIVE_GTOL is a further condition for the stopping test FACTR if ROBUST is 1. FACTR then ends a solve only if
-     *  the 2-norm of the vector with the elements x_i (P g)_i is at most max(RELATIVE_GTOL, 10 sqrt(FACTR * 2.22e-16))
-     *  * max(|f|, 1). Otherwise the solve restarts along -g with an empty history. FACTR then ends it if, since the
-     *  restart, f has fallen by at most 1e-4 * max(|f|, 1) in five iterations or more. Range: >= 0; default 5e-4;
-     *  infinity removes this condition. */
+    /** RELATIVE_GTOL is a further condition for the stopping test FACTR if ROBUST is 1. Let v be the vector with the
+     *  elements v_i = x_i (P g)_i. FACTR then ends a solve only if ||v||_2 <= max(RELATIVE_GTOL, 10 sqrt(FACTR *
+     *  2.22e-16)) * max(|f|, 1). Otherwise the solve restarts along -g with an empty history. FACTR then ends it if,
+     *  since the restart, f has fallen by at most 1e-4 * max(|f|, 1) in five iterations or more. Range: >= 0; default
+     *  5e-4; infinity removes this condition. */
     CUDA_OPT_RELATIVE_GTOL = 210,
     /** ROUNDING is the tolerance for rounding errors of f if ROBUST is 1. Range: >= 0; default 100; 0: off. A solve
      *  that finds no lower f counts as converged if the model predicts only a small fall of f. This fall must be at
@@ -353,9 +354,10 @@ enum {
     CUDA_OPT_SKIPPED_UPDATES = 305,
     /** CAUCHY_SEGMENTS is the number of segments of the projected path that were searched, in all iterations. */
     CUDA_OPT_CAUCHY_SEGMENTS = 306,
-    /** LINE_SEARCH_INFO says how the last line search ended, with the numbers of the manual of 2013. 0: improper input;
-     *  1: both conditions are satisfied; 2: the interval of uncertainty is narrower than XTOL; 3: MAXFEV evaluations
-     *  were used; 4: the step is at STPMIN; 5: the step is at STPMAX; 6: rounding errors prevent progress. */
+    /** LINE_SEARCH_INFO says how the last line search ended, with the numbers of the 2013 manual of L-BFGS for
+     *  GPU-CUDA. 0: improper input; 1: both conditions are satisfied; 2: the interval of uncertainty is narrower than
+     *  XTOL; 3: MAXFEV evaluations were used; 4: the step is at STPMIN; 5: the step is at STPMAX; 6: rounding errors
+     *  prevent progress. */
     CUDA_OPT_LINE_SEARCH_INFO = 307,
     CUDA_OPT_REFRESHES = 308,       /**< REFRESHES counts how often the history was dropped after a breakdown. */
     CUDA_OPT_CUTS = 309,            /**< CUTS counts the reductions of a step because f or g was not finite. */
@@ -378,7 +380,8 @@ enum {
     CUDA_OPT_MEMORY = CUDA_OPT_HISTORY_SIZE, /**< Former name of CUDA_OPT_HISTORY_SIZE. */
     CUDA_OPT_PRECISION = 318,       /**< PRECISION is the number of bits of an element of x: 64 or 32. */
     /** SUBSPACE_TRUNCATIONS counts the iterations whose projected subspace step was truncated. The reason is that the
-     *  step was not a descent direction, or hardly one with a learned diagonal (Morales, Nocedal 2011). */
+     *  step was not a descent direction (Morales, Nocedal 2011); with a learned diagonal, a step that is hardly a
+     *  descent direction is truncated as well. */
     CUDA_OPT_SUBSPACE_TRUNCATIONS = 319,
     /* The next three results describe the last search direction whose first trial point was evaluated. */
     /** CAUCHY_FREE_COUNT is the number of variables that are free at the generalized Cauchy point. */
@@ -444,15 +447,18 @@ CUDA_OPT_API void cuda_opt_destroy(cuda_opt **s);
 /** Set bounds l <= x <= u. The arrays remain yours; they are read in every iteration and must not change until the
  *  solve ends. Call this before the first call of cuda_opt_solve(), which checks that l_i <= u_i and that no bound is
  *  NaN.
- *  @param lower  n values in the memory space of x; -INFINITY: no bound. NULL: use cuda_opt_set_uniform_bounds()
- *  @param upper  n values in the memory space of x; +INFINITY: no bound. NULL: use cuda_opt_set_uniform_bounds()
+ *  @param lower  n values in the memory space of x; -INFINITY: no bound. NULL: the bound of
+ *                cuda_opt_set_uniform_bounds() applies
+ *  @param upper  n values in the memory space of x; +INFINITY: no bound. NULL: the bound of
+ *                cuda_opt_set_uniform_bounds() applies
  *  @return 0 or CUDA_OPT_MISUSE */
 CUDA_OPT_API int cuda_opt_set_bounds(cuda_opt *s, const double *lower, const double *upper);
 /** Does the same as cuda_opt_set_bounds(), for a handle that cuda_opt_create_f32() created. */
 CUDA_OPT_API int cuda_opt_set_bounds_f32(cuda_opt *s, const float *lower, const float *upper);
 /** Set bounds that are the same for all variables and need no arrays; for x >= 0 pass (0, INFINITY). The lower bound
  *  applies unless cuda_opt_set_bounds() has set an array of lower bounds, before or after this call. The same holds for
- *  the upper bound. Call this before the first call of cuda_opt_solve(). A search does not support it.
+ *  the upper bound. Call this before the first call of cuda_opt_solve(). A pattern search does not support this
+ *  function.
  *  @param lower  -INFINITY, the default: no lower bound
  *  @param upper  +INFINITY, the default: no upper bound
  *  @return 0; CUDA_OPT_IMPROPER_INPUT for NaN and for bounds that no finite x satisfies (the former bounds remain);
@@ -470,8 +476,8 @@ CUDA_OPT_API int cuda_opt_set_uniform_bounds_f32(cuda_opt *s, float lower, float
  *  s z. After the end, g is your g at x, or differs from it by a rounding error if the best iterate was restored. If
  *  the scales are powers of two, nothing is rounded.
  *  The workspace needs two more vectors of n elements, and one more for your diagonal if there is one. It also needs
- *  one for each side of the box that has an array of bounds, or that has a finite uniform bound other than 0 while
- *  scales is an array. Each evaluation reads or writes 6 more vectors, and 2 for each such side.
+ *  one vector for each side of the box that has an array of bounds. If `scales` is an array, this also holds for a side
+ *  with a finite uniform bound other than 0. Each evaluation reads or writes 6 more vectors, and 2 for each such side.
  *  On a rank, pass the scales of the handle's part; other ranks may have none. A search and a batch do not support
  *  scales. The array belongs to you, is read in every call and must not change until the solve ends. Call this before
  *  the first call of cuda_opt_solve(), which checks the scales. A checkpoint can be loaded only with the same scales,
@@ -515,12 +521,12 @@ CUDA_OPT_API int cuda_opt_set_stream(cuda_opt *s, void *stream);
 CUDA_OPT_API int cuda_opt_set_log(cuda_opt *s, void (*write_line)(void *user, const char *line), void *user);
 
 /** Continue the solve until you have to execute a task or the solve has ended. The beginning of this file explains the
- *  loop. All arrays are in the handle's memory space (device memory on CUDA).
+ *  loop. All arrays are in the handle's memory space (device memory on CUDA). The three pointers must be the same in
+ *  each call of one solve. The arrays must not overlap each other, the bounds or the diagonal.
  *  @param x  n values. In the first call x is the start, which is moved into the box. The library writes to x in later
  *            calls; you must not
  *  @param f  one value, in which you store f(x)
- *  @param g  n values The three pointers must be the same in each call of one solve. The arrays must not overlap each
- *            other, the bounds or the diagonal.
+ *  @param g  n values, in which you store the gradient at x
  *  @return a task > 0, CUDA_OPT_CONVERGED, or a negative code. After a code <= 0, call cuda_opt_reset() or
  *          cuda_opt_warm_start() before the next solve */
 CUDA_OPT_API int cuda_opt_solve(cuda_opt *s, double *x, double *f, double *g);

@@ -162,7 +162,7 @@ class Handle {
     int64_t own_;
 };
 
-/** An array in the memory space of a handle, which frees its memory. */
+/** An array in the memory space of a handle. Its destructor frees the memory. */
 template <class T> class Array {
   public:
     /** Allocates `size` values, which are not initialised.

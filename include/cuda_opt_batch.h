@@ -80,10 +80,11 @@ enum {
  *                  For a problem with fewer variables, fix the remaining ones by l_i = u_i
  *  @param count    number of problems, >= 1
  *  @param m        number of correction pairs, 1 to 64. Per problem the workspace has 2m + 8 vectors of n elements (n
- *                  rounded up to a multiple of 4), one more if the initial Hessian is a diagonal, and 3 kB for m = 5, 5
- *                  kB for m = 10, 12 kB for m = 20. For 5,000 problems or more of at most 32 variables CUDA reserves
- *                  local memory in addition: on an H200 about 2.2 GB if m = 5 and there are bounds or a diagonal, about
- *                  4.0 GB if m = 10 and the initial Hessian is a scalar (docs/batch.md)
+ *                  rounded up to a multiple of 4), and one more if the initial Hessian is a diagonal. It also has 3 kB
+ *                  for m = 5, 5 kB for m = 10, 12 kB for m = 20. For 5,000 problems or more of at most 32 variables
+ *                  CUDA reserves local memory in addition. On an H200 this is about 2.2 GB if m = 5 and there are
+ *                  bounds or a diagonal. It is about 4.0 GB if m = 10 and the initial Hessian is a scalar
+ *                  (docs/batch.md)
  *  @param backend  CUDA_OPT_BACKEND_AUTO, _CUDA or _HOST
  *  @return as cuda_opt_create() */
 CUDA_OPT_API int cuda_opt_create_batch(cuda_opt **out, int64_t n, int64_t count, int32_t m, int32_t backend);
@@ -93,8 +94,10 @@ CUDA_OPT_API int cuda_opt_create_batch_f32(cuda_opt **out, int64_t n, int64_t co
 /** Set different bounds for each problem, instead of those of cuda_opt_set_bounds(). The arrays remain yours, and must
  *  not change until the batch ends. Call this before the first call of cuda_opt_batch_solve(). A problem with l_i > u_i
  *  or with a bound that is NaN ends with CUDA_OPT_IMPROPER_INPUT; the others continue.
- *  @param lower  count rows of n values in the memory space of x; NULL: use cuda_opt_set_uniform_bounds()
- *  @param upper  count rows of n values in the memory space of x; NULL: use cuda_opt_set_uniform_bounds()
+ *  @param lower  count rows of n values in the memory space of x; NULL: the bound of cuda_opt_set_uniform_bounds()
+ *                applies
+ *  @param upper  count rows of n values in the memory space of x; NULL: the bound of cuda_opt_set_uniform_bounds()
+ *                applies
  *  @return 0 or CUDA_OPT_MISUSE */
 CUDA_OPT_API int cuda_opt_batch_set_bounds(cuda_opt *s, const double *lower, const double *upper);
 /** Does the same as cuda_opt_batch_set_bounds(), for a handle that cuda_opt_create_batch_f32() created. */
@@ -114,15 +117,15 @@ CUDA_OPT_API int cuda_opt_batch_set_diagonal(cuda_opt *s, const double *diagonal
 CUDA_OPT_API int cuda_opt_batch_set_diagonal_f32(cuda_opt *s, const float *diagonal);
 /** Continue all active problems until each needs an evaluation or has ended. After the first call nothing is allocated,
  *  unless bounds or a diagonal initial Hessian are added or removed between two batches of a handle. All arrays are in
- *  the handle's memory space.
+ *  the handle's memory space. The three pointers must be the same in each call of one batch. The arrays must not
+ *  overlap each other or the bounds.
  *  @param x  count rows of n values. In the first call: the starts, which are moved into their boxes
  *  @param f  count values. Only those of problems whose evaluation was requested are read
- *  @param g  count rows of n values The three pointers must be the same in each call of one batch. The arrays must not
- *            overlap each other or the bounds.
- *  @return CUDA_OPT_EVALUATE_BATCH, or, when all problems have ended, CUDA_OPT_CONVERGED if all have converged,
- *          otherwise the code of the first problem that has not. x, f and g then have the best iterates. A failure of
- *          the whole batch also returns a negative code. After a code <= 0, call cuda_opt_reset() before the next
- *          batch */
+ *  @param g  count rows of n values
+ *  @return CUDA_OPT_EVALUATE_BATCH while there are active problems. When all problems have ended, x, f and g have their
+ *          best iterates; the code is CUDA_OPT_CONVERGED if all have converged, otherwise that of the first problem
+ *          that has not. A failure of the whole batch also returns a negative code. After a code <= 0, call
+ *          cuda_opt_reset() before the next batch */
 CUDA_OPT_API int cuda_opt_batch_solve(cuda_opt *s, double *x, double *f, double *g);
 /** Does the same as cuda_opt_batch_solve(), for a handle that cuda_opt_create_batch_f32() created. */
 CUDA_OPT_API int cuda_opt_batch_solve_f32(cuda_opt *s, float *x, double *f, float *g);

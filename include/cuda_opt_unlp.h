@@ -50,9 +50,10 @@ extern "C" {
 typedef void (*cuda_opt_unlp_function)(int n, double *dev_x, double *dev_objf, double *dev_grad);
 
 /** Minimise f. If eval_fg is not NULL, one call computes the whole solve. If it is NULL, the solve works by reverse
- *  communication as in VA15, and *dev_istate requests the evaluation to execute before the next call.
+ *  communication as in VA15 (Nocedal's L-BFGS code), and *dev_istate requests the evaluation to execute before the next
+ *  call.
  *  @param n            number of variables, >= 1
- *  @param m            number of correction pairs, >= 1; 3 to 7 are VA15's advice
+ *  @param m            number of correction pairs, >= 1; VA15 recommends 3 to 7
  *  @param eval_fg      the function, or NULL
  *  @param dev_x        n values: the start, then the iterates; at the end the best iterate
  *  @param dev_objf     one value: f at dev_x
@@ -61,13 +62,15 @@ typedef void (*cuda_opt_unlp_function)(int n, double *dev_x, double *dev_objf, d
  *                      elements. It is read at every iterate after cuda_opt_unlp_enable_first_Hessian(1), otherwise not
  *                      used
  *  @param dev_workvec  n (2m + 1) + 2m values, or NULL. It is not used, because the solver allocates its own workspace
- *  @param eps          >= 0: converged when ||g|| < eps * max(1, ||x||)
+ *  @param eps          >= 0: the solve has converged when ||g|| < eps * max(1, ||x||)
  *  @param dev_istate   in: with eval_fg any value; otherwise 0 to begin, then the value that the last call returned.
- *                      Out: 1 (if eval_fg is NULL): store f and g at dev_x in dev_objf and dev_grad, and call again; 2
- *                      (if eval_fg is NULL): store the diagonal in dev_hess, and call again; 0: converged; -1: the line
- *                      search failed; -2: an element of the diagonal is not positive and finite; -3: an argument or a
- *                      setting is improper; other negative codes are those of cuda_opt.h, for example -10 when icall is
- *                      reached
+ *                      Out:
+ *                      1 (if eval_fg is NULL): store f and g at dev_x in dev_objf and dev_grad, and call again;
+ *                      2 (if eval_fg is NULL): store the diagonal in dev_hess, and call again;
+ *                      0: converged;
+ *                      -1: the line search failed; -2: an element of the diagonal is not positive and finite;
+ *                      -3: an argument or a setting is improper; other negative codes are those of cuda_opt.h, for
+ *                      example -10 when icall is reached
  *  @return the value of *dev_istate, so that you need not copy it to the host. The value is returned also if
  *          *dev_istate cannot be written
  *
@@ -77,22 +80,23 @@ typedef void (*cuda_opt_unlp_function)(int n, double *dev_x, double *dev_objf, d
 CUDA_OPT_API int cuda_opt_unlp_solve(int n, int m, cuda_opt_unlp_function eval_fg, double *dev_x, double *dev_objf,
                                      double *dev_grad, double *dev_hess, double *dev_workvec, double eps,
                                      int *dev_istate);
-/** The function that a program which includes this header calls under the name cuda_opt_unlp_solve(). A macro maps the
- *  name to this function. The library libcuda_opt_unlp has another function named cuda_opt_unlp_solve, with the
- *  manual's order of arguments. Because of the macro, the program calls the function of this header even if it is
- *  linked with that library. */
+/** A program that includes this header and calls cuda_opt_unlp_solve() calls this function, because a macro replaces
+ *  the name. The library libcuda_opt_unlp has another function named cuda_opt_unlp_solve, with the manual's order of
+ *  arguments. Because of the macro, the program calls the function of this header even if it is linked with that
+ *  library. */
 CUDA_OPT_API int cuda_opt_unlp_solve_n_first(int n, int m, cuda_opt_unlp_function eval_fg, double *dev_x,
                                              double *dev_objf, double *dev_grad, double *dev_hess, double *dev_workvec,
                                              double eps, int *dev_istate);
 /** @cond */
 #define cuda_opt_unlp_solve cuda_opt_unlp_solve_n_first
 /** @endcond */
-/** The type of the user's function with the order of arguments of the 2013 manual, in which n is the last one. */
+/** The type of the user's function with the order of arguments of the 2013 manual of L-BFGS for GPU-CUDA, in which n is
+ *  the last one. */
 typedef void (*cuda_opt_unlp_manual_function)(double *dev_x, double *dev_objf, double *dev_grad, int n);
-/** Minimise as cuda_opt_unlp_solve() of the 2013 manual does. A program that includes cu_lbfgs_dp.h calls this function
- *  by the name cuda_opt_unlp_solve. The arguments of the user's function are x, f, g, n. Unless this thread has set
- *  other values, iprint is (1, 0) and XTOL is 2.220446e-16, the machine epsilon. The log has the header of the manual,
- *  and its counts and times at the end. */
+/** Minimise as cuda_opt_unlp_solve() of the 2013 manual of L-BFGS for GPU-CUDA does. A program that includes
+ *  cu_lbfgs_dp.h calls this function by the name cuda_opt_unlp_solve. The arguments of the user's function are x, f, g,
+ *  n. Unless this thread has set other values, iprint is (1, 0) and XTOL is 2.220446e-16, the machine epsilon. The log
+ *  has the header of the manual, and its counts and times at the end. */
 CUDA_OPT_API int cuda_opt_unlp_manual_solve(int n, int m, cuda_opt_unlp_manual_function eval_fg, double *dev_x,
                                             double *dev_objf, double *dev_grad, double *dev_hess, double *dev_workvec,
                                             double eps, int *dev_istate);
@@ -101,10 +105,15 @@ CUDA_OPT_API int cuda_opt_unlp_manual_solve(int n, int m, cuda_opt_unlp_manual_f
  *  @return 0, or -3 if there is no such solve */
 CUDA_OPT_API int cuda_opt_unlp_release(const int *dev_istate);
 /** Returns how the last line search in a solve of the calling thread ended. The numbers are those of the line search
- *  routine MCSRCH (More, Thuente): 0: no line search has ended since the last start of a solve, for example because an
- *  argument is improper (*dev_istate = -3); 1: sufficient decrease and the curvature condition hold; 2: the relative
- *  width of the interval of uncertainty is at most XTOL; 3: maxfev evaluations were made; 4: the step is at STPMIN; 5:
- *  the step is at STPMAX; 6: rounding errors prevent further progress. */
+ *  routine MCSRCH (More, Thuente):
+ *  0: no line search has ended since the last start of a solve, for example because an argument is improper
+ *  (*dev_istate = -3);
+ *  1: sufficient decrease and the curvature condition hold;
+ *  2: the relative width of the interval of uncertainty is at most XTOL;
+ *  3: maxfev evaluations were made;
+ *  4: the step is at STPMIN;
+ *  5: the step is at STPMAX;
+ *  6: rounding errors prevent further progress. */
 CUDA_OPT_API int cuda_opt_unlp_info(void);
 /** Returns one English sentence about the last call of this thread. The result is never NULL, and is valid until the
  *  next call. */
@@ -123,7 +132,8 @@ CUDA_OPT_API int cuda_opt_unlp_change_eps(double eps);
  *  iterate; 1 prints also the first x and g, 2 also every x, and 3 also every g. */
 CUDA_OPT_API int cuda_opt_unlp_set_iprint(int frequency, int type);
 /** Set the tolerance of the line search's curvature condition |phi'(t)| <= gtol * |phi'(0)|; default 0.9. If gtol <=
- *  1e-4 or gtol >= 1, the next solve sets the tolerance back to 0.9, and writes a warning to the log if there is one.
+ *  1e-4 or gtol >= 1, the next solve sets the tolerance back to 0.9. It then writes a warning to the log if there is
+ *  one.
  *  @return 0, or 1 if gtol will be set back */
 CUDA_OPT_API int cuda_opt_unlp_set_GTOL(double gtol);
 /** Set the smallest step of a line search; >= 0, default 1e-20. If stpmin > stpmax, a solve ends with -3. */

@@ -116,9 +116,9 @@ struct BatchEnd {
 
 /** The settings of a batch. */
 struct BatchOptions {
-    /** The stopping tests, limits and tolerances of cuda_opt.h by their names in lower case, with the same defaults.
-     *  The members metric, history_bits, product_bits, log_frequency, log_type, report_iterates and max_seconds have no
-     *  effect in a batch. */
+    /** The settings of cuda_opt.h for stopping tests, limits and tolerances. Each member has the name of its key in
+     *  lower case, and the same default. The members metric, history_bits, product_bits, log_frequency, log_type,
+     *  report_iterates and max_seconds have no effect in a batch. */
     Settings settings{};
     /** The number of threads on the host, if the program uses OpenMP; 0: all processors of the machine. */
     int threads = 0;
@@ -214,7 +214,7 @@ class HostBatch {
         return taken;
     }
 
-    // The workspace of a problem without bounds is smaller. It fits into that of a problem with bounds.
+    // This is the workspace of a problem with bounds. A problem without bounds needs less.
     static constexpr int64_t working_bytes = batch::workspace_bytes(Shape<true>{}),
                              vectors_bytes = batch::vectors_bytes<Real>(Shape<true>{});
     static constexpr std::size_t memory_of_thread =
@@ -345,8 +345,8 @@ class CudaBatch {
         int blocks = 0, of_block = batch::warps_of_block;
     };
 
-    // Prepares the kernel with one thread per problem whose persistent data is in shared memory. The number of blocks
-    // is set to 0 if the device has too little shared memory.
+    // Prepares the kernel with one thread per problem that keeps the state of each problem in shared memory. The number
+    // of blocks is set to 0 if the device has too little shared memory.
     template <bool bounds> cudaError_t prepare_in_shared() {
         InShared &prepared = in_shared_[bounds];
         int blocks = 0, resident = 0;

@@ -11,9 +11,9 @@
  * All ranks receive the same tasks and codes, and have the same f, norms and counts to the last bit. Therefore all
  * ranks have to make the same calls with the same settings, except THREADS, TIMED, REPORT_ITERATES, IPRINT_FREQUENCY
  * and IPRINT_TYPE. A failure on one rank ends the solve on all ranks at the next exchange. cuda_opt_request_stop() for
- * one rank ends it on all ranks at the first evaluation that would follow the next exchange. All ranks receive the same
- * code, and a message that names the rank. Until then the rank that failed receives the same tasks as the others; its
- * x, f and g may be lost. cuda_opt_save() and cuda_opt_load() are not available. See docs/ranks.md. */
+ * one rank ends the solve on all ranks at the first evaluation that would follow the next exchange. All ranks receive
+ * the same code, and a message that names the rank. Until then the rank that failed receives the same tasks as the
+ * others; its x, f and g may be lost. cuda_opt_save() and cuda_opt_load() are not available. See docs/ranks.md. */
 #ifndef CUDA_OPT_RANKS_H
 #define CUDA_OPT_RANKS_H
 
@@ -67,8 +67,8 @@ CUDA_OPT_API int cuda_opt_fail_rank(cuda_opt *s, const char *why);
  *  segments in an order that depends on n only. Therefore results have the same bits for any number of ranks if the
  *  part of each rank begins and ends at the boundary of a segment. On the host they also equal the results of one
  *  handle without ranks. Otherwise the bits depend on the parts.
- *  To distribute the variables evenly over R ranks, let S = cuda_opt_segments(n), and give rank r the segments from r S
- *  / R to (r + 1) S / R.
+ *  To distribute the variables evenly over R ranks, let S = cuda_opt_segments(n). Then give rank r the segments from r
+ *  S / R to (r + 1) S / R.
  *  @return the number of segments; 0 for n < 1 */
 CUDA_OPT_API int64_t cuda_opt_segments(int64_t n);
 /** Returns the index of the first variable of a segment. Variables and segments are counted from 0. If the number of

@@ -100,15 +100,16 @@ struct SearchOptions {
     /** The number of halvings until the smallest step, steps / 2^halvings, which is not used for trials. Range: 1 to
      *  1000. */
     int halvings = 16;
-    AtSmallestStep at_smallest = AtSmallestStep::restart_step; /**< How a walk proceeds at the smallest step. */
-    bool history = false; /**< True to store the best value after each iteration. */
+    /** The choice of how a walk proceeds when its step is the smallest one. */
+    AtSmallestStep at_smallest = AtSmallestStep::restart_step;
+    bool history = false; /**< If true, the search stores the best value after each iteration. */
     /** run() ends after the iteration or round in which this time limit is exceeded; 0: no limit. */
     double max_seconds = 0;
     /** The number of threads on the host, if the program uses OpenMP; 0: all processors. */
     int threads = 0;
     void *stream = nullptr; /**< The cudaStream_t on CUDA; NULL: the legacy default stream. */
     /** The number of threads per walk on CUDA, 1 or 32. 0 selects 32 for few walks of many variables, otherwise 1. The
-     *  results of the walks do not depend on it. It is always 1 for objectives with `sums` or `reach`. */
+     *  results of the walks do not depend on this number. It is always 1 for objectives with `sums` or `reach`. */
     int lanes = 0;
     /** The number of iterations per round, >= 0; 0: no rounds. After each round all walks start again from new random
      *  points, with the first step; their best points are kept. Rounds cannot be combined with AtSmallestStep::stop. A

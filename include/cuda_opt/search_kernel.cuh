@@ -92,7 +92,8 @@ template <class Real> __global__ void not_begun_kernel(RulesOf<Real> rules, Walk
     if (w < rules.walks) walks.walk[w] = not_begun();
 }
 
-/** Computes one summary per block: the best value and the counts of the block's walks. */
+/** Computes one summary per block, for the walks of the block: the best value and the numbers of evaluations and of
+ *  active walks. */
 template <class Real>
 __global__ void summary_kernel(RulesOf<Real> rules, WalksOf<Real> walks, SearchSummary *of_block) {
     __shared__ alignas(SearchSummary) unsigned char storage[summary_threads * sizeof(SearchSummary)];

@@ -76,11 +76,12 @@ template <class Objective, class Real, Offers = offers<Objective>(0)> struct Tal
     CUDA_OPT_SEARCH_HD Trial trial(const Objective &f, const Point &x, int j, int n, Real at) const {
         return {at, ranked(Real(f(Polled<Point>{x, j, at}, n)))};
     }
-    /** Called after a trial was accepted, with the new point x. Full evaluations have no data to update. */
+    /** This function is called after a trial was accepted, with the new point x. Full evaluations have no data to
+     *  update. */
     template <class Point> CUDA_OPT_SEARCH_HD void take(const Objective &, const Point &, int, const Trial &) {}
-    /** Called after the trials of coordinate j. Full evaluations have no data to update. */
+    /** This function is called after the trials of coordinate j. Full evaluations have no data to update. */
     template <class Point> CUDA_OPT_SEARCH_HD void pass(const Objective &, const Point &, int, int) {}
-    /** Called after an iteration. It returns f as a full evaluation computes it. */
+    /** This function is called after an iteration. It returns f as a full evaluation computes it. */
     template <class Point> CUDA_OPT_SEARCH_HD Real close(const Objective &, const Point &, int, Real value) {
         return value;
     }
@@ -166,8 +167,8 @@ template <class Objective, class Real> struct Tally<Objective, Real, Offers::sum
 template <class Objective, class Real> struct Tally<Objective, Real, Offers::reach> {
     using Trial = TrialOf<Real>;
     static constexpr int R = Objective::reach; /**< Term j depends on the coordinates from j - R to j + R. */
-    /** The value of f without the terms that depend on coordinate j, the one that is being polled. */
-    Real rest, fresh = 0; /**< The sum of the final terms. */
+    Real rest,                                 /**< The value of f without the terms that depend on coordinate j. */
+        fresh = 0;                             /**< The sum of the final terms. */
 
     template <class Point>
     CUDA_OPT_SEARCH_HD Real sum_of(const Objective &f, const Point &x, int first, int last, int n) const {

@@ -1,2 +1,3 @@
-/* The 2013 manual of L-BFGS for GPU-CUDA includes cu_lbfgs_dp.h by the name of this file in its specification. */
+/* In its specification, the 2013 manual of L-BFGS for GPU-CUDA calls the header cu.lbfgs_dp.h; its usual name is
+ * cu_lbfgs_dp.h. */
 #include "cu_lbfgs_dp.h"

@@ -8,10 +8,10 @@
 
 #include <cuda_opt_unlp.h>
 
-/* In libcuda_opt, cuda_opt_unlp_solve() calls the user's function with n as the first argument. In the manual of 2013 n
- * is the last argument. This macro selects the function with the manual's order. A program that declares the function
- * itself, without this header, has to be linked with libcuda_opt_unlp, in which cuda_opt_unlp_solve has the manual's
- * order. */
+/* In libcuda_opt, cuda_opt_unlp_solve() calls the user's function with n as the first argument. In the 2013 manual of
+ * L-BFGS for GPU-CUDA n is the last argument. This macro selects the function with the manual's order. A program that
+ * declares the function itself, without this header, has to be linked with libcuda_opt_unlp, in which
+ * cuda_opt_unlp_solve has the manual's order. */
 #undef cuda_opt_unlp_solve
 #define cuda_opt_unlp_solve cuda_opt_unlp_manual_solve
 
@@ -28,8 +28,9 @@ static inline int getNumBlocksAndThreads(int n, int *blocks, int *threads) {
     return cuda_opt_unlp_getNumBlocksAndThreads(n, blocks, threads);
 }
 
-/* The manual of 2013 describes my_reduce with eight arguments, but calls it with six in its example. The library
- * chooses the numbers of threads and blocks by n, so the arguments for them and d_odata are not used. */
+/* The 2013 manual of L-BFGS for GPU-CUDA describes my_reduce with eight arguments, but calls it with six in its
+ * example. The library chooses the numbers of threads and blocks by n, so the arguments for them and d_odata are not
+ * used. */
 static inline int cuda_opt_manual_reduce_8(int n, int numThreads, int numBlocks, int maxThreads, int maxBlocks,
                                            double *d_idata, double *d_odata, double *d_result) {
     (void)numThreads, (void)numBlocks, (void)maxThreads, (void)maxBlocks, (void)d_odata;
@@ -59,8 +60,8 @@ static inline int my_reduce(int n, int numThreads, int numBlocks, double *d_idat
     (__VA_ARGS__)
 #endif
 
-/* The example of the 2013 manual calls cudaThreadSynchronize(), which CUDA 13 no longer has. nvcc includes
- * cuda_runtime.h automatically. A program for another compiler has to include it before this file. */
+/* The example of the 2013 manual of L-BFGS for GPU-CUDA calls cudaThreadSynchronize(), which CUDA 13 no longer has.
+ * nvcc includes cuda_runtime.h automatically. A program for another compiler has to include it before this file. */
 #if defined(CUDART_VERSION) && !defined(cudaThreadSynchronize)
 #if CUDART_VERSION >= 13000
 static inline cudaError_t cudaThreadSynchronize(void) { return cudaDeviceSynchronize(); }

@@ -28,7 +28,7 @@ struct cuda_opt {
     cudaopt::GradientCheck::Result check_result;   // The result of the last gradient check.
     bool checked = false;                          // True if a gradient check has been completed.
 
-    // The two functions return the message of the handle, for writing and for reading.
+    // The next two functions return the message of the handle, for writing and for reading.
     cudaopt::Message &message() {
         return solver ? solver->new_message() : search ? search->message() : batch ? batch->message() : failure_message;
     }

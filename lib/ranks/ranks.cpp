@@ -7,7 +7,7 @@ namespace cudaopt {
 
 namespace {
 
-// The variables of all ranks that one exchange gathers need at most this number of bytes, unless one variable per rank
+// An exchange of variables gathers at most this number of bytes from all ranks together, unless one variable per rank
 // needs more.
 constexpr int64_t most_receive = int64_t{1} << 20;
 

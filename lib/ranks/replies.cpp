@@ -160,8 +160,8 @@ void Ranks::join_products(Reply &reply) {
             places_[rank] = packets_.payload_of<double>(rank);
             note(rank, std::isfinite(*places_[rank]));
         }
-        // All ranks return the whole f. If f is undefined on a rank, that value is used, otherwise that of the first
-        // rank.
+        // With CUDA_OPT_F_WHOLE all ranks return the whole f. If f is undefined on a rank, that value is used,
+        // otherwise that of the first rank.
         if (f_part_ == FPart::whole) f = *places_[not_finite_on_ < 0 ? 0 : not_finite_on_];
         else {
             join_places(places_, part_.ranks, [](double &to, double &from) { to += from; });

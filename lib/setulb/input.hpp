@@ -15,7 +15,7 @@ Refusal refusal(const Call &call);
 // Projects x into the box, and sets the flags projected, constrained and boxed of lsave. Returns the number of
 // variables at their bounds.
 int move_into_box(const Call &call);
-// Writes the indices at which the arrays in the workspace wa begin to isave. L-BFGS-B 3.0 does so, and programs use
+// Writes to isave the indices at which the arrays in the workspace wa begin. L-BFGS-B 3.0 does so, and programs use
 // them to read wa. The function sets all other entries of isave and dsave to their values before the first evaluation.
 void prepare_entries(const Call &call);
 

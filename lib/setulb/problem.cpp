@@ -42,7 +42,7 @@ void Problem::start(const Call &call, const double *x, History history) {
 
 void Problem::set_bounds(const Call &call) {
     if (!call[constrained]) return check(cuda_opt_set_bounds(handle_.s, nullptr, nullptr));
-    // If all variables have nbd = 2, two bounds, the first step of L-BFGS-B 3.0 is 1 even if the bounds are infinite.
+    // If all variables have two bounds (nbd = 2), the first step of L-BFGS-B 3.0 is 1 even if the bounds are infinite.
     // Bounds that are the largest finite number have the same effect here.
     constexpr double most = std::numeric_limits<double>::max();
     const double infinity = call[boxed] ? most : std::numeric_limits<double>::infinity();

@@ -1,10 +1,10 @@
 // This file implements setulb with the calling sequence and the tasks of L-BFGS-B 3.0 by calls of the C interface of
 // cuda_opt.
 //
-// Between two calls the caller's arrays contain a part of the state of a solve: the start of the line search, counts
-// and tolerances. The history is in a handle of cuda_opt, which a number in isave, the ticket, identifies. The handle
-// may no longer exist, because the limit on saved problems was reached or because the arrays are a copy. In this case a
-// new handle starts from the start of the line search with an empty history.
+// Between two calls the caller's arrays contain a part of the state of a solve: the point at which the line search
+// started, counts and tolerances. The history is in a handle of cuda_opt, which a number in isave, the ticket,
+// identifies. The handle may no longer exist, because the limit on saved problems was reached or because the arrays are
+// a copy. In this case a new handle continues from the point at which the line search started, with an empty history.
 #include "cuda_opt_setulb.h"
 
 #include <chrono>
@@ -210,8 +210,8 @@ void reply(const Call &call, std::unique_ptr<Problem> problem, int task) {
     }
 }
 
-// Restarts the problem at the start of the line search, with f and g at this point. The correction pairs are kept if
-// the handle still exists.
+// Restarts the problem at the point at which the line search started, with f and g at this point. The correction pairs
+// are kept if the handle still exists.
 std::unique_ptr<Problem> at_base(const Call &call, std::unique_ptr<Problem> problem) {
     problem = started(call, call.base_x(), std::move(problem), Problem::History::retained);
     problem->put(call[f_base], call.base_g());
@@ -257,7 +257,7 @@ void continue_solve(const Call &call) {
     }
     // The solve continues at the caller's x, f and g if the caller has modified f or the task, as in L-BFGS-B 3.0. It
     // also does so if the handle no longer exists. There is one exception: if the handle was lost at a trial point of a
-    // line search, the solve continues at the start of the line search.
+    // line search, the solve continues at the point at which the line search started.
     const bool own_point = !problem || (at_start ? !problem->at_start() : at_iterate && *call.f != problem->f());
     if (!problem && !at_start && !at_iterate) call.restore_base();
     if (own_point && !accept_x(call)) return;

@@ -1,4 +1,4 @@
-// This file implements those functions of the interface of the 2013 manual (cuda_opt_unlp.h) that call CUDA.
+// This file implements those functions of the interface of the 2013 manual of L-BFGS for GPU-CUDA that call CUDA.
 #include <algorithm>
 #include <cstring>
 

@@ -1,5 +1,5 @@
-// This header declares those functions of the interface of the 2013 manual (cuda_opt_unlp.h) that call CUDA. In a build
-// without CUDA every pointer refers to host memory.
+// This header declares those functions of the interface of the 2013 manual of L-BFGS for GPU-CUDA that call CUDA. In a
+// build without CUDA every pointer refers to host memory.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 namespace cudaopt::unlp {
 
 constexpr int on_host = -1;
-constexpr int unknown_device = -2; // CUDA is available, but a query for a device failed.
+constexpr int unknown_device = -2; // This value states that CUDA is available, but could not determine the device.
 
 // Returns the number of the device that owns the memory, on_host for host memory, or unknown_device if CUDA fails.
 int device_of(const void *pointer);

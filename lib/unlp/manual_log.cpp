@@ -33,7 +33,7 @@ void print_time(const char *label, double milliseconds, long long parts = 1) {
 
 void ManualLog::write(void *log, const char *line) noexcept { static_cast<ManualLog *>(log)->write_line(line); }
 
-// Converts a line of the solver's log to the format of the 2013 manual and prints it.
+// Converts a line of the solver's log to the format of the 2013 manual of L-BFGS for GPU-CUDA and prints it.
 void ManualLog::write_line(const char *line) {
     char f[32], gnorm[32], step[32];
     long long iteration, evaluations;
@@ -69,8 +69,8 @@ void ManualLog::after_step(cuda_opt *s, int task) {
     step_ended_ = Clock::now();
     const double took = milliseconds(step_ended_ - step_began_);
     steps_.milliseconds += took;
-    // In the reverse communication of VA15, the first call already receives f and g. The first call of this solver is
-    // therefore not counted.
+    // In the reverse communication of VA15 (Nocedal's L-BFGS code), the first call already receives f and g. The first
+    // call of this solver is therefore not counted.
     if (last_task_ != 0) {
         steps_.count++;
         const bool before = searching_;
@@ -82,8 +82,8 @@ void ManualLog::after_step(cuda_opt *s, int task) {
     if (task <= 0) summary();
 }
 
-// Counts line searches and the calls of the routine mcsrch that VA15 would make. VA15 calls mcsrch once at the
-// beginning of a line search and once more with each f and g.
+// Counts line searches and the calls of the routine mcsrch that VA15 (Nocedal's L-BFGS code) would make. VA15 calls
+// mcsrch once at the beginning of a line search and once more with each f and g.
 void ManualLog::count_search(cuda_opt *s, int task) {
     const long long ended = result(s, CUDA_OPT_ITERATIONS) + result(s, CUDA_OPT_REFRESHES);
     if (searching_ && last_task_ == CUDA_OPT_EVALUATE_FG) searches_++;

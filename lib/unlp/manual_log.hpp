@@ -1,4 +1,4 @@
-// This header declares the log of a solve in the format of the 2013 manual (cuda_opt_unlp.h). It consists of the
+// This header declares the log of a solve in the format of the 2013 manual of L-BFGS for GPU-CUDA. It consists of the
 // manual's header, the lines of the solver, and a summary with counts and times.
 #pragma once
 

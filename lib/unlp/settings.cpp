@@ -60,7 +60,7 @@ int cuda_opt_unlp_set_iprint(int frequency, int type) {
 }
 
 int cuda_opt_unlp_set_GTOL(double gtol) {
-    // GTOL is not checked here but when a solve starts, as in VA15.
+    // GTOL is not checked here but when a solve starts, as in VA15 (Nocedal's L-BFGS code).
     settings().gtol = gtol;
     if (gtol > 1e-4 && gtol < 1) return 0;
     set_message("GTOL is %g, but has to be above 1e-4 and below 1: the next solve sets it back to %g", gtol,

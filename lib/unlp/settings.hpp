@@ -1,5 +1,5 @@
-// This header declares the settings of the interface of the 2013 manual (cuda_opt_unlp.h), and the message of its last
-// call. Each thread has its own settings and message.
+// This header declares the settings of the interface of the 2013 manual of L-BFGS for GPU-CUDA, and the message of its
+// last call. Each thread has its own settings and message.
 #pragma once
 
 #include <limits>
@@ -25,8 +25,8 @@ struct Settings {
     // chosen_xtol is true if the thread has set XTOL, chosen_iprint if it has set iprint.
     bool chosen_xtol = false, chosen_iprint = false;
 
-    // Returns the settings for solves with the order of arguments of the 2013 manual. They have the defaults of the
-    // manual, except for the values that the thread has set.
+    // Returns the settings for solves with the order of arguments of the 2013 manual of L-BFGS for GPU-CUDA. They have
+    // the defaults of the manual, except for the values that the thread has set.
     Settings as_manual() const {
         Settings same = *this;
         if (!chosen_xtol) same.xtol = std::numeric_limits<double>::epsilon();
@@ -39,7 +39,8 @@ struct Settings {
 
 Settings &settings();
 
-// Returns how the last completed line search of this thread's solves ended, with the numbers of the routine MCSRCH.
+// Returns how the last completed line search of this thread's solves ended, with the numbers of the line search routine
+// MCSRCH.
 int &last_info();
 
 // Stores the message of this thread.

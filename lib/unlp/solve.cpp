@@ -1,6 +1,6 @@
 // This file implements cuda_opt_unlp_solve by a handle of cuda_opt.h. It does so for the order of arguments of this
-// library and for that of the 2013 manual. A call performs either the whole solve with the caller's function, or one
-// step of the solve by reverse communication.
+// library and for that of the 2013 manual of L-BFGS for GPU-CUDA. A call performs either the whole solve with the
+// caller's function, or one step of the solve by reverse communication.
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -32,14 +32,15 @@ struct Arguments {
     double *x, *f, *g, *diagonal;
     double eps;
     int *state;
-    bool manual; // True if the call uses the conventions, defaults and log of the 2013 manual.
+    bool manual; // True if the call uses the conventions, defaults and log of the 2013 manual of L-BFGS for GPU-CUDA.
 
     Settings effective() const { return manual ? settings().as_manual() : settings(); }
 };
 
 struct Solve {
     int n, m;
-    // The log in the format of the 2013 manual. It is allocated separately, because the handle stores its address.
+    // The log in the format of the 2013 manual of L-BFGS for GPU-CUDA. It is allocated separately, because the handle
+    // stores its address.
     std::unique_ptr<ManualLog> log;
     Handle handle;
     int64_t searches_ended = 0; // The number of completed line searches.
@@ -90,7 +91,8 @@ int improper(const Arguments &a) {
     return 0;
 }
 
-// Checks GTOL as VA15 does: an invalid value is replaced by the default, and the solve is not rejected.
+// Checks GTOL as VA15 (Nocedal's L-BFGS code) does: an invalid value is replaced by the default, and the solve is not
+// rejected.
 void restore_gtol(bool logs) {
     Settings &mine = settings();
     if (mine.gtol > 1e-4 && mine.gtol < 1) return;
@@ -104,7 +106,8 @@ int apply_settings(Solve &solve, const Arguments &a) {
     restore_gtol(a.effective().logs());
     cuda_opt *const s = solve.handle.get();
     const Settings mine = a.effective();
-    // Values that the 2013 manual prescribes are set explicitly, because the library's defaults may differ.
+    // Values that the 2013 manual of L-BFGS for GPU-CUDA prescribes are set explicitly, because the library's defaults
+    // may differ.
     const struct {
         int32_t key;
         double value;
@@ -156,7 +159,8 @@ int start(Solve &solve, const Arguments &a) {
 }
 
 // Records how a line search ended, for cuda_opt_unlp_info(). During a line search the solver's result LINE_SEARCH_INFO
-// has a value that MCSRCH does not define. Therefore it is recorded only when a line search ends.
+// has a value that the line search routine MCSRCH does not define. Therefore it is recorded only when a line search
+// ends.
 void record_info(Solve &solve, int task) {
     int64_t iterations = 0, refreshes = 0, info = 0;
     cuda_opt_get_int(solve.handle.get(), CUDA_OPT_ITERATIONS, &iterations);

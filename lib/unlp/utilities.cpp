@@ -1,4 +1,4 @@
-// This file implements the utility functions of the 2013 manual (cuda_opt_unlp.h).
+// This file implements the utility functions of the 2013 manual of L-BFGS for GPU-CUDA.
 #include <algorithm>
 
 #include "cuda_opt_unlp.h"
