@@ -1,12 +1,12 @@
-! The C interface of cuda_opt for Fortran 2008 and later: constants and procedures have the names of cuda_opt.h,
-! which documents them. The two languages differ as follows:
+! This module is the C interface of cuda_opt for Fortran 2008 and later. Constants and procedures have the names of
+! cuda_opt.h, whose documentation also applies here. The two languages differ as follows:
 !
 !  - The handle and the arrays are of type(c_ptr). Arrays may be in device memory. c_loc(x) passes a Fortran array,
 !    which must be contiguous and have the target attribute; c_null_ptr is NULL.
 !  - Keys and tasks are integer(c_int), integer settings and results integer(c_int64_t).
-!  - cuda_opt_text() turns the C strings of cuda_opt_message, _version and _task_name into Fortran ones.
+!  - cuda_opt_text() converts the C strings of cuda_opt_message, _version and _task_name to Fortran strings.
 !
-! The module is distributed as source, because compiled modules are specific to a compiler: compile it with your
+! The module is distributed as source, because compiled modules are specific to a compiler. Compile it with your
 ! program. Programs with Fortran arrays on the host are shorter with the module cuda_opt_arrays.
 !
 !     use, intrinsic :: iso_c_binding
@@ -44,7 +44,7 @@ module cuda_opt
         CUDA_OPT_VERSION_MINOR = 2, &
         CUDA_OPT_VERSION_PATCH = 0
 
-    ! What a check of the gradient has found
+    ! The possible findings of a gradient check
     integer(c_int), parameter, public :: &
         CUDA_OPT_GRADIENT_CONSISTENT       = 0, &
         CUDA_OPT_GRADIENT_WRONG_SIGN       = 1, &
@@ -55,13 +55,13 @@ module cuda_opt
         CUDA_OPT_GRADIENT_KINK             = 6, &
         CUDA_OPT_GRADIENT_UNDECIDED        = 7
 
-    ! Backends
+    ! The backends
     integer(c_int), parameter, public :: &
         CUDA_OPT_BACKEND_AUTO = 0, &
         CUDA_OPT_BACKEND_CUDA = 1, &
         CUDA_OPT_BACKEND_HOST = 2
 
-    ! Tasks (> 0), success (0), and other return codes (< 0)
+    ! The tasks (> 0), success (0), and the other return codes (< 0)
     integer(c_int), parameter, public :: &
         CUDA_OPT_EVALUATE_FG         = 1, &
         CUDA_OPT_SUPPLY_DIAGONAL     = 2, &
@@ -84,7 +84,7 @@ module cuda_opt
         CUDA_OPT_MISUSE              = -40, &
         CUDA_OPT_STOPPED             = -41
 
-    ! Integer settings
+    ! The keys of integer settings
     integer(c_int), parameter, public :: &
         CUDA_OPT_MAX_ITERATIONS     = 100, &
         CUDA_OPT_MAX_EVALUATIONS    = 101, &
@@ -110,7 +110,7 @@ module cuda_opt
         CUDA_OPT_HALVINGS           = 122, &
         CUDA_OPT_ROUND_ITERATIONS   = 123
 
-    ! Values of CUDA_OPT_INITIAL_HESSIAN, and their former names
+    ! The values of CUDA_OPT_INITIAL_HESSIAN, and their former names
     integer(c_int), parameter, public :: &
         CUDA_OPT_INITIAL_HESSIAN_SCALAR   = 0, &
         CUDA_OPT_INITIAL_HESSIAN_DIAGONAL = 1, &
@@ -119,7 +119,7 @@ module cuda_opt
         CUDA_OPT_METRIC_DIAGONAL          = CUDA_OPT_INITIAL_HESSIAN_DIAGONAL, &
         CUDA_OPT_METRIC_LEARNED           = CUDA_OPT_INITIAL_HESSIAN_LEARNED
 
-    ! Real settings
+    ! The keys of real settings
     integer(c_int), parameter, public :: &
         CUDA_OPT_EPS         = 200, &
         CUDA_OPT_PGTOL       = 201, &
@@ -137,7 +137,7 @@ module cuda_opt
         CUDA_OPT_NOISE = 213, &
         CUDA_OPT_NOISE_ABS = 214
 
-    ! Integer results
+    ! The keys of integer results
     integer(c_int), parameter, public :: &
         CUDA_OPT_ITERATIONS           = 300, &
         CUDA_OPT_EVALUATIONS          = 301, &
@@ -168,7 +168,7 @@ module cuda_opt
         CUDA_OPT_ACTIVE_WALKS         = 342, &
         CUDA_OPT_BEST_WALK            = 343
 
-    ! Real results
+    ! The keys of real results
     integer(c_int), parameter, public :: &
         CUDA_OPT_F               = 400, &
         CUDA_OPT_PG_NORM2        = 401, &
@@ -185,7 +185,7 @@ module cuda_opt
         CUDA_OPT_NOISE_ESTIMATE  = 412
 
     interface
-        ! Create a handle in double or in single precision, and destroy it.
+        ! Create a handle in double or in single precision, and destroy a handle.
         integer(c_int) function cuda_opt_create(s, n, m, backend) bind(c, name='cuda_opt_create')
             import
             type(c_ptr), intent(out) :: s
@@ -205,7 +205,7 @@ module cuda_opt
             type(c_ptr), intent(inout) :: s
         end subroutine
 
-        ! Before the first call of cuda_opt_solve; c_null_ptr where the C header says NULL.
+        ! Set bounds before the first call of cuda_opt_solve. Pass c_null_ptr where the C header says NULL.
         integer(c_int) function cuda_opt_set_bounds(s, lower, upper) bind(c, name='cuda_opt_set_bounds')
             import
             type(c_ptr), value :: s, lower, upper
@@ -216,7 +216,7 @@ module cuda_opt
             type(c_ptr), value :: s, lower, upper
         end function
 
-        ! The same bounds for all variables, on a side for which set_bounds has set no array.
+        ! Set the same bounds for all variables. They apply to a side for which set_bounds has set no array.
         integer(c_int) function cuda_opt_set_uniform_bounds(s, lower, upper) bind(c, name='cuda_opt_set_uniform_bounds')
             import
             type(c_ptr), value :: s
@@ -230,7 +230,7 @@ module cuda_opt
             real(c_float), value :: lower, upper
         end function
 
-        ! Typical sizes of the variables, in units of which the solve is.
+        ! Set typical sizes of the variables. The solver works with the variables in units of these sizes.
         integer(c_int) function cuda_opt_set_scales(s, scales) bind(c, name='cuda_opt_set_scales')
             import
             type(c_ptr), value :: s, scales
@@ -257,7 +257,7 @@ module cuda_opt
             type(c_ptr), value :: s, diagonal
         end function
 
-        ! diagonal: the address of n values in host memory
+        ! Read the diagonal of H0. diagonal is the address of n values in host memory.
         integer(c_int) function cuda_opt_get_diagonal(s, diagonal) bind(c, name='cuda_opt_get_diagonal')
             import
             type(c_ptr), value :: s, diagonal
@@ -272,14 +272,14 @@ module cuda_opt
             type(c_ptr), value :: s, stream
         end function
 
-        ! write_line: c_funloc of a procedure like cuda_opt_write_line below, or c_null_funptr.
+        ! Set the log function. write_line is c_funloc of a procedure like cuda_opt_write_line, or c_null_funptr.
         integer(c_int) function cuda_opt_set_log(s, write_line, user) bind(c, name='cuda_opt_set_log')
             import
             type(c_ptr), value :: s, user
             type(c_funptr), value :: write_line
         end function
 
-        ! Continue the solve; x, f and g are c_loc of the arrays.
+        ! Continue the solve. x, f and g are the addresses of the arrays, from c_loc.
         integer(c_int) function cuda_opt_solve(s, x, f, g) bind(c, name='cuda_opt_solve')
             import
             type(c_ptr), value :: s, x, f, g
@@ -295,13 +295,13 @@ module cuda_opt
             type(c_ptr), value :: s
         end function
 
-        ! As cuda_opt_reset, but the correction pairs are kept.
+        ! Does the same as cuda_opt_reset, but keeps the correction pairs.
         integer(c_int) function cuda_opt_warm_start(s) bind(c, name='cuda_opt_warm_start')
             import
             type(c_ptr), value :: s
         end function
 
-        ! Checkpoints. If buffer is c_null_ptr, only bytes is set.
+        ! Save and load checkpoints. If buffer is c_null_ptr, cuda_opt_save only sets bytes.
         integer(c_int) function cuda_opt_save(s, buffer, bytes) bind(c, name='cuda_opt_save')
             import
             type(c_ptr), value :: s, buffer
@@ -325,7 +325,7 @@ module cuda_opt
             type(c_ptr), value :: s
         end function
 
-        ! Settings and results by key.
+        ! Change and read settings, and read results, by key.
         integer(c_int) function cuda_opt_set_int(s, key, setting) bind(c, name='cuda_opt_set_int')
             import
             type(c_ptr), value :: s
@@ -354,7 +354,7 @@ module cuda_opt
             real(c_double), intent(inout) :: found
         end function
 
-        ! These return C strings, which cuda_opt_text converts to Fortran strings.
+        ! The next functions return C strings, which cuda_opt_text converts to Fortran strings.
         type(c_ptr) function cuda_opt_message(s) bind(c, name='cuda_opt_message')
             import
             type(c_ptr), value :: s
@@ -374,7 +374,7 @@ module cuda_opt
             type(c_ptr), value :: s
         end function
 
-        ! The multi-walk pattern search. x and f of cuda_opt_search_walk: c_loc of host memory, or c_null_ptr.
+        ! The multi-walk pattern search. In cuda_opt_search_walk, x and f are addresses of host memory, or c_null_ptr.
         integer(c_int) function cuda_opt_create_search(s, n, walks, backend) bind(c, name='cuda_opt_create_search')
             import
             type(c_ptr), intent(out) :: s
@@ -405,7 +405,7 @@ module cuda_opt
             integer(c_int64_t), intent(inout) :: walk
         end function
 
-        ! A check of the gradient by differences of f, before a solve; worst: not 0 to find the worst component.
+        ! Check the gradient by differences of f, before a solve. If worst is not 0, the worst component is found.
         integer(c_int) &
             function cuda_opt_check_gradient(s, x, f, g, seed, worst) bind(c, name='cuda_opt_check_gradient')
             import
@@ -431,7 +431,7 @@ module cuda_opt
             real(c_double), intent(inout) :: given, other, error
         end function
 
-        ! Memory in the handle's memory space, for programs that run on both backends.
+        ! Allocate, free and copy memory in the handle's memory space, in programs that run on both backends.
         integer(c_int) function cuda_opt_alloc(s, pointer, bytes) bind(c, name='cuda_opt_alloc')
             import
             type(c_ptr), value :: s
@@ -463,7 +463,7 @@ module cuda_opt
     end interface
 
     abstract interface
-        ! The function that receives a line of the log; line ends with a null character: cuda_opt_text(line).
+        ! The log function receives a line that ends with a null character. cuda_opt_text(line) converts the line.
         subroutine cuda_opt_write_line(user, line) bind(c)
             import
             type(c_ptr), value :: user, line

@@ -1,5 +1,5 @@
-! A thin layer over the module cuda_opt for host arrays: a handle that frees itself, and Fortran arrays instead of
-! addresses, in double and in single precision.
+! This module is a layer over the module cuda_opt for arrays in host memory, in double and in single precision. Its
+! handle frees itself, and its arguments are Fortran arrays instead of addresses.
 !
 !     use cuda_opt
 !     use cuda_opt_arrays
@@ -17,12 +17,13 @@
 ! Functions return the codes of cuda_opt.h: 0 or a task on success. If an array does not have n elements, or is not
 ! contiguous, the code is CUDA_OPT_IMPROPER_INPUT, and message() names the array. The handle is freed when the variable
 ! is finalised. Variables of a main program are never finalised: call destroy() there. Do not assign a minimiser to
-! another one: both would own the same handle.
+! another one, because both would own the same handle.
 !
 ! The arrays and the computation are on the host. For arrays on a device see the module cuda_opt.
 !
-! batch_minimiser: count problems of n variables at once, independent of each other (cuda_opt_batch.h), in double
-! precision. A problem is a column of x(n, count) and g(n, count), which is a row in C, so that nothing is copied:
+! The type batch_minimiser minimises count problems of n variables at once, independently of each other
+! (cuda_opt_batch.h), in double precision. A problem is a column of x(n, count) and g(n, count). This column is a row
+! in C, so that nothing is copied:
 !
 !     if (task == 0) task = s%set_bounds(lower, upper) ! (n, count); or as for a minimiser, the same for all
 !     do while (task >= 0)
@@ -45,10 +46,11 @@ module cuda_opt_arrays
         private
         type(c_ptr) :: s = c_null_ptr
         integer(c_int64_t) :: n = 0
-        ! Copies of the bounds, which the library reads in every iteration. The arguments may therefore be expressions.
+        ! The copies of the bounds, which the library reads in every iteration. Because of the copies, the arguments of
+        ! set_bounds() may be expressions.
         real(c_double), pointer :: box(:, :) => null()
         real(c_float), pointer :: box_f32(:, :) => null()
-        character(:), allocatable :: refusal ! the message, if this layer has refused the last call
+        character(:), allocatable :: refusal ! the message if this module has refused the last call
     contains
         ! s%create(x, m): create a handle for size(x) variables in the precision of x.
         generic :: create => create_f64, create_f32
@@ -135,7 +137,8 @@ contains
         if (code /= 0) deallocate (box)
     end function
 
-    ! Replaces arrays that were set before. Their copies are kept until other arrays are set or the handle is freed.
+    ! Set the same bounds for all variables. They replace arrays that were set before. The copies of these arrays are
+    ! kept until other arrays are set or the handle is freed.
     integer(c_int) function set_uniform_f64(self, lower, upper) result(code)
         class(minimiser), intent(inout) :: self
         real(c_double), intent(in) :: lower, upper
@@ -196,7 +199,7 @@ contains
         code = cuda_opt_set_real(self%s, key, setting)
     end function
 
-    ! A result that does not fit into 32 bits is CUDA_OPT_IMPROPER_INPUT.
+    ! Read an integer of 32 bits. If the result does not fit, the code is CUDA_OPT_IMPROPER_INPUT.
     integer(c_int) function get_i32(self, key, found) result(code)
         class(minimiser), intent(inout) :: self
         integer(c_int), intent(in) :: key
@@ -236,7 +239,7 @@ contains
         code = cuda_opt_reset(self%s)
     end function
 
-    ! One English sentence about the last call that returned a task, ended a solve or failed.
+    ! Return one English sentence about the last call that returned a task, ended a solve or failed.
     function message(self) result(text)
         class(minimiser), intent(in) :: self
         character(:), allocatable :: text
@@ -248,7 +251,7 @@ contains
         end if
     end function
 
-    ! The C handle, for the functions of the module cuda_opt that have no counterpart here.
+    ! Return the C handle, for the functions of the module cuda_opt that have no counterpart here.
     type(c_ptr) function handle(self)
         class(minimiser), intent(in) :: self
         handle = self%s
@@ -270,7 +273,7 @@ contains
         call self%destroy()
     end subroutine
 
-    ! Check an array before it is passed to the library: 0, or the code of the failure.
+    ! Check an array before it is passed to the library. Return 0, or the code of the failure.
     integer(c_int) function fits(self, name, elements, contiguous) result(code)
         class(minimiser), intent(inout) :: self
         character(*), intent(in) :: name
@@ -351,7 +354,7 @@ contains
         if (code == 0) code = cuda_opt_batch_get_real(self%s, key, c_loc(found(1)))
     end function
 
-    ! The indices of the problems to evaluate, counted from 1, in ascending order.
+    ! Return the indices of the problems to evaluate, counted from 1, in ascending order.
     function active(self) result(problems)
         class(batch_minimiser), intent(in) :: self
         integer(c_int64_t), allocatable :: problems(:)
@@ -365,7 +368,7 @@ contains
         problems = from_0 + 1
     end function
 
-    ! problem: the index, from 1
+    ! Return one English sentence about one problem. problem is its index, counted from 1.
     function message_of(self, problem) result(text)
         class(batch_minimiser), intent(in) :: self
         integer, intent(in) :: problem
@@ -374,7 +377,7 @@ contains
         text = cuda_opt_text(cuda_opt_batch_message(self%s, problem - 1_c_int64_t))
     end function
 
-    ! As fits(), for an array with the given numbers of columns and of elements per column.
+    ! Does the same as fits(), for an array with the given numbers of columns and of elements per column.
     integer(c_int) function fits_columns(self, name, extents, contiguous) result(code)
         class(batch_minimiser), intent(inout) :: self
         character(*), intent(in) :: name

@@ -1,7 +1,8 @@
-! Many small problems at once: the interface of cuda_opt_batch.h, which documents it. Use it with the module cuda_opt.
-! (The name differs because CUDA_OPT_BATCH is a constant of that module, and Fortran ignores case.)
+! This module minimises many small problems at once. It is the interface of cuda_opt_batch.h, whose documentation also
+! applies here. Use it with the module cuda_opt. (The name of this module differs from that of the header, because
+! CUDA_OPT_BATCH is a constant of the module cuda_opt, and Fortran ignores case.)
 !
-! The count rows of n values in C are the columns of an array x(n, count): c_loc(x) passes it without a copy. Problems
+! The count rows of n values in C are the columns of an array x(n, count). c_loc(x) passes it without a copy. Problems
 ! are counted from 0 here, as in C. Programs with Fortran arrays on the host are shorter with the batch_minimiser of the
 ! module cuda_opt_arrays.
 !
@@ -32,14 +33,14 @@ module cuda_opt_batches
         cuda_opt_batch_solve, cuda_opt_batch_solve_f32, cuda_opt_batch_active, cuda_opt_batch_get_int, &
         cuda_opt_batch_get_real, cuda_opt_batch_message
 
-    ! Keys of a batch, in addition to those of the module cuda_opt
+    ! The keys of a batch, in addition to those of the module cuda_opt
     integer(c_int), parameter, public :: &
         CUDA_OPT_BATCH_PACKED = 500, &
         CUDA_OPT_BATCH_COUNT  = 501, &
         CUDA_OPT_BATCH_CODE   = 502
 
     interface
-        ! Create a handle in double or in single precision; cuda_opt_destroy frees it.
+        ! Create a handle in double or in single precision. cuda_opt_destroy frees the handle.
         integer(c_int) function cuda_opt_create_batch(s, n, count, m, backend) bind(c, name='cuda_opt_create_batch')
             import
             type(c_ptr), intent(out) :: s
@@ -55,7 +56,7 @@ module cuda_opt_batches
             integer(c_int32_t), value :: m, backend
         end function
 
-        ! Arrays with one column per problem; those of cuda_opt_set_bounds and _set_diagonal are for all problems.
+        ! Set arrays with one column per problem. Those of cuda_opt_set_bounds and _set_diagonal are for all problems.
         integer(c_int) function cuda_opt_batch_set_bounds(s, lower, upper) bind(c, name='cuda_opt_batch_set_bounds')
             import
             type(c_ptr), value :: s, lower, upper
@@ -78,7 +79,7 @@ module cuda_opt_batches
             type(c_ptr), value :: s, diagonal
         end function
 
-        ! Continue all active problems; x, f and g are c_loc of the arrays.
+        ! Continue all active problems. x, f and g are the addresses of the arrays, from c_loc.
         integer(c_int) function cuda_opt_batch_solve(s, x, f, g) bind(c, name='cuda_opt_batch_solve')
             import
             type(c_ptr), value :: s, x, f, g
@@ -89,14 +90,15 @@ module cuda_opt_batches
             type(c_ptr), value :: s, x, f, g
         end function
 
-        ! The address of CUDA_OPT_BATCH integers of kind c_int64_t in the memory space of x; c_null_ptr if no problem is
-        ! active.
+        ! Return the address of the indices of the active problems: CUDA_OPT_BATCH integers of kind c_int64_t in the
+        ! memory space of x. Return c_null_ptr if no problem is active.
         type(c_ptr) function cuda_opt_batch_active(s) bind(c, name='cuda_opt_batch_active')
             import
             type(c_ptr), value :: s
         end function
 
-        ! found: the address of count values in host memory, integer(c_int64_t) or real(c_double)
+        ! Read a result of each problem. found is the address of count values in host memory, integer(c_int64_t) or
+        ! real(c_double).
         integer(c_int) function cuda_opt_batch_get_int(s, key, found) bind(c, name='cuda_opt_batch_get_int')
             import
             type(c_ptr), value :: s, found

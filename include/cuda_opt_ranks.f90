@@ -1,5 +1,5 @@
-! Several handles that share a solve: the interface of cuda_opt/ranks.h. Use it with the module cuda_opt. docs/ranks.md
-! has a program with mpi_f08.
+! In this module several handles, called ranks, solve one problem together. It is the interface of cuda_opt/ranks.h. Use
+! it with the module cuda_opt. docs/ranks.md has a program with mpi_f08.
 module cuda_opt_ranks
     use, intrinsic :: iso_c_binding, only: c_int, c_int32_t, c_int64_t, c_ptr
     implicit none
@@ -8,7 +8,7 @@ module cuda_opt_ranks
     public :: cuda_opt_set_ranks, cuda_opt_gather, cuda_opt_gather_failed, cuda_opt_fail_rank, &
         cuda_opt_segments, cuda_opt_segment
 
-    ! Values of CUDA_OPT_F_PART
+    ! The values of CUDA_OPT_F_PART
     integer(c_int64_t), parameter, public :: &
         CUDA_OPT_F_OF_RANK     = 0, &
         CUDA_OPT_F_OF_SEGMENTS = 1, &
