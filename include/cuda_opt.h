@@ -220,12 +220,12 @@ enum {
      *  also its g. */
     CUDA_OPT_IPRINT_TYPE = 109,
     /** ROBUST = 1, the default, continues where version 3.0 of L-BFGS-B stops with an error; 0 computes the iterates of
-     *  version 3.0. Set this key before the first call. With 1, three rules apply:
+     *  version 3.0. Set this key before the first call. With 1, the workspace needs two more vectors of n elements, and
+     *  three rules apply:
      *  - If values of f differ by rounding errors only, the approximate Wolfe conditions accept a step by its slopes
      *    (Hager and Zhang 2005).
      *  - A line search that has used all its evaluations returns to its lowest point.
-     *  - The scale theta is kept when the history is dropped.
-     *  The workspace then needs two more vectors of n elements. */
+     *  - The scale theta is kept when the history is dropped. */
     CUDA_OPT_ROBUST = 110,
     /** HISTORY_BITS is the history precision: the number of bits per element of the correction pairs S and Y. Range: 64
      *  (only if x is double), 32 (float) or 16 (bfloat16); default: the precision of x. Set this key before the first
@@ -246,16 +246,16 @@ enum {
     CUDA_OPT_INITIAL_HESSIAN = 112,
     CUDA_OPT_METRIC = CUDA_OPT_INITIAL_HESSIAN, /**< Former name of CUDA_OPT_INITIAL_HESSIAN. */
     /** PRODUCT_BITS is the precision of the inner products of the correction pairs: 64, the default, or 32 bits. 32
-     *  permits single precision where it is faster. This is the case on CUDA with CUDA_OPT_HISTORY_BITS = 16 and m <=
-     *  22, where tensor cores form the products of bfloat16 exactly. Single-precision sums over 128 variables (256 if x
-     *  is float) are then added in double precision.
+     *  permits single precision where it is faster. This is the case on CUDA with CUDA_OPT_HISTORY_BITS = 16 and
+     *  m <= 22, where tensor cores form the products of bfloat16 exactly. Single-precision sums over 128 variables (256
+     *  if x is float) are then added in double precision.
      *  Inner products remain double where single precision would overflow or underflow, beyond the first breakpoint,
      *  and with a diagonal initial Hessian. The slopes of the line search and all other sums are always double
      *  (docs/memory.md). */
     CUDA_OPT_PRODUCT_BITS = 113,
     /** DIAGONAL_EVERY is the number of iterations for which a supplied diagonal D is used. Range: >= 0; default 1; 0: D
-     *  is used for the whole solve. The array must not change during that time. With 1, H0 = D; otherwise H0 = D s'y /
-     *  y'Dy, where (s, y) is the newest correction pair (docs/metric.md). */
+     *  is used for the whole solve. The array must not change during that time. With 1, H0 = D; otherwise
+     *  H0 = D s'y / y'Dy, where (s, y) is the newest correction pair (docs/metric.md). */
     CUDA_OPT_DIAGONAL_EVERY = 115,
     /** F_PART says how the caller of each rank supplies f (cuda_opt/ranks.h). Set this key before the first call. */
     CUDA_OPT_F_PART = 114,
@@ -284,13 +284,13 @@ enum {
     CUDA_OPT_ROUND_ITERATIONS = 123,
 
     /* The real settings, for cuda_opt_set_real() and cuda_opt_get_real(), follow. */
-    /** EPS is the tolerance of the stopping test of VA15 (Nocedal's L-BFGS code): the solve has converged when ||P
-     *  g||_2 < EPS * max(1, ||x||_2). Range: >= 0; default 0: off. The test depends on the units of x and f. It is not
-     *  applied at an iterate whose line search used MAXFEV evaluations. If f has no minimum, ||x|| grows there, and the
-     *  test would be satisfied only because x is large. */
+    /** EPS is the tolerance of the stopping test of VA15 (Nocedal's L-BFGS code): the solve has converged when
+     *  ||P g||_2 < EPS * max(1, ||x||_2). Range: >= 0; default 0: off. The test depends on the units of x and f. It is
+     *  not applied at an iterate whose line search used MAXFEV evaluations. If f has no minimum, ||x|| grows there, and
+     *  the test would be satisfied only because x is large. */
     CUDA_OPT_EPS = 200,
-    /** PGTOL is the tolerance of the projected gradient: the solve has converged when ||P g||_inf <= PGTOL. Range: >=
-     *  0; default 1e-5; 0: only P g = 0 satisfies the test. SciPy calls this tolerance gtol. */
+    /** PGTOL is the tolerance of the projected gradient: the solve has converged when ||P g||_inf <= PGTOL.
+     *  Range: >= 0; default 1e-5; 0: only P g = 0 satisfies the test. SciPy calls this tolerance gtol. */
     CUDA_OPT_PGTOL = 201,
     /** FACTR is the tolerance of the decrease of f: the solve has converged when f_k - f_{k+1} <= FACTR * 2.22e-16 *
      *  max(|f_k|, |f_{k+1}|, 1). Range: >= 0; default 1e7; 0: off. FACTR is SciPy's ftol / 2.22e-16. If ROBUST is 1,
@@ -299,9 +299,9 @@ enum {
     CUDA_OPT_FACTR = 202,
     /** F_TARGET ends the solve as converged when f <= F_TARGET. The default -Inf means off. */
     CUDA_OPT_F_TARGET = 203,
-    /** GTOL is the tolerance of the line search's curvature condition |phi'(t)| <= GTOL * |phi'(0)|. Range: 1e-4 < GTOL
-     *  < 1; default 0.9. With CUDA_OPT_INITIAL_HESSIAN_LEARNED the condition is phi'(t) >= GTOL * phi'(0). Warning:
-     *  GTOL is not SciPy's gtol, which corresponds to PGTOL. */
+    /** GTOL is the tolerance of the line search's curvature condition |phi'(t)| <= GTOL * |phi'(0)|. Range:
+     *  1e-4 < GTOL < 1; default 0.9. With CUDA_OPT_INITIAL_HESSIAN_LEARNED the condition is phi'(t) >= GTOL * phi'(0).
+     *  Warning: GTOL is not SciPy's gtol, which corresponds to PGTOL. */
     CUDA_OPT_GTOL = 204,
     /** FTOL is the tolerance of the line search's sufficient decrease condition phi(t) <= phi(0) + FTOL * t * phi'(0).
      *  Range: 0 <= FTOL < 1; default 1e-4. Warning: FTOL is not SciPy's ftol, which corresponds to FACTR * 2.22e-16. */
@@ -319,10 +319,10 @@ enum {
      *  limit, and on CUDA also while it waits for the stream. */
     CUDA_OPT_MAX_SECONDS = 209,
     /** RELATIVE_GTOL is a further condition for the stopping test FACTR if ROBUST is 1. Let v be the vector with the
-     *  elements v_i = x_i (P g)_i. FACTR then ends a solve only if ||v||_2 <= max(RELATIVE_GTOL, 10 sqrt(FACTR *
-     *  2.22e-16)) * max(|f|, 1). Otherwise the solve restarts along -g with an empty history. FACTR then ends it if,
-     *  since the restart, f has fallen by at most 1e-4 * max(|f|, 1) in five iterations or more. Range: >= 0; default
-     *  5e-4; infinity removes this condition. */
+     *  elements v_i = x_i (P g)_i. FACTR then ends a solve only if ||v||_2 <= max(RELATIVE_GTOL, 10
+     *  sqrt(FACTR * 2.22e-16)) * max(|f|, 1). Otherwise the solve restarts along -g with an empty history. FACTR then
+     *  ends it if, since the restart, f has fallen by at most 1e-4 * max(|f|, 1) in five iterations or more.
+     *  Range: >= 0; default 5e-4; infinity removes this condition. */
     CUDA_OPT_RELATIVE_GTOL = 210,
     /** ROUNDING is the tolerance for rounding errors of f if ROBUST is 1. Range: >= 0; default 100; 0: off. A solve
      *  that finds no lower f counts as converged if the model predicts only a small fall of f. This fall must be at
@@ -334,10 +334,10 @@ enum {
      *  solve ends with UNBOUNDED. */
     CUDA_OPT_F_UNBOUNDED = 212,
 
-    /** NOISE is the relative noise level of f. Range: 0 <= NOISE < 1; default 0. f has errors of up to NOISE_ABS +
-     *  NOISE |f|, because it comes from an iterative solver, random samples or single precision. If ROBUST is 1, the
-     *  line search then accepts steps by their slopes where f cannot decide. The solve converges, with x of the least
-     *  ||P g||_inf, when neither f nor ||P g||_inf has fallen by more than the noise in 200 evaluations
+    /** NOISE is the relative noise level of f. Range: 0 <= NOISE < 1; default 0. f has errors of up to
+     *  NOISE_ABS + NOISE |f|, because it comes from an iterative solver, random samples or single precision. If ROBUST
+     *  is 1, the line search then accepts steps by their slopes where f cannot decide. The solve converges, with x of
+     *  the least ||P g||_inf, when neither f nor ||P g||_inf has fallen by more than the noise in 200 evaluations
      *  (docs/noise.md). */
     CUDA_OPT_NOISE = 213,
     /** NOISE_ABS is the absolute noise level of f, in the units of f. Range: >= 0; default 0. */
@@ -433,8 +433,8 @@ enum {
  *  @param m        number of correction pairs, >= 1. The workspace has 2m + 5 vectors of n elements, 2m + 3 if
  *                  CUDA_OPT_ROBUST is 0, and one more with CUDA_OPT_INITIAL_HESSIAN_LEARNED. The inner products of the
  *                  pairs need about 512 m^2 bytes more; if they need more than 4e9 bytes, the call returns
- *                  CUDA_OPT_OUT_OF_MEMORY. On the host the partial sums of these products need up to about 5000 m^2
- *                  bytes
+ *                  CUDA_OPT_OUT_OF_MEMORY. On the host the partial sums of these products need up to about
+ *                  5000 m^2 bytes
  *  @param backend  CUDA_OPT_BACKEND_AUTO, _CUDA or _HOST
  *  @return 0, CUDA_OPT_IMPROPER_INPUT, CUDA_OPT_BACKEND_UNAVAILABLE, CUDA_OPT_OUT_OF_MEMORY or CUDA_OPT_MISUSE */
 CUDA_OPT_API int cuda_opt_create(cuda_opt **out, int64_t n, int32_t m, int32_t backend);
@@ -470,11 +470,11 @@ CUDA_OPT_API int cuda_opt_set_uniform_bounds_f32(cuda_opt *s, float lower, float
 /** Set typical sizes of the variables. s_i > 0 is the typical magnitude of x_i, or of a change of x_i that matters. The
  *  solver then minimises over z = x / s, with the bounds l / s and u / s and the gradient s g. The arrays x, f, g, the
  *  bounds, a diagonal and the log remain in your units. The first step, the stopping tests, CUDA_OPT_STPMAX and all
- *  results that are norms, steps or slopes are in units of z. For example, CUDA_OPT_PGTOL bounds the largest |s_i (P
- *  g)_i|.
- *  Every x satisfies the bounds exactly, and x_i is at a bound if and only if z_i is. The start is rounded once, as x =
- *  s z. After the end, g is your g at x, or differs from it by a rounding error if the best iterate was restored. If
- *  the scales are powers of two, nothing is rounded.
+ *  results that are norms, steps or slopes are in units of z. For example, CUDA_OPT_PGTOL bounds the largest
+ *  |s_i (P g)_i|.
+ *  Every x satisfies the bounds exactly, and x_i is at a bound if and only if z_i is. The start is rounded once, as
+ *  x = s z. After the end, g is your g at x, or differs from it by a rounding error if the best iterate was restored.
+ *  If the scales are powers of two, nothing is rounded.
  *  The workspace needs two more vectors of n elements, and one more for your diagonal if there is one. It also needs
  *  one vector for each side of the box that has an array of bounds. If `scales` is an array, this also holds for a side
  *  with a finite uniform bound other than 0. Each evaluation reads or writes 6 more vectors, and 2 for each such side.
@@ -609,8 +609,8 @@ CUDA_OPT_API const char *cuda_opt_task_name(int task);
 /** Create a handle for a search.
  *  @param out      as for cuda_opt_create()
  *  @param n        number of variables, 1 to 2^31 - 1
- *  @param walks    number of walks, >= 1. The workspace has n * walks values and 40 to 50 bytes per walk. It has 2 n *
- *                  walks values if walks start again from new points, at the smallest step or in rounds
+ *  @param walks    number of walks, >= 1. The workspace has n * walks values and 40 to 50 bytes per walk. It has
+ *                  2 n * walks values if walks start again from new points, at the smallest step or in rounds
  *  @param backend  CUDA_OPT_BACKEND_AUTO, _CUDA or _HOST: the memory space of points and values
  *  @return as cuda_opt_create(). Then call cuda_opt_set_bounds() with finite bounds, which are copied */
 CUDA_OPT_API int cuda_opt_create_search(cuda_opt **out, int64_t n, int64_t walks, int32_t backend);

@@ -1,7 +1,7 @@
 /* The C++17 interface of cuda_opt. Handles and arrays free themselves, one name serves both precisions, and failures
  * are exceptions. The members call the functions of cuda_opt.h, cuda_opt_batch.h and cuda_opt/ranks.h, whose
- * documentation also applies here. A program needs no further library. A complete program for f(x) = sum (x_i - i)^2 /
- * 2 in the box [0, 3]^n on the host:
+ * documentation also applies here. A program needs no further library. A complete program for f(x) =
+ * sum (x_i - i)^2 / 2 in the box [0, 3]^n on the host:
  *
  * @code{.cpp}
  * #include <cuda_opt.hpp>

@@ -131,9 +131,9 @@ CUDA_OPT_API int cuda_opt_unlp_change_eps(double eps);
  *  iteration; k > 0 logs the iterations 1, k + 1, 2k + 1, ... and the last. `type` 0, the default, prints one line per
  *  iterate; 1 prints also the first x and g, 2 also every x, and 3 also every g. */
 CUDA_OPT_API int cuda_opt_unlp_set_iprint(int frequency, int type);
-/** Set the tolerance of the line search's curvature condition |phi'(t)| <= gtol * |phi'(0)|; default 0.9. If gtol <=
- *  1e-4 or gtol >= 1, the next solve sets the tolerance back to 0.9. It then writes a warning to the log if there is
- *  one.
+/** Set the tolerance of the line search's curvature condition |phi'(t)| <= gtol * |phi'(0)|; default 0.9. If
+ *  gtol <= 1e-4 or gtol >= 1, the next solve sets the tolerance back to 0.9. It then writes a warning to the log if
+ *  there is one.
  *  @return 0, or 1 if gtol will be set back */
 CUDA_OPT_API int cuda_opt_unlp_set_GTOL(double gtol);
 /** Set the smallest step of a line search; >= 0, default 1e-20. If stpmin > stpmax, a solve ends with -3. */

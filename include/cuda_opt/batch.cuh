@@ -122,8 +122,8 @@ struct BatchOptions {
     Settings settings{};
     /** The number of threads on the host, if the program uses OpenMP; 0: all processors of the machine. */
     int threads = 0;
-    /** The number of threads per problem on CUDA, 1 or 32. 0 selects 1 for many problems of few variables, otherwise
-     *  32. It is always 32 if the initial Hessian is a diagonal. */
+    /** The number of threads per problem on CUDA, 1 or 32. 0 selects 1 for many problems of few variables and 32 in all
+     *  other cases. With a diagonal initial Hessian the number is always 32. */
     int lanes = 0;
     void *stream = nullptr; /**< The cudaStream_t on CUDA; NULL: the legacy default stream. */
 };

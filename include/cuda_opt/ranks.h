@@ -50,8 +50,8 @@ CUDA_OPT_API int cuda_opt_set_ranks(cuda_opt *s, int32_t rank, int32_t ranks, in
  *  @param bytes    receives the size of one packet, the same on all ranks
  *  @return 0; CUDA_OPT_MISUSE if the last task was not CUDA_OPT_EXCHANGE */
 CUDA_OPT_API int cuda_opt_gather(cuda_opt *s, void **send, void **receive, int64_t *bytes);
-/** Report that the exchange failed. Call this function instead of cuda_opt_solve(). The solve ends on this rank, and x,
- *  f and g become the best iterate.
+/** Report that the exchange failed. Call this function instead of cuda_opt_solve(). The solve ends on this rank, and
+ *  x, f and g become the best iterate.
  *  @param why  the reason, for the message; NULL: unknown
  *  @return CUDA_OPT_EXCHANGE_FAILED; CUDA_OPT_MISUSE if the last task was not CUDA_OPT_EXCHANGE */
 CUDA_OPT_API int cuda_opt_gather_failed(cuda_opt *s, const char *why);
@@ -67,8 +67,8 @@ CUDA_OPT_API int cuda_opt_fail_rank(cuda_opt *s, const char *why);
  *  segments in an order that depends on n only. Therefore results have the same bits for any number of ranks if the
  *  part of each rank begins and ends at the boundary of a segment. On the host they also equal the results of one
  *  handle without ranks. Otherwise the bits depend on the parts.
- *  To distribute the variables evenly over R ranks, let S = cuda_opt_segments(n). Then give rank r the segments from r
- *  S / R to (r + 1) S / R.
+ *  To distribute the variables evenly over R ranks, let S = cuda_opt_segments(n). Then give rank r the segments
+ *  from r S / R to (r + 1) S / R.
  *  @return the number of segments; 0 for n < 1 */
 CUDA_OPT_API int64_t cuda_opt_segments(int64_t n);
 /** Returns the index of the first variable of a segment. Variables and segments are counted from 0. If the number of

@@ -54,8 +54,8 @@
  * @endcode
  *
  * In both cases operator() is not called. f is then defined as combine() of the sums, or as the sum of term(), summed
- * in the order j = 0, 1, .... Within an iteration the search updates the sums, with rounding errors of at most about 2
- * n epsilon times the largest value of the sum in the iteration. At the end of each iteration the sums are formed
+ * in the order j = 0, 1, .... Within an iteration the search updates the sums, with rounding errors of at most about
+ * 2 n epsilon times the largest value of the sum in the iteration. At the end of each iteration the sums are formed
  * again, so that the value after the iteration is that of a full evaluation.
  *
  * NaN and Inf are worse than any other value. The same call gives the same bits with any number of threads. The walks
@@ -97,8 +97,7 @@ struct SearchOptions {
     uint64_t seed = 0;       /**< The seed of the random numbers. */
     /** The first step Delta_0 of each coordinate, > 0. An empty vector means (upper - lower) / 20. */
     std::vector<double> steps;
-    /** The number of halvings until the smallest step, steps / 2^halvings, which is not used for trials. Range: 1 to
-     *  1000. */
+    /** The number of halvings, 1 to 1000, until the smallest step, steps / 2^halvings, which is not used for trials. */
     int halvings = 16;
     /** The choice of how a walk proceeds when its step is the smallest one. */
     AtSmallestStep at_smallest = AtSmallestStep::restart_step;
