@@ -1,4 +1,4 @@
-// Functions that launch kernels.
+// These functions launch kernels.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,7 +10,8 @@
 
 namespace cudaopt {
 
-// Converts the arguments to the types of the kernel's parameters, and calls take() with pointers to them.
+// Converts the arguments to the types of the kernel's parameters, and calls take() with pointers to the converted
+// values.
 template <class... Parameters, class Take, class... Arguments>
 cudaError_t with_parameters(void (*)(Parameters...), const Take &take, Arguments &&...arguments) {
     std::tuple<std::remove_cv_t<Parameters>...> values(std::forward<Arguments>(arguments)...);
@@ -22,8 +23,8 @@ cudaError_t with_parameters(void (*)(Parameters...), const Take &take, Arguments
         values);
 }
 
-// Launches a kernel and returns the status of this launch. cudaGetLastError() after <<<>>> would also report an error
-// of an earlier call of this host thread.
+// Launches a kernel and returns the status of this launch. Calling cudaGetLastError() after a launch by <<<>>> would
+// also report an error of an earlier call of this host thread.
 template <class... Parameters, class... Arguments>
 cudaError_t launch(void (*kernel)(Parameters...), dim3 blocks, int threads, std::size_t shared, cudaStream_t stream,
                    Arguments &&...arguments) {
@@ -36,9 +37,9 @@ cudaError_t launch(void (*kernel)(Parameters...), dim3 blocks, int threads, std:
         std::forward<Arguments>(arguments)...);
 }
 
-// Launches a kernel with programmatic stream serialisation: its blocks may start as soon as all blocks of the previous
-// kernel on the stream have exited or have called trigger_programmatic_launch(). The kernel must call
-// grid_dependency_sync() before it accesses memory that other kernels write. Requires compute capability 9.0.
+// Launches a kernel with programmatic stream serialisation, which requires compute capability 9.0. The kernel's blocks
+// may start when all blocks of the previous kernel on the stream have exited or called trigger_programmatic_launch().
+// The kernel must call grid_dependency_sync() before it accesses memory that other kernels write.
 template <class... Parameters, class... Arguments>
 cudaError_t launch_early(void (*kernel)(Parameters...), dim3 blocks, int threads, std::size_t shared,
                          cudaStream_t stream, Arguments &&...arguments) {
@@ -58,7 +59,7 @@ cudaError_t launch_early(void (*kernel)(Parameters...), dim3 blocks, int threads
         std::forward<Arguments>(arguments)...);
 }
 
-// Waits until all writes of the previous kernel are visible.
+// Waits until all writes of the previous kernel are visible to this kernel.
 __device__ inline void grid_dependency_sync() {
 #if __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
@@ -70,8 +71,8 @@ __device__ inline void trigger_programmatic_launch() {
 #endif
 }
 
-// Loads a kernel onto the current device before its first launch. Otherwise the CUDA runtime loads it at the first
-// launch, and that may wait until all kernels that run on the device have ended, including those of other programs.
+// Loads a kernel onto the current device before its first launch. Otherwise the CUDA runtime loads the kernel when it
+// is first launched. That may wait until all kernels on the device have ended, including those of other programs.
 template <class... Parameters> cudaError_t load(void (*kernel)(Parameters...)) {
     cudaFuncAttributes attributes{};
     return cudaFuncGetAttributes(&attributes, reinterpret_cast<const void *>(kernel));

@@ -1,10 +1,10 @@
-// Applies a functor, called a rule, to all variables on a CUDA device and reduces the resulting records, in one kernel
-// launch without allocation or synchronisation.
+// These functions apply a functor, called a rule, to each variable on a CUDA device. They also reduce the resulting
+// records to one. A reduction is one kernel launch without allocation or synchronisation.
 //
-// The result is bitwise reproducible: the grid is a function of n alone, the assignment of variables to threads and the
-// reduction trees are fixed, and the block that arrives last joins the records of all blocks in their order. A thread
-// splits its variables into runs and sums each run separately, so that the rounding error of a sum of n terms grows
-// like run_variables + n / (grid_threads * run_variables) rather than like n.
+// The result is bitwise reproducible. The size of the grid depends on n alone, and the assignment of variables to
+// threads and the reduction trees are fixed. The block that finishes last joins the records of all blocks in the order
+// of the blocks. A thread divides its variables into runs and sums each run separately. The rounding error of a sum of
+// n terms thus grows like run_variables + n / (grid_threads * run_variables) rather than like n.
 #pragma once
 
 #include "exec/annotations.hpp"
@@ -21,30 +21,31 @@ namespace cudaopt {
 
 constexpr int block_threads = 256;
 constexpr int warp_threads = 32;
-constexpr int multiprocessors = 132; // those of a Hopper GPU; used on every device, so that sums agree bitwise
-constexpr int most_resident = 8;     // blocks per multiprocessor
+// A Hopper GPU has 132 multiprocessors. This number is used on every device, so that sums are bitwise equal.
+constexpr int multiprocessors = 132;
+// The largest number of blocks per multiprocessor.
+constexpr int most_resident = 8;
 constexpr int block_limit = multiprocessors * most_resident;
 constexpr int run_variables = 64;
 
-// Returns the number of blocks of a launch for n variables, at most `resident` per multiprocessor.
+// Returns the number of blocks of a launch for n variables. There are at most `resident` blocks per multiprocessor.
 inline int blocks_for(int64_t n, int resident = most_resident) {
     return static_cast<int>(
         std::clamp<int64_t>((n + block_threads - 1) / block_threads, 1, multiprocessors * resident));
 }
 
-// The first bytes of the scratch memory contain the counter of blocks that have finished. This size keeps the records
-// behind it aligned.
+// The scratch memory begins with the counter of finished blocks, and the records of the blocks follow. The counter
+// occupies this many bytes, so that the records are aligned.
 constexpr std::size_t arrivals_bytes = 256;
 
-// Returns the size in bytes of the device memory that map_reduce_cuda() needs for this type of record. The caller sets
-// this memory to zero once. It can then be used for any number of calls with any records that fit, if all of them run
-// on one stream.
+// Returns the number of bytes of device memory that map_reduce_cuda() needs for this type of record. The caller sets
+// this memory to zero once. Any number of calls on one stream can then use it, with any type of record that fits.
 template <class Record> constexpr std::size_t map_reduce_scratch_bytes() {
     return arrivals_bytes + block_limit * sizeof(Record);
 }
 
-// Returns the record of the lane (thread of the warp) whose number is larger by delta, or this lane's own record if
-// there is no such lane.
+// Returns the record of the thread of the warp whose lane number is larger by delta. If there is no such lane, the
+// calling thread gets its own record.
 template <class Record> __device__ Record shuffle_down(const Record &record, int delta) {
     static_assert(std::is_trivially_copyable_v<Record>, "a record travels between threads as its bytes");
     unsigned words[(sizeof(Record) + sizeof(unsigned) - 1) / sizeof(unsigned)] = {};
@@ -55,14 +56,16 @@ template <class Record> __device__ Record shuffle_down(const Record &record, int
     return received;
 }
 
-// Joins the records of a block's threads; thread 0 receives the result. All block_threads threads must call it.
+// Joins the records of the threads of a block, and thread 0 receives the result. All block_threads threads must call
+// this function.
 template <class Record> __device__ void join_block(Record &mine) {
     constexpr int warps = block_threads / warp_threads;
     __shared__ alignas(Record) unsigned char storage[warps * sizeof(Record)];
     Record *warp_record = reinterpret_cast<Record *>(storage);
     const int lane = threadIdx.x % warp_threads;
     for (int delta = warp_threads / 2; delta > 0; delta /= 2) mine.join(shuffle_down(mine, delta));
-    __syncthreads(); // a second call must not overwrite the storage before all threads have read it
+    // A second call must not overwrite the shared memory before all threads have read it.
+    __syncthreads();
     if (lane == 0) std::memcpy(&warp_record[threadIdx.x / warp_threads], &mine, sizeof(Record));
     __syncthreads();
     if (threadIdx.x >= warp_threads) return;
@@ -70,15 +73,15 @@ template <class Record> __device__ void join_block(Record &mine) {
     for (int delta = warps / 2; delta > 0; delta /= 2) mine.join(shuffle_down(mine, delta));
 }
 
-// Calls rule.look_ahead(i) if the rule has that function. The function may prefetch the data of a variable that the
-// calling thread will process next.
+// Calls rule.look_ahead(i) if the rule has this function. It may prefetch the data of variable i, which the calling
+// thread will process next.
 template <class Rule> __device__ auto look_ahead(const Rule &rule, int64_t i) -> decltype(rule.look_ahead(i)) {
     rule.look_ahead(i);
 }
 template <class Rule> __device__ void look_ahead(const Rule &, ...) {}
 
-// Calls rule(i, record) for the variables of this block and joins the records; thread 0 receives the result. The
-// calling thread processes the variables i, i + step, ... below end.
+// Calls rule(i, record) for the variables of this block and joins the records of its threads; thread 0 receives the
+// result. The calling thread processes the variables i, i + step, ... below end.
 template <class Record, class Rule>
 __device__ Record record_of_block(int64_t i, int64_t end, int64_t step, const Rule &rule) {
     Record mine;
@@ -94,8 +97,8 @@ __device__ Record record_of_block(int64_t i, int64_t end, int64_t step, const Ru
     return mine;
 }
 
-// Calls rule(i, record) for all variables 0 <= i < n and stores one record per block. They are not joined: a later
-// kernel does that.
+// Calls rule(i, record) for all variables 0 <= i < n and stores one record per block. A later kernel joins these
+// records.
 template <class Record, int resident, class Rule>
 __global__ void __launch_bounds__(block_threads, resident < most_resident ? resident : 1)
     map_blocks_kernel(int64_t n, Rule rule, Record *block_record) {
@@ -115,9 +118,11 @@ __global__ void __launch_bounds__(block_threads, resident < most_resident ? resi
     __shared__ bool last_block;
     if (threadIdx.x == 0) {
         block_record[blockIdx.x] = mine;
-        __threadfence(); // makes the record visible before the arrival is counted
+        // Makes the record visible to other blocks before this block is counted as finished.
+        __threadfence();
         last_block = atomicAdd(arrivals, 1u) == gridDim.x - 1;
-        __threadfence(); // orders the count of arrivals before the reads of the records
+        // Ensures that the count of finished blocks is read before the records of the other blocks.
+        __threadfence();
     }
     __syncthreads();
     if (!last_block) return;
@@ -131,16 +136,16 @@ __global__ void __launch_bounds__(block_threads, resident < most_resident ? resi
     }
 }
 
-// The usual argument finish: it stores the joined record in device memory.
+// StoreRecord is the usual argument `finish` of map_reduce_cuda(). It stores the joined record in device memory.
 template <class Record> struct StoreRecord {
     Record *to;
     CUDA_OPT_HD void operator()(const Record &record) const { *to = record; }
 };
 
-// Calls rule(i, record) on the device for all variables 0 <= i < n, and then finish(joined record).
-// resident: blocks per multiprocessor; fewer for rules that need many registers
-// scratch: map_reduce_scratch_bytes<Record>() of device memory, zero before its first use
-// Returns the status of the launch, and does not wait for the kernel.
+// Calls rule(i, record) on the device for all variables 0 <= i < n, and then calls finish(joined record). Returns the
+// status of the launch, and does not wait for the kernel.
+// resident: blocks per multiprocessor; rules that need many registers require a lower number
+// scratch: map_reduce_scratch_bytes<Record>() bytes of device memory, which are zero before the first use
 template <class Record, int resident = most_resident, class Rule, class Finish>
 cudaError_t map_reduce_cuda(int64_t n, const Rule &rule, const Finish &finish, void *scratch, cudaStream_t stream) {
     auto *arrivals = static_cast<unsigned *>(scratch);

@@ -1,9 +1,10 @@
-// Applies a functor, called a rule, to all variables on the host and reduces the resulting records.
+// These functions apply a functor, called a rule, to each variable on the host. They also reduce the resulting records
+// to one.
 //
-// The order of additions is a function of n alone. The variables are divided into tiles. A tile is summed in
-// interleaved lanes, which are independent partial sums, and the sums of the tiles are joined in a binary tree. Results
-// are therefore bitwise independent of the number of threads. The rounding error of a sum of n terms grows like
-// tile_variables / lanes + log2(n / tile_variables) rather than like n.
+// The order of additions depends on n alone, so the results are bitwise independent of the number of threads. The
+// variables are divided into tiles of tile_variables variables. The sum over a tile consists of tile_lanes independent
+// partial sums, each over every tile_lanes-th variable. The sums of the tiles are joined in a binary tree. The rounding
+// error of a sum of n terms grows like tile_variables / tile_lanes + log2(n / tile_variables) rather than like n.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +16,13 @@
 namespace cudaopt {
 
 constexpr int64_t tile_variables = 1024;
-// The number of independent partial sums per tile. They hide the latency of an addition and shorten each sum.
+// Each tile has this number of independent partial sums. They hide the latency of an addition and reduce the rounding
+// error.
 constexpr int tile_lanes = 4;
-// The maximum number of subtrees that are distributed to threads. Their records are on the stack.
+// At most this number of subtrees is distributed to the threads. The records of the subtrees are on the stack.
 constexpr int64_t subtree_limit = 256;
 
-// Joins the records of the variables first <= i < last, which are at most tile_variables, and returns the result.
+// Joins the records of the variables first <= i < last, at most tile_variables of them, and returns the result.
 template <class Record, class Rule> Record reduce_tile(int64_t first, int64_t last, const Rule &rule) {
     Record lane[tile_lanes];
     int64_t i = first;
@@ -43,9 +45,9 @@ Record reduce_tiles(int64_t first, int64_t last, int64_t n, const Rule &rule) {
 }
 
 // Calls rule(i, record) for all variables 0 <= i < n and returns the joined record.
-// rule: may write to elements of variable i; each variable is processed once, by one thread
-// threads: the number of threads; 0: the number with the least run time
-// Variables: the number of variables per tile; 1 if each index i stands for a tile of variables
+// rule: may write to elements of variable i, because only one thread processes each variable, and only once
+// threads: the number of threads; 0 selects the number with the shortest run time
+// Variables: the number of variables per tile; 1 if each index i denotes a whole tile
 template <class Record, int64_t Variables = tile_variables, class Rule>
 Record map_reduce_host(int64_t n, const Rule &rule, HostThreads threads) {
     const int64_t tiles = (n + Variables - 1) / Variables;

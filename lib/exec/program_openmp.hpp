@@ -1,8 +1,9 @@
-// Gives access to the threads of the program's own OpenMP runtime, if the program uses GNU's runtime or one with the
-// same entry points. After a parallel evaluation of f, OpenMP threads spin for milliseconds on the processors that a
-// thread pool of the library would need. Within a parallel loop of the program, for example over several solves, the
-// library must not create further threads. The library itself does not depend on OpenMP: the functions of the runtime
-// are weak symbols, which are NULL if the program has no OpenMP.
+// These functions use the threads of the OpenMP runtime of the calling program, if the program has one. The runtime
+// must be GNU's or have the same entry points. There are two reasons to use these threads. First, OpenMP threads spin
+// for milliseconds after a parallel evaluation of f and would compete with a thread pool of the library for the
+// processors. Second, the library must not create further threads within a parallel loop of the program, for example
+// over several solves. The library itself does not depend on OpenMP. It declares the functions of the runtime as weak
+// symbols, which are NULL if the program has no OpenMP.
 #pragma once
 
 #include <unistd.h>
@@ -17,7 +18,7 @@ namespace cudaopt {
 
 inline const pid_t loaded_by = getpid();
 
-// Returns whether the program has OpenMP. It returns false in a forked child, because the threads of the runtime exist
+// Returns whether the program has OpenMP. In a forked child it returns false, because the threads of the runtime exist
 // only in the parent.
 inline bool program_has_openmp() {
     return &GOMP_parallel && &omp_get_thread_num && &omp_get_num_threads && getpid() == loaded_by;

@@ -1,4 +1,5 @@
-// Selects the number of threads for an operation that is executed repeatedly, by measuring its run time.
+// This class selects the number of threads for an operation that is executed repeatedly. It measures the run time of
+// the operation.
 #pragma once
 
 #include <algorithm>
@@ -6,14 +7,14 @@
 
 namespace cudaopt {
 
-// Selects a number of threads. The candidates are 1, 2, 4, ... and the maximum. The current candidate is replaced by a
-// neighbour, or by 1, if the mean run time of the latter is lower. The mean includes delays of threads that were
-// scheduled late. If other processes use the processors, these delays dominate, and a single measurement says little.
-// With 1 thread there is no such delay. Trials of other candidates are limited by a budget: each of the three
-// alternatives may cost 1/45 of the total time, so that trials increase the total by at most 1/15.
+// A TeamSize selects one of the candidates 1, 2, 4, ... and the maximum number of threads. It changes to a neighbouring
+// candidate, or to 1 thread, if the mean run time with that candidate is lower. The mean includes delays of threads
+// that were scheduled late. These delays dominate if other processes use the processors, so that a single measurement
+// is not reliable. With 1 thread there is no such delay. Trials of other candidates are limited by a budget. Each of
+// the three alternatives (fewer, more, 1 thread) may cost 1/45 of the total time, so that trials add at most 1/15.
 class TeamSize {
   public:
-    // Starts with the smallest candidate that is not below `first`; `most` is the maximum.
+    // Starts with the smallest candidate that is not below `first`. The maximum number of threads is `most`.
     void begin(int most, int first) {
         most_ = most;
         top_ = level_ = 0;
@@ -27,7 +28,8 @@ class TeamSize {
 
     // Returns the number of threads for the next execution.
     int next() {
-        if (tried_ != level_) return threads_at(tried_); // a trial is in progress
+        // A trial of another candidate is in progress.
+        if (tried_ != level_) return threads_at(tried_);
         if (times_[level_].turns == 0) return threads_at(level_);
         const std::array<int, 3> others{level_ - 1, level_ + 1, level_ > 1 ? 0 : -1};
         for (std::size_t k = 0; k < others.size(); k++) {
@@ -41,7 +43,7 @@ class TeamSize {
         return threads_at(tried_);
     }
 
-    // Records the run time of the execution that used the number of threads last returned by next().
+    // Records the run time of the latest execution, which used the number of threads last returned by next().
     void took(double seconds) {
         Times &times = times_[level_];
         // The first measurement may include the time for creating or waking the threads.
@@ -63,8 +65,8 @@ class TeamSize {
         if (better) {
             level_ = tried_;
             saved_.fill(0);
-            // If the number of threads has just been increased (reduced), the next larger (smaller) candidate gets its
-            // budget in advance, so that its trial need not wait.
+            // If the number of threads has just been increased, a further increase gets its budget in advance, so that
+            // its trial need not wait. The same holds for a further reduction after a reduction.
             if (trial_ < 2) saved_[trial_] = least_of_trial * loss(level_);
         }
         tried_ = level_;
@@ -72,11 +74,11 @@ class TeamSize {
 
   private:
     static constexpr int least_of_trial = 2, window = 64; // in executions
-    // Run times are clipped to this multiple of the mean. A thread that is scheduled late is late by milliseconds, but
-    // a process may also have been suspended for seconds, which says nothing about the number of threads.
-    static constexpr double longest = 100; // multiple of the mean
+    // A run time is counted as at most this multiple of the mean. Threads that are scheduled late cause delays of
+    // milliseconds. A process may also have been suspended for seconds, which says nothing about the number of threads.
+    static constexpr double longest = 100;
 
-    // Exponentially weighted means of the run time and of its square, over about `window` executions.
+    // Times contains exponentially weighted means of the run time and of its square, over about `window` executions.
     struct Times {
         double mean = 0, square = 0;
         int turns = 0;
@@ -87,11 +89,12 @@ class TeamSize {
             mean += (counted - mean) / turns;
             square += (counted * counted - square) / turns;
         }
-        // Gives new measurements more weight than old ones.
+        // Reduces the weight of old measurements, so that new ones count for more.
         void age() { turns -= turns / 4; }
         double variance() const { return std::max(square - mean * mean, 0.0); }
-        // Returns whether the mean is lower by more than the standard error of the difference. The larger of the two
-        // variances is used for both, because a few executions without a late thread underestimate the variance.
+        // Returns whether the mean of this candidate is lower by more than the standard error of the difference. The
+        // larger of the two variances is used for both candidates. A few executions without a late thread would
+        // underestimate the variance.
         bool less_than(const Times &other) const {
             const double difference = other.mean - mean;
             const double variance_of_means = std::max(variance(), other.variance()) * (1.0 / turns + 1.0 / other.turns);
@@ -100,21 +103,24 @@ class TeamSize {
     };
 
     int threads_at(int level) const { return std::min(most_, 1 << level); }
-    // Returns the expected additional time of one execution with another candidate, compared with the current one. The
-    // result is positive even if the candidate appears to be faster or is unknown, so that it is not tried all the
-    // time. With one thread, the run time may be as many times longer as there are threads now.
+    // Returns the expected additional time of one execution with another candidate instead of the current one. The
+    // result is positive even if the other candidate seems to be faster or is unknown, so that trials remain rare. For
+    // an unmeasured jump to 1 thread, the run time may be longer by a factor equal to the current number of threads.
     double loss(int other) const {
         const double mean = times_[level_].mean;
         const bool unknown_jump = times_[other].turns == 0 && level_ - other > 1;
         return std::max(times_[other].mean - mean, unknown_jump ? mean * (threads_at(level_) - 1) / 4 : mean / 8);
     }
 
-    int most_ = 1, top_ = 0, level_ = 0; // level k stands for min(2^k, most_) threads
-    // tried_ is the level of the next execution. turns_ counts executions since the last change or since a trial began.
+    // Level k denotes min(2^k, most_) threads.
+    int most_ = 1, top_ = 0, level_ = 0;
+    // The next execution uses level tried_. The executions since the last change, or since a trial began, are counted
+    // by turns_.
     int tried_ = 0, turns_ = 0;
     std::array<Times, 14> times_{};
     std::size_t trial_ = 0;
-    std::array<double, 3> saved_{}; // the time that may be spent on trials with fewer threads, with more, and with 1
+    // The time that may be spent on trials with fewer threads, with more threads, and with 1 thread.
+    std::array<double, 3> saved_{};
 };
 
 } // namespace cudaopt

@@ -26,8 +26,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A thread of the pool spins for this time before it sleeps. Waking a thread takes 50 to 100 microseconds, and the work
-// of the caller between two sweeps is often shorter. If threads spun for longer, they would delay the threads of the
+// A thread of the pool spins for this time before it sleeps. Waking a thread takes 50 to 100 microseconds, and the
+// caller's work between two sweeps is often shorter. Threads that spun for longer would delay the threads of the
 // caller's evaluation.
 constexpr std::chrono::microseconds awake_time(100);
 
@@ -45,7 +45,7 @@ int processors() {
     return count > 0 ? count : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-// A place where one thread of the pool waits for work: first by spinning, then by sleeping on a condition variable.
+// A Gate lets one thread of the pool wait for work. The thread first spins and then sleeps on a condition variable.
 class Gate {
   public:
     template <class Ready> void wait(const Ready &ready, bool awake) {
@@ -56,20 +56,21 @@ class Gate {
                 pause();
             }
         } while (awake && Clock::now() < until);
-        // Cancellation is disabled: a thread that is cancelled while it sleeps here would leave the others waiting.
+        // Thread cancellation is disabled while the thread sleeps. The other threads would wait forever for a thread
+        // that was cancelled here.
         int state;
         pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
         {
             std::unique_lock lock(mutex_);
-            // asleep_ is set before the last check of ready(), because open() reads it after its caller has made
-            // ready() true.
+            // The flag asleep_ is set before the last check of ready(). The caller of open() makes ready() true before
+            // open() reads the flag, so that no wake-up is lost.
             asleep_ = true;
             while (!ready()) opened_.wait(lock);
             asleep_ = false;
         }
         pthread_setcancelstate(state, nullptr);
     }
-    // Wakes the waiting thread. The caller must have made the condition ready() of that thread true before.
+    // Wakes the waiting thread. The caller must first make the condition ready() of that thread true.
     void open() {
         if (!asleep_) return;
         const std::lock_guard lock(mutex_);
@@ -82,14 +83,14 @@ class Gate {
     std::atomic<bool> asleep_{false};
 };
 
-// One parallel loop, divided into chunks.
+// Work describes one parallel loop, which is divided into chunks.
 struct Work {
     const int64_t count;
     const int chunks;
     const Chunk chunk;
     const void *const body;
     std::mutex failing;
-    std::exception_ptr failure; // the last exception that was thrown by a chunk
+    std::exception_ptr failure; // The last exception that a chunk has thrown.
 
     void run_chunk(int place) noexcept {
         const int64_t each = count / chunks, more = count % chunks;
@@ -111,12 +112,14 @@ class ThreadPool {
         for (int place = 1; members_ && place < size_; place++) {
             members_[place].pool = this;
             if (pthread_create(&members_[place].thread, nullptr, run, &members_[place]) != 0)
-                break; // continue with fewer threads than requested
+                // If a thread cannot be created, the pool works with fewer threads than requested.
+                break;
             made_ = place;
         }
     }
     ~ThreadPool() {
-        if (!here()) { // the threads do not exist in a forked child
+        // In a forked child, the threads of the pool do not exist and must not be joined.
+        if (!here()) {
             static_cast<void>(members_.release());
             return;
         }
@@ -129,13 +132,13 @@ class ThreadPool {
     ThreadPool(const ThreadPool &) = delete;
     ThreadPool &operator=(const ThreadPool &) = delete;
 
-    // Returns whether this is the process that created the threads, and not a forked child.
+    // Returns whether this process created the threads. In a forked child it returns false.
     bool here() const { return process_ == getpid(); }
     bool busy() const { return busy_; }
     bool holds(int threads) const { return members_ && threads <= size_; }
 
-    // Returns the run times measured for loops with this chunk function, count and maximum number of threads. `first`,
-    // the number of threads at which the search for the fastest number begins, is part of the key as well, because
+    // Returns the run times that were measured for loops with this chunk function, count and maximum number of threads.
+    // The search for the fastest number of threads begins with `first` threads. This number is part of the key, because
     // loops over different numbers of variables may have the same count.
     TeamSize &size_for(Chunk chunk, int64_t count, int most, int first) {
         const auto kind = reinterpret_cast<std::uintptr_t>(chunk);
@@ -159,15 +162,16 @@ class ThreadPool {
     }
 
   private:
-    // The chunk of one thread in the current loop. The calling thread has position 0.
+    // A Member represents one thread of the pool and its chunk of the current loop. The calling thread has position 0.
     struct alignas(64) Member {
-        std::atomic<bool> offered{false}; // whether the chunk has not been started yet
+        // The flag is true until a thread starts the chunk.
+        std::atomic<bool> offered{false};
         Gate gate;
         ThreadPool *pool = nullptr;
         pthread_t thread{};
     };
-    // The measured run times of a loop that is executed repeatedly, as the sweeps over n variables are. If another loop
-    // has the same hash value, its measurements replace these.
+    // Known contains the run times that were measured for a loop that is executed repeatedly, such as a sweep over n
+    // variables. If another loop has the same hash value, its measurements replace these.
     struct Known {
         Chunk chunk = nullptr;
         int64_t count = 0;
@@ -179,11 +183,11 @@ class ThreadPool {
         return offered && offered.exchange(false);
     }
 
-    // Executes the chunk of this position, and then the chunks of threads that have not started theirs.
+    // Executes the chunk of this position. Then it executes the chunks that other threads have not started yet.
     void serve(int own) {
-        // If another thread has executed the chunk, the loop may already have ended.
+        // If another thread has executed this chunk, the loop may already have ended, and `work_` must not be read.
         if (!take(own)) return;
-        // The object remains valid until every chunk that was started is counted as finished.
+        // This thread has started a chunk, so the object *work_ remains valid until the chunk is counted as finished.
         Work &work = *work_;
         int done = 0, place = own;
         for (int k = 0; k < work.chunks; k++, place = (place + 1) % work.chunks)
@@ -197,7 +201,8 @@ class ThreadPool {
     static void *run(void *member);
 
     const int size_;
-    // True if each thread may spin, because it does not occupy a processor that another thread needs.
+    // The threads may spin only if the pool has at most as many threads as there are processors. A spinning thread then
+    // does not occupy a processor that another thread of the pool needs.
     const bool awake_;
     const pid_t process_ = getpid();
     std::unique_ptr<Member[]> members_;
@@ -209,8 +214,8 @@ class ThreadPool {
     std::array<Known, 64> known_;
 };
 
-// Returns the pool that this thread uses. A thread that belongs to a pool uses that pool, and loops within its chunks
-// run serially.
+// The pool that the current thread uses. A thread that belongs to a pool uses the same pool, so that loops within its
+// chunks run serially.
 PerThread<ThreadPool> pool_of_thread;
 
 void *ThreadPool::run(void *argument) {
@@ -226,7 +231,8 @@ void *ThreadPool::run(void *argument) {
     return nullptr;
 }
 
-// Returns the pool of this thread, enlarged to the given number of threads, or NULL if the loop must run serially.
+// Returns the pool of this thread, replaced by a larger one if it has fewer threads than requested. Returns NULL if the
+// loop must run serially.
 ThreadPool *pool_with(int threads) {
     ThreadPool *pool = pool_of_thread.get();
     if (pool && pool->here()) {
@@ -246,7 +252,8 @@ HostThreads::HostThreads(int asked) : most(asked), learned(false), first(asked) 
     static const int wanted = [] {
         const char *const text = std::getenv("OMP_NUM_THREADS");
         const long number = text ? std::strtol(text, nullptr, 10) : 0;
-        constexpr long limit = 4096; // the maximum of CUDA_OPT_THREADS
+        // This is also the maximum of the option CUDA_OPT_THREADS.
+        constexpr long limit = 4096;
         return static_cast<int>(std::clamp<long>(number, 0, limit));
     }();
     static const int all = processors();
