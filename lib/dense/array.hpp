@@ -1,6 +1,7 @@
-// An array of doubles that belongs to an object. If its length is a compile-time constant, the array is a member of the
-// object. Otherwise (length 0) it lies elsewhere in the same block of memory. The object then stores the distance to
-// the array instead of a pointer, so that the block can be moved, saved and loaded as bytes.
+// This header defines an array of doubles that belongs to an object. If the length is a compile-time constant, the
+// numbers are a member of the array. Otherwise the template argument is 0, and the numbers are stored elsewhere in the
+// same block of memory. The array then stores its distance to the numbers instead of a pointer, so that the whole block
+// can be moved, saved and loaded as bytes.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +25,8 @@ template <int length> class Array {
 template <> class Array<0> {
   public:
     Array() = default;
-    Array(const Array &) = delete; // the distance of the copy would lead to a wrong address
+    // A copy would have another address, from which the stored distance would lead to the wrong numbers.
+    Array(const Array &) = delete;
     Array &operator=(const Array &) = delete;
 
     CUDA_OPT_HD void place(double *where) {
@@ -41,11 +43,13 @@ template <> class Array<0> {
     CUDA_OPT_HD double operator[](int i) const { return data()[i]; }
 
   private:
-    std::ptrdiff_t distance_ = 0; // distance in bytes
+    // The distance in bytes from this object to its numbers.
+    std::ptrdiff_t distance_ = 0;
 };
 
-// Temporary storage for one function. If its length is a compile-time constant, the storage is a local array, which the
-// compiler may keep in registers. Otherwise it is an array of a persistent object that is reserved for this purpose.
+// Room is temporary storage for one function. If its length is a compile-time constant, the storage is a local array,
+// which the compiler may keep in registers. Otherwise the storage is an array that a persistent object reserves for
+// this purpose.
 template <int length> class Room {
   public:
     CUDA_OPT_HD explicit Room(const Nothing &) {}
@@ -64,8 +68,9 @@ template <> class Room<0> {
 };
 template <int length> using KeptRoom = std::conditional_t<length == 0, Array<0>, Nothing>;
 
-// Two visitors. Each object with arrays has a function each_array(m, visit). CountArrays counts the doubles that the
-// arrays need for m correction pairs, and PlaceArrays assigns an address to each array.
+// An object that owns arrays has a function each_array(m, visit), which calls visit(array, length) for each array if
+// there are m correction pairs. The visitor CountArrays counts the doubles that the arrays need. The visitor
+// PlaceArrays assigns an address to each array.
 struct CountArrays {
     int64_t doubles = 0;
     CUDA_OPT_HD constexpr void operator()(Nothing &, int64_t) {}
@@ -83,7 +88,7 @@ struct PlaceArrays {
     template <int length> CUDA_OPT_HD void operator()(Array<length> &, int64_t) {}
 };
 
-// A visitor that validates an object that was read as bytes: each of its arrays must be at the address that PlaceArrays
+// This visitor validates an object that was loaded as bytes. It checks that each array has the address that PlaceArrays
 // would assign.
 struct CheckPlaces {
     const double *next;

@@ -1,5 +1,5 @@
-// bfloat16 has the exponent range of single precision and a significand of eight bits. It is used for storage only:
-// arithmetic is in double precision.
+// The storage type bfloat16 has the exponent range of single precision and a significand of eight bits. Numbers are
+// stored in it, but all arithmetic is in double precision.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ struct bfloat16 {
     uint16_t bits;
 
     bfloat16() = default;
-    // Converts to single precision first and then to bfloat16. Both steps round to nearest, ties to even; NaN remains
-    // NaN.
+    // The constructor converts to single precision first and then to bfloat16. Both steps round to nearest, with ties
+    // to even. NaN remains NaN.
     CUDA_OPT_HD_INLINE explicit bfloat16(double value) {
         const float single = static_cast<float>(value);
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-        // The conversion intrinsic for two values is used, because that for one value has a lower throughput.
+        // The intrinsic that converts two values is used, because the intrinsic for one value has a lower throughput.
         bits = __bfloat16_as_ushort(__floats2bfloat162_rn(single, 0).x);
 #else
         uint32_t wide;
@@ -40,11 +40,11 @@ struct bfloat16 {
     }
 };
 
-// The largest finite number of a storage type.
+// The constant is the largest finite number of a storage type.
 template <class Stored> constexpr double largest_number = static_cast<double>(std::numeric_limits<Stored>::max());
 template <> inline constexpr double largest_number<bfloat16> = 0x1.fep127;
 
-// Returns the adjacent representable number of larger magnitude.
+// Returns the neighbouring floating-point number of larger magnitude.
 CUDA_OPT_HD_INLINE float next_away_from_zero(float v) {
     uint32_t bits;
     memcpy(&bits, &v, sizeof bits);

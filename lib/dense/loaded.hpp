@@ -1,11 +1,11 @@
-// Validates values that were read as bytes, before they are used.
+// These functions validate values that were loaded as bytes, before the values are used.
 #pragma once
 
 #include <cstring>
 
 namespace cudaopt::dense {
 
-// Returns whether the byte of each bool is 0 or 1. Reading a bool with any other byte is undefined behaviour.
+// Returns whether each bool is stored as the byte 0 or 1. Reading a bool with any other byte is undefined behaviour.
 template <class... Bools> bool are_bools(const Bools &...values) {
     const auto is_bool = [](const bool &value) {
         unsigned char byte;

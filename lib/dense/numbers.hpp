@@ -1,5 +1,5 @@
-// Constants and predicates of double precision, for host and device. If one argument is NaN, greatest() and least()
-// return the first argument, as std::max and std::min do.
+// This header defines constants and predicates for double precision, for both host and device. If one argument is NaN,
+// greatest() and least() return their first argument, as std::max and std::min do.
 #pragma once
 
 #include <cmath>
@@ -19,12 +19,15 @@ template <class Number> CUDA_OPT_HD_INLINE Number greatest(Number a, Number b) {
 template <class Number> CUDA_OPT_HD_INLINE Number least(Number a, Number b) { return b < a ? b : a; }
 
 CUDA_OPT_HD_INLINE bool is_finite(double v) { return std::fabs(v) <= largest_finite; }
-// Returns whether v is exactly representable in single precision. The usual test, a conversion to float and back, is
-// not safe: where two of them stand side by side, GCC 12 with AVX-512 vectorises both and then removes the conversions.
+// Returns whether v is exactly representable in single precision. A conversion to float and back would be the usual
+// test, but it is not safe. If the code contains two adjacent tests, GCC 12 with AVX-512 vectorises them and then
+// removes the conversions.
 CUDA_OPT_HD_INLINE bool is_single(double v) {
-    constexpr int64_t extra_bits = (int64_t{1} << 29) - 1; // 53 - 24 bits of the significand
+    // Double precision has 53 - 24 = 29 more bits in the significand than single precision.
+    constexpr int64_t extra_bits = (int64_t{1} << 29) - 1;
     const double magnitude = std::fabs(v);
-    if (!(magnitude >= std::numeric_limits<float>::min())) { // a multiple of 2^-149, or NaN
+    // A subnormal number of single precision is a multiple of 2^-149. This branch also handles NaN.
+    if (!(magnitude >= std::numeric_limits<float>::min())) {
         const double units = magnitude * 0x1p149;
         return units == std::floor(units);
     }
@@ -32,7 +35,7 @@ CUDA_OPT_HD_INLINE bool is_single(double v) {
     std::memcpy(&bits, &v, sizeof bits);
     return (bits & extra_bits) == 0 && (magnitude <= std::numeric_limits<float>::max() || !is_finite(v));
 }
-// Returns whether v is a normal number: not 0, subnormal, infinite or NaN.
+// Returns whether v is a normal number, which means that it is not zero, subnormal, infinite or NaN.
 CUDA_OPT_HD_INLINE bool is_normal(double v) { return std::fabs(v) >= smallest_normal && is_finite(v); }
 
 } // namespace cudaopt

@@ -1,17 +1,17 @@
-// The symmetric indefinite systems of L-BFGS-B have the form S = [-A, B'; B, C] with blocks of k x k, where A and T = C
-// + B A^-1 B' are positive definite. Elimination without pivoting therefore gives k negative pivots followed by k
-// positive ones:
+// The symmetric indefinite systems of L-BFGS-B have the form S = [-A, B'; B, C] with blocks of k x k. Both A and the
+// Schur complement T = C + B A^-1 B' are positive definite. Elimination without pivoting therefore gives k negative
+// pivots, followed by k positive ones:
 //
 //     S = V'R V,    V upper triangular,    R = diag(1 / V_ii).
 //
 // The signs of the pivots show whether the matrix has this form. Two matrices are factorised: the middle matrix M^-1
-// (Byrd, Lu, Nocedal, Zhu 1995, eq. 3.4) and the subspace matrix M^-1 - W_F'W_F / theta (eq. 5.11). Both lose this form
-// only if rounding errors have made the correction pairs unusable. The factorisation costs O(k^3) and a solve O(k^2)
-// operations, independent of n.
+// (Byrd, Lu, Nocedal, Zhu 1995, eq. 3.4) and the subspace matrix M^-1 - W_F'W_F / theta (eq. 5.11). They lose this form
+// only if rounding errors have made the correction pairs unusable. A factorisation costs O(k^3) operations and a solve
+// O(k^2), independent of the number of variables.
 //
-// The host does this work while the GPU is idle, so it is vectorised. All loops run along rows, where consecutive
-// elements are contiguous in memory, and no sum runs across the lanes of a vector, except in the back substitution. A
-// vector has two lanes, which every 64-bit processor supports, so that results are bitwise identical on all processors.
+// The GPU is idle while the host solves these systems, so the code is vectorised. All loops run along the rows of V,
+// where consecutive elements are contiguous in memory. Only the back substitution adds the lanes of a vector to each
+// other. Each vector has two lanes on all processors, so that the results are bitwise identical on all of them.
 #pragma once
 
 #include "dense/array.hpp"
@@ -20,7 +20,7 @@
 
 namespace cudaopt::dense {
 
-// A vector of two doubles.
+// Lanes is a vector of two doubles.
 #ifdef __CUDACC__ // nvcc does not support the vector extension of GCC and clang
 struct Lanes {
     double v[2];
@@ -32,8 +32,8 @@ CUDA_OPT_HD inline Lanes operator+(const Lanes &a, const Lanes &b) { return {{a.
 CUDA_OPT_HD inline Lanes operator*(const Lanes &a, const Lanes &b) { return {{a.v[0] * b.v[0], a.v[1] * b.v[1]}}; }
 CUDA_OPT_HD inline Lanes operator*(double a, const Lanes &b) { return {{a * b.v[0], a * b.v[1]}}; }
 #else
-// If a function returns a reference to a type definition, clang ignores its alignment of 8 bytes and generates loads
-// that require 16. Wrapping the vector in a struct preserves the alignment.
+// The vector type requires an alignment of 8 bytes only. If a function returns a reference to such a typedef, clang
+// ignores this and generates loads that require 16 bytes. Wrapping the vector in a struct preserves the alignment of 8.
 typedef double TwoDoubles __attribute__((vector_size(16), aligned(8), may_alias));
 struct __attribute__((may_alias)) Lanes {
     TwoDoubles v;
@@ -54,9 +54,9 @@ template <int most> class QuasiDefiniteOf {
         visit(factors_, 2 * capacity);
     }
 
-    // Sets all elements to 0. Arrays outside the object are filled only if k changes. That suffices because
-    // factor_triangular() does not modify the elements that it takes to be 0, and the caller assigns all others each
-    // time.
+    // Prepares the object for blocks of k x k and sets all elements to 0. If the arrays are outside the object, they
+    // are filled only if k changes. This suffices because factor_triangular() does not write to the elements that it
+    // assumes to be 0, and the caller assigns all other elements each time.
     CUDA_OPT_HD void resize(int k) {
         if (k == k_ && most == 0) return;
         k_ = k;
@@ -64,21 +64,21 @@ template <int most> class QuasiDefiniteOf {
         fill(reciprocals_.data(), 2 * k, 0);
     }
 
-    // Validates an object that was read as bytes.
+    // Validates an object that was loaded as bytes.
     bool is_consistent(int capacity) const { return -1 <= k_ && k_ <= capacity; }
 
-    // Marks the storage as overwritten by another object, so that the next resize() fills it.
+    // Records that another object has overwritten the storage, so that the next resize() fills it again.
     CUDA_OPT_HD void lose() { k_ = -1; }
 
-    // The upper triangle of S, to be filled in before it is factorised.
+    // The caller stores the upper triangle of S in these rows and then calls factor() or factor_triangular().
     CUDA_OPT_HD double *row(int i) { return v_.data() + i * pitch(); }
     CUDA_OPT_HD const double *row(int i) const { return v_.data() + i * pitch(); }
     CUDA_OPT_HD double &operator()(int i, int j) { return row(i)[j]; }
     CUDA_OPT_HD double operator()(int i, int j) const { return row(i)[j]; }
 
-    // In this function and those below, k is the argument of resize(). Its type carries the value if it is a
-    // compile-time constant (at_size). Returns false if a pivot has the wrong sign or is not finite. Pivots are never
-    // modified.
+    // Factorises S. Returns false if a pivot has the wrong sign or is not finite; pivots are never modified. In this
+    // function and in those below, k is the argument of resize(). If k is a compile-time constant, its type carries the
+    // value (at_size).
     template <class Size> CUDA_OPT_HD bool factor(Size k) {
         CUDA_OPT_NOT_PURE
         CUDA_OPT_UNROLLED(2 * times_unrolled<Size>)
@@ -89,7 +89,8 @@ template <int most> class QuasiDefiniteOf {
         return true;
     }
 
-    // Like factor(), for diagonal A and strictly lower triangular B. Elements that are 0 are skipped.
+    // Factorises S, as factor() does, for a diagonal A and a strictly lower triangular B. The elements that are 0 are
+    // skipped.
     template <class Size> CUDA_OPT_HD bool factor_triangular(Size k) {
         CUDA_OPT_NOT_PURE
         CUDA_OPT_UNROLLED(times_unrolled<Size>)
@@ -104,14 +105,14 @@ template <int most> class QuasiDefiniteOf {
         return true;
     }
 
-    // Computes b <- S^-1 b for a vector b of 2k elements.
+    // Solves the system: b is replaced by S^-1 b. The vector b has 2k elements.
     template <class Size> CUDA_OPT_HD void solve(Size k, double *b) const {
         reduce(k, b);
         substitute_back(k, b);
     }
 
-    // Computes b <- (V'R)^-1 b, the first half of a solve, which suffices for a bilinear form a'S^-1 b. It takes two
-    // rows per step, so that each pair of elements that is stored as a vector is also loaded as one.
+    // Replaces b by (V'R)^-1 b, which is the first half of a solve and suffices for a bilinear form a'S^-1 b. Each step
+    // processes two rows. Thus any two elements that are stored as one vector are also loaded as one vector.
     template <class Size> CUDA_OPT_HD void reduce(Size k, double *b) const {
         CUDA_OPT_NOT_PURE
         const int size = 2 * k;
@@ -126,7 +127,7 @@ template <int most> class QuasiDefiniteOf {
         }
     }
 
-    // Returns a'S^-1 b, given a and b after reduce().
+    // Returns a'S^-1 b. The function reduce() must have been applied to both a and b.
     template <class Size> CUDA_OPT_HD double reduced_form(Size k, const double *a, const double *b) const {
         const double *const reciprocals = reciprocals_.data();
         double sum = 0;
@@ -139,12 +140,14 @@ template <int most> class QuasiDefiniteOf {
     CUDA_OPT_HD static Lanes &lanes(double *two) { return *reinterpret_cast<Lanes *>(two); }
     CUDA_OPT_HD static const Lanes &lanes(const double *two) { return *reinterpret_cast<const Lanes *>(two); }
 
-    // Columns per vector operation. The last operation of a row may extend past its end, into unused padding.
+    // The elimination processes the columns in groups of 4. The last group of a row may extend past the end of the row,
+    // into unused padding.
     static constexpr int granule = 4;
     CUDA_OPT_HD static constexpr int stride(int k) { return 2 * k + granule; }
     CUDA_OPT_HD int pitch() const { return stride(most > 0 ? most : k_); }
 
-    // Computes row i of V from the diagonal on: v_i -= sum of V_pi / V_pp v_p over the rows p in [begin, end).
+    // Computes row i of V from the diagonal element on. It subtracts V_pi / V_pp v_p from row i for each earlier row p,
+    // begin <= p < end, where v_p is row p.
     template <class Size> CUDA_OPT_HD_INLINE void eliminate(Size k, int begin, int end, int i) {
         const int size = 2 * k;
         const double *const reciprocals = reciprocals_.data();
@@ -167,15 +170,16 @@ template <int most> class QuasiDefiniteOf {
         for (int l = 0; l < width / 2; l++) lanes(to + 2 * l) = sums[l];
     }
 
-    // Returns false if the pivot has the wrong sign, or if the pivot or its reciprocal is not finite.
+    // Stores the reciprocal of pivot i. Returns false if the pivot has the wrong sign, or if the pivot or its
+    // reciprocal is not finite.
     CUDA_OPT_HD bool take_pivot(int i, bool negative) {
         reciprocals_[i] = 1 / row(i)[i];
         const double magnitude = negative ? -reciprocals_[i] : reciprocals_[i];
         return magnitude > 0 && magnitude <= largest_finite;
     }
 
-    // Computes b <- V^-1 b from the last row upwards. The element found last is added last, so that the rest of the sum
-    // does not wait for it.
+    // Replaces b by V^-1 b, from the last row upwards. Row i needs element i + 1, which is computed last. Its term is
+    // therefore subtracted at the end, so that the rest of the sum does not wait for it.
     template <class Size> CUDA_OPT_HD void substitute_back(Size k, double *b) const {
         CUDA_OPT_NOT_PURE
         CUDA_OPT_UNROLLED(times_unrolled<Size>)

@@ -1,4 +1,4 @@
-// Loops over short vectors, of a few dozen elements.
+// These functions are loops over short vectors of a few dozen elements.
 #pragma once
 
 #include "exec/annotations.hpp"
@@ -11,12 +11,12 @@ CUDA_OPT_HD inline double dot(const double *a, const double *b, int n) {
     return sum;
 }
 
-// Computes b -= factor a. The vectors must not overlap.
+// Computes b -= factor * a. The vectors must not overlap.
 CUDA_OPT_HD inline void subtract(double *__restrict b, double factor, const double *__restrict a, int n) {
     for (int i = 0; i < n; i++) b[i] -= factor * a[i];
 }
 
-// Computes b += factor a. The vectors must not overlap.
+// Computes b += factor * a. The vectors must not overlap.
 CUDA_OPT_HD inline void add(double *__restrict b, double factor, const double *__restrict a, int n) {
     for (int i = 0; i < n; i++) b[i] += factor * a[i];
 }

@@ -1,10 +1,11 @@
-// The line search of Moré and Thuente, ACM TOMS 20 (1994) 286. It finds a step t with
+// This header implements the line search of Moré and Thuente, ACM TOMS 20 (1994) 286. It finds a step t with
 //
 //     phi(t) <= phi(0) + ftol t phi'(0)    (sufficient decrease)    and    |phi'(t)| <= gtol |phi'(0)|    (curvature).
 //
-// It works on scalars only and evaluates no function: start() proposes the first step, and update() takes phi and phi'
-// at the proposed step and either ends the line search or proposes the next step. All its state is in the struct. If
-// phi and phi' are finite, every proposed step is finite and in [step_min, step_max].
+// The line search works on scalars only and evaluates no function. The function start() proposes the first step. The
+// function update() receives phi and phi' at the proposed step, and either ends the line search or proposes the next
+// step. The struct contains the whole state. If phi and phi' are finite, every proposed step is finite and in
+// [step_min, step_max].
 #pragma once
 
 #include "dense/loaded.hpp"
@@ -13,12 +14,12 @@
 namespace cudaopt {
 
 enum class SearchVerdict {
-    evaluate,           // evaluate phi at step() and call update()
-    converged,          // both conditions hold
+    evaluate,           // the caller must evaluate phi at step() and call update()
+    converged,          // both conditions are satisfied
     interval_too_small, // the interval of uncertainty is shorter than xtol allows; the best step is accepted
-    at_minimum_step,    // step() is stpmin, which is still too long
-    at_maximum_step,    // step() is stpmax, phi has decreased sufficiently and is still falling
-    rounding_errors     // no progress is possible within the interval
+    at_minimum_step,    // step() is step_min, which is still too long
+    at_maximum_step,    // step() is step_max, phi has decreased sufficiently and is still falling
+    rounding_errors     // rounding errors prevent further progress within the interval
 };
 
 struct SearchTolerances {
@@ -27,20 +28,22 @@ struct SearchTolerances {
 
 class MoreThuente {
   public:
-    // Requires phi'(0) < 0 and a first step in [step_min, step_max].
+    // Starts the line search. It requires phi'(0) < 0 and a first step in [step_min, step_max].
     CUDA_OPT_HD void start(double phi0, double slope0, double first_step, const SearchTolerances &tolerances);
     CUDA_OPT_HD SearchVerdict update(double phi, double slope);
-    // Proposes a step closer to the best one. It is called if phi is not finite at step(). All later steps are less
-    // than the failed step, and the undefined value does not enter any interpolation.
+    // Proposes a step closer to the best one. The caller uses this function if phi is not finite at step(). All later
+    // steps are shorter than the failed step, and its undefined value is not used in any interpolation.
     CUDA_OPT_HD void cut();
 
-    // Returns whether phi and slope at step() satisfy both conditions, whatever step_max is.
+    // Returns whether phi and slope at step() satisfy both conditions, sufficient decrease and curvature, whatever
+    // step_max is.
     CUDA_OPT_HD bool meets_both(double phi, double slope) const {
         return phi <= phi0_ + step_ * (tolerances_.ftol * slope0_) && std::fabs(slope) <= tolerances_.gtol * -slope0_;
     }
 
-    // Returns whether phi and slope at step() are bitwise equal to those at an endpoint of the interval, and the
-    // distance to that endpoint is at most `distance`. The next step would be even closer to it.
+    // Returns whether step() repeats an endpoint of the interval of uncertainty. This means that phi and slope are
+    // bitwise equal to those of the endpoint, and that step() is within `distance` of it. The next step would be even
+    // closer to the endpoint.
     CUDA_OPT_HD bool repeats_an_end(double phi, double slope, double distance) const {
         const auto is_same = [&](const Point &end) {
             return phi == end.phi && slope == end.slope && std::fabs(step_ - end.step) <= distance;
@@ -48,21 +51,21 @@ class MoreThuente {
         return bracketed_ && (is_same(best_) || is_same(other_));
     }
 
-    // Sets step_max after start(). Until then step_max is the first step, and the new value must be at least as large.
-    // The old value must not have affected the line search (next_step_depends_on_step_max()).
+    // Sets step_max after start(). Until then step_max equals the first step, and the new value must not be smaller.
+    // The caller must ensure that the old value has not affected the line search (next_step_depends_on_step_max()).
     CUDA_OPT_HD void set_step_max(double step_max);
-    // Returns whether update(phi, slope) may give another result if step_max is increased up to the argument. Each
-    // decision in update() depends monotonically on step_max. If both ends of the range give the same result, all
-    // values between them do.
+    // Returns whether the result of update(phi, slope) may change if step_max is increased up to the argument. Each
+    // decision in update() depends monotonically on step_max. If the smallest and the largest step_max give the same
+    // result, all values between them give it too.
     CUDA_OPT_HD bool next_step_depends_on_step_max(double step_max, double phi, double slope) const;
 
-    // Validates an object that was read as bytes.
+    // Validates an object that was loaded as bytes.
     bool is_consistent() const { return dense::are_bools(bracketed_, modified_, any_finite_, last_width_is_first_); }
 
     CUDA_OPT_HD double step() const { return step_; }
     CUDA_OPT_HD double step_max() const { return tolerances_.step_max; }
-    // lowest_step() is the step with the lowest phi of all updates, and lowest_phi() is that phi. Before the first
-    // update they are 0 and phi(0).
+    // The function lowest_phi() returns the lowest phi of all updates, and lowest_step() the step at which it was
+    // found. Before the first update the results are phi(0) and 0.
     CUDA_OPT_HD double lowest_step() const { return lowest_.step; }
     CUDA_OPT_HD double lowest_phi() const { return lowest_.phi; }
 
@@ -71,7 +74,7 @@ class MoreThuente {
         double step, phi, slope;
     };
     struct Cubic {
-        double share; // relative to the distance from a to b
+        double share; // the position of the minimiser, relative to the distance from a to b
         double gamma; // the square root in the formula of the minimiser
     };
     CUDA_OPT_HD static Cubic cubic(const Point &a, const Point &b, bool clip_radicand = false);
@@ -79,30 +82,32 @@ class MoreThuente {
 
     SearchTolerances tolerances_{};
     double phi0_ = 0, slope0_ = 0, step_ = 0;
-    // The endpoints of the interval of uncertainty. best_ has the lower phi, or in stage 1 the lower psi.
+    // The endpoints of the interval of uncertainty. The endpoint best_ has the lower phi, or in stage 1 the lower psi
+    // (modified_).
     Point best_{}, other_{};
     Point lowest_{};
-    double lower_ = 0, upper_ = 0;      // bounds of the next step
-    double width_ = 0, last_width_ = 0; // lengths of the interval now and two updates ago
+    double lower_ = 0, upper_ = 0;      // the next step is in [lower_, upper_]
+    double width_ = 0, last_width_ = 0; // the lengths of the interval of uncertainty now and two updates ago
     bool bracketed_ = false;
     bool modified_ = true; // stage 1 uses psi(t) = phi(t) - phi(0) - ftol t phi'(0) instead of phi
     bool any_finite_ = false;
-    bool last_width_is_first_ = false; // whether last_width_ is still step_max - step_min, as after the first update
+    // The flag is true while last_width_ is still the initial value step_max - step_min, as after the first update.
+    bool last_width_is_first_ = false;
 };
 
 namespace line_search {
 
-// Before the minimum is bracketed, the next step exceeds the current step by at least 1.1 and at most 4 times the
-// difference between the current step and the best one.
+// Before the minimum is bracketed, each step is longer than the previous one. The increase is at least 1.1 times and at
+// most 4 times the difference between the current step and the best step.
 constexpr double extrapolate_least = 1.1, extrapolate_most = 4.0;
-constexpr double bracket_shrink =
-    0.66; // the required reduction of the interval over two updates (section 4 of the paper)
+// Two updates must reduce the interval of uncertainty to less than this fraction (section 4 of the paper).
+constexpr double bracket_shrink = 0.66;
 constexpr double cut_factor = 0.25;
 
 } // namespace line_search
 
-// Returns the minimiser of the cubic that interpolates phi and its slope at a and b. All terms are scaled by the
-// largest magnitude, so that the radicand neither overflows nor underflows.
+// Returns the minimiser of the cubic that interpolates phi and its slope at the points a and b. All terms are divided
+// by the largest magnitude among them, so that the expression under the square root neither overflows nor underflows.
 CUDA_OPT_HD inline MoreThuente::Cubic MoreThuente::cubic(const Point &a, const Point &b, bool clip_radicand) {
     const double theta = 3 * (a.phi - b.phi) / (b.step - a.step) + a.slope + b.slope;
     const double scale = greatest(greatest(std::fabs(theta), std::fabs(a.slope)), std::fabs(b.slope));
@@ -142,8 +147,8 @@ CUDA_OPT_HD_INLINE SearchVerdict MoreThuente::update(double phi, double slope) {
     if (bracketed_ && (step_ <= lower_ || step_ >= upper_)) return SearchVerdict::rounding_errors;
 
     if (modified_ && phi <= best_.phi && phi > phi_test) {
-        // Here phi is lower than at best_, but its decrease is insufficient: psi shows that, phi does not (eq. 2.1,
-        // section 3).
+        // At this step phi is lower than at best_, but the decrease is insufficient. The interpolation therefore uses
+        // the function psi of stage 1, which shows this, instead of phi (eq. 2.1, section 3).
         Point best{best_.step, best_.phi - best_.step * slope_test, best_.slope - slope_test};
         Point other{other_.step, other_.phi - other_.step * slope_test, other_.slope - slope_test};
         interpolate(best, other, phi - step_ * slope_test, slope - slope_test, lower_, upper_);
@@ -153,8 +158,8 @@ CUDA_OPT_HD_INLINE SearchVerdict MoreThuente::update(double phi, double slope) {
         interpolate(best_, other_, phi, slope, lower_, upper_);
     }
 
-    // Values close to the overflow threshold can overflow in the interpolation. In that case the interval is bisected,
-    // or the step is extrapolated as far as allowed.
+    // If phi is close to the overflow threshold, the interpolation can overflow. The interval is then bisected or,
+    // before the minimum is bracketed, the step is extrapolated as far as allowed.
     if (!is_finite(step_)) step_ = bracketed_ ? best_.step + 0.5 * (other_.step - best_.step) : upper_;
     if (bracketed_) {
         if (std::fabs(other_.step - best_.step) >= line_search::bracket_shrink * last_width_)
@@ -169,7 +174,7 @@ CUDA_OPT_HD_INLINE SearchVerdict MoreThuente::update(double phi, double slope) {
     }
     step_ = least(greatest(step_, tolerances_.step_min), tolerances_.step_max);
 
-    // No step strictly inside the interval is left, so the line search ends at the best step.
+    // If no step strictly inside the interval is left, the line search ends at the best step.
     if (bracketed_ && (step_ <= lower_ || step_ >= upper_ || upper_ - lower_ <= tolerances_.xtol * upper_))
         step_ = best_.step;
     return SearchVerdict::evaluate;
@@ -177,7 +182,8 @@ CUDA_OPT_HD_INLINE SearchVerdict MoreThuente::update(double phi, double slope) {
 
 CUDA_OPT_HD_CALL inline void MoreThuente::set_step_max(double step_max) {
     if (!any_finite_) {
-        SearchTolerances tolerances = tolerances_; // a copy, because start() resets tolerances_
+        // The tolerances are copied, because start() resets tolerances_.
+        SearchTolerances tolerances = tolerances_;
         tolerances.step_max = step_max;
         start(phi0_, slope0_, step_, tolerances);
         // Once the minimum is bracketed, last_width_ is the only width that depends on step_max.
@@ -203,23 +209,25 @@ CUDA_OPT_HD_CALL inline void MoreThuente::cut() {
         upper_ = least(upper_, failed);
     }
     if (any_finite_) return;
-    SearchTolerances tolerances = tolerances_; // a copy, because start() resets tolerances_
-    // stpmin limits only steps at which phi is finite. Otherwise the shortened step could be the failed step again.
+    // The tolerances are copied, because start() resets tolerances_.
+    SearchTolerances tolerances = tolerances_;
+    // The lower limit step_min applies only to steps at which phi is finite. With this limit, the shortened step could
+    // be the failed step again.
     step_ = greatest(step_, smallest_normal);
     tolerances.step_min = least(tolerances.step_min, step_);
     start(phi0_, slope0_, step_, tolerances);
 }
 
-// Computes the next trial step and the new interval (section 4 of the paper). The four cases compare the trial's phi
-// and slope with those of the best step.
+// Computes the next trial step and the new interval of uncertainty (section 4 of the paper). The four cases compare phi
+// and the slope at the trial step with those at the best step.
 CUDA_OPT_HD_CALL inline void MoreThuente::interpolate(Point &best, Point &other, double phi, double slope,
                                                       double step_min, double step_max) {
     const double trial = step_;
     const Point at{trial, phi, slope};
     const bool higher = phi > best.phi, opposite = slope * (best.slope / std::fabs(best.slope)) < 0,
                flatter = std::fabs(slope) < std::fabs(best.slope), with_secant = !higher && (opposite || flatter);
-    // Terms that several cases use are computed before the branches, so that the threads of a warp, each with its own
-    // line search, compute them together.
+    // Terms that several cases use are computed before the branches. On a GPU, each thread of a warp has its own line
+    // search, and the threads then compute these terms together.
     Cubic c{0, 0};
     double next, minimiser = 0, secant = 0;
     if (higher || with_secant || bracketed_) {
@@ -230,8 +238,8 @@ CUDA_OPT_HD_CALL inline void MoreThuente::interpolate(Point &best, Point &other,
     if (with_secant) secant = trial + (slope / (slope - best.slope)) * (best.step - trial);
 
     if (higher) {
-        // Case 1: phi is higher, so the minimum is bracketed. Take the cubic step if it is closer to best than the
-        // quadratic one, otherwise their mean.
+        // Case 1: phi is higher, so the minimum is bracketed. The next step is the cubic step if it is closer to the
+        // best step than the quadratic step. Otherwise it is the mean of both.
         const double secant_slope = (best.phi - phi) / (trial - best.step);
         const double quadratic = best.step + ((best.slope / (secant_slope + best.slope)) / 2) * (trial - best.step);
         next = std::fabs(minimiser - best.step) < std::fabs(quadratic - best.step)
@@ -239,13 +247,13 @@ CUDA_OPT_HD_CALL inline void MoreThuente::interpolate(Point &best, Point &other,
                    : minimiser + (quadratic - minimiser) / 2;
         bracketed_ = true;
     } else if (opposite) {
-        // Case 2: phi is lower and the slopes have opposite signs, so the minimum is bracketed. Take the cubic or the
-        // secant step, whichever is farther from the trial.
+        // Case 2: phi is lower and the slopes have opposite signs, so the minimum is bracketed. The next step is the
+        // cubic or the secant step, whichever is farther from the trial step.
         next = std::fabs(minimiser - trial) > std::fabs(secant - trial) ? minimiser : secant;
         bracketed_ = true;
     } else if (flatter) {
         // Case 3: phi is lower, and the slope has the same sign and a smaller magnitude. The cubic step is used only if
-        // the cubic has a minimum beyond the trial step in this direction.
+        // the cubic has a minimum beyond the trial step in the direction of the search.
         const double onward = c.share < 0 && c.gamma != 0 ? minimiser : trial > best.step ? step_max : step_min;
         if (bracketed_) {
             next = std::fabs(onward - trial) < std::fabs(secant - trial) ? onward : secant;
@@ -256,7 +264,7 @@ CUDA_OPT_HD_CALL inline void MoreThuente::interpolate(Point &best, Point &other,
             next = greatest(step_min, least(step_max, next));
         }
     } else if (bracketed_) {
-        // Case 4: phi is lower, and the slope has the same sign and no smaller magnitude.
+        // Case 4: phi is lower, and the slope has the same sign but not a smaller magnitude.
         next = minimiser;
     } else {
         next = trial > best.step ? step_max : step_min;
