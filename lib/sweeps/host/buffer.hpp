@@ -1,4 +1,4 @@
-// Host memory that is aligned for vector instructions and frees itself.
+// This header defines host memory that is aligned for vector instructions and freed automatically.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,9 @@ template <class T> Buffer<T> allocate_buffer(int64_t count) {
     return Buffer<T>(static_cast<T *>(memory));
 }
 
-// A buffer that is allocated after its construction and knows its size. Its pages are first touched by the threads that
-// use it.
+// HostArray is a buffer that is allocated after its construction and stores its size. The allocation does not write to
+// the memory. Each page is first written by a thread that uses it, so that the system can place the page near the
+// processor of this thread.
 template <class T> class HostArray {
   public:
     T *get() const { return data_.get(); }

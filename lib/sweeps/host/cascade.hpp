@@ -1,4 +1,4 @@
-// Sums the results of the inner products over tiles (blocks of 128 variables) in a binary tree.
+// A Cascade adds the inner products of the tiles (blocks of 128 variables) in a binary tree.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace cudaopt {
 
-// Sums over the tiles of a segment (a range of tiles) in a binary tree, with one partial sum per level of the tree.
-// Adding a tile propagates through the levels like the carry of a binary counter.
+// A Cascade sums over the tiles of a segment, which is a range of tiles. It stores one partial sum per level of the
+// binary tree. Adding a tile propagates through the levels like the carry of a binary counter.
 class Cascade {
   public:
     Cascade(double *levels, const ProductsLayout &layout) : levels_(levels), layout_(layout) {}
-    // Returns the address at which the results of the next tile are to be stored.
+    // Returns the address at which the caller must store the inner products of the next tile.
     double *next() { return level(depth_); }
     void push() {
         depth_++;

@@ -1,5 +1,5 @@
-// Contributions of a tile (128 variables) of the panel to the inner products with a diagonal initial Hessian, on the
-// host.
+// These functions add the contributions of a tile (128 variables) to the inner products on the host, if the initial
+// Hessian is a diagonal.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace cudaopt {
 
-// Computes the sums over the tile's variables that a diagonal requires, and adds them to `sums`, which is indexed by
-// VariableSum. It is called before the columns are scaled.
+// Adds the sums over the tile's variables that a diagonal initial Hessian requires to `sums`, which is indexed by
+// VariableSum. The function must be called before the columns are scaled.
 template <class Real>
 void add_weighted_sums(const Real *diagonal, int variables, bool weighted, const double *tile, double *sums) {
     const double *const y = tile + panel::y_new * tile_height, *const d = tile + panel::s_new * tile_height;
@@ -24,9 +24,10 @@ void add_weighted_sums(const Real *diagonal, int variables, bool weighted, const
     }
 }
 
-// Scales the columns of the panel, so that they belong to the scaled variables h_i^(-1/2) x_i.
+// Scales the columns of a tile, so that they belong to the scaled variables h_i^(-1/2) x_i.
 inline void scale_tile(const double *h, int variables, int columns, double *tile) {
-    double factors[2][tile_height]; // factors of even columns (y, g) and of odd columns (s, z)
+    // There is one row of factors for the even columns (y and g), and one for the odd columns (s and z).
+    double factors[2][tile_height];
     for (int r = 0; r < variables; r++) {
         const panel::Scaling by = panel::scaling_of(h[r]);
         factors[0][r] = by.root, factors[1][r] = by.inverse_root;
@@ -37,7 +38,8 @@ inline void scale_tile(const double *h, int variables, int columns, double *tile
     }
 }
 
-// Adds the inner products of the s columns of the older pairs to `packed`. scratch: memory of the size of the tile
+// Adds the inner products of the s columns of the older pairs to `packed`. The array `scratch` has the size of the
+// tile.
 inline void add_older_products(const double *tile, int pairs, double *scratch, double *packed) {
     const int older = panel::older(pairs);
     for (int age = 1; age <= older; age++) {

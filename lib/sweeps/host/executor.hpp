@@ -1,5 +1,5 @@
-// Applies functors (rules) to all variables on the threads of the host. Classes that are written once for host and CUDA
-// use it. sweeps/cuda/executor.cuh has the same members for CUDA.
+// HostExecutor applies functors, called rules, to all variables on the host threads. Classes that are written once for
+// both host and CUDA use it. The counterpart with the same members for CUDA is in sweeps/cuda/executor.cuh.
 #pragma once
 
 #include <cstring>

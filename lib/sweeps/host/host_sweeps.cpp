@@ -1,5 +1,6 @@
-// The host backend: sweeps over tiles of variables by several threads. Sums are formed over fixed tiles in a fixed
-// tree, so that they are bitwise independent of the number of threads.
+// This file implements the host backend. Several threads execute each sweep over tiles of variables. Each sum has a
+// fixed division into tiles and a fixed summation tree. The result is therefore bitwise independent of the number of
+// threads.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -49,7 +50,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         const ProductsLayout layout(columns, true);
         int64_t scratch_size = 2 * static_cast<int64_t>(padded_columns(columns)) * tile_height +
                                static_cast<int64_t>(segments_.cascade_levels()) * layout.size;
-        // Aligns the scratch memory of each thread to 64 bytes, as tiles require.
+        // The scratch memory of each thread must be aligned to 64 bytes, so its size is rounded up.
         scratch_size = (scratch_size + 7) / 8 * 8;
         const int64_t most_threads = 3 * n_ * static_cast<int64_t>(sizeof(Real)) / (scratch_size * 8);
         const HostThreads threads =
@@ -58,10 +59,11 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
             threads_ = threads;
             return;
         }
-        // Everything is allocated before it is assigned, so that the existing memory does not change if an allocation
-        // fails.
+        // All new memory is allocated before any of it is assigned. If an allocation fails, the existing memory is thus
+        // unchanged.
         Buffer<double> scratch = allocate_buffer<double>(scratch_size * threads.most);
-        if (!vectors_) { // the following arrays depend on n and m alone
+        // The following arrays depend on n and m alone, so they are allocated only once.
+        if (!vectors_) {
             Buffer<double> sums = segments_.room_for_products(layout);
             Buffer<double> crossed_entries = allocate_buffer<double>(int64_t{crossed_capacity} * columns);
             found_.allocate();
@@ -109,7 +111,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         return sums_;
     }
 
-    // Performs sweep 2 on whole tiles, so that each column is read once and in the order of memory.
+    // Performs sweep 2 tile by tile, so that each column is read once and in the order of memory.
     void direction(const DirectionRequest &request) override {
         const auto of_tile = [&](int64_t tile, DirectionRecord &record) {
             direction_tile(request, tile * tile_height, record);
@@ -222,7 +224,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     const History *column_y(const PanelRequest &request, int age) const {
         return work_.y(work_.slot_of(request.newest_slot, age));
     }
-    // Returns y_i = g_i - g_base_i in the precision in which it will be stored.
+    // Returns y_i = g_i - g_base_i in the precision in which y will be stored.
     double fresh_y(const PanelRequest &request, int64_t i) const {
         return gradient_change<History>(g_[i], work_.g_base(request.newest_slot)[i]);
     }
@@ -246,8 +248,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         load_column(vector + begin, variables, to);
     }
 
-    // Loads x, g, the bounds and the weights of a tile as doubles. Elements past the last variable get x = g = 0; the
-    // functions that use the tile exclude them.
+    // Loads x, g, the bounds and the weights of a tile as doubles. Elements past the last variable get x = g = 0. The
+    // functions that use the tile exclude these elements.
     void load_variables(const PanelRequest &request, int64_t begin, int variables, TileVariables &tile) const {
         load_and_prefetch(x_, begin, variables, tile.x);
         load_and_prefetch(g_, begin, variables, tile.g);
@@ -259,7 +261,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         else std::fill(tile.h, tile.h + tile_height, 1.0);
     }
 
-    // Processes one tile: loads the columns of the panel, and adds the tile's sums and inner products.
+    // Processes one tile: loads the columns of the panel, and adds the sums and inner products of the tile.
     void add_tile(const ProductsRequest &request, const ProductsLayout &layout, int64_t begin, double *tile,
                   double *free_tile, double *out) const {
         const int variables = variables_from(begin), columns = layout.columns;
@@ -317,8 +319,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
             for (int r = 0; r < variables; r++) to[r] += factor * column[r];
     }
 
-    // Computes, for the variables of a tile, the step from x to the subspace minimiser without bounds: a g + w'q for
-    // the row w of the panel.
+    // Computes the step from x to the subspace minimiser without bounds for the variables of a tile. For variable i,
+    // this step is a g_i + w_i'q. The request supplies a and q, and w_i is row i of the panel's columns of Y and S.
     void subspace_move(const DirectionRequest &request, int64_t begin, int variables, double *move) const {
         const PanelRequest &p = request.panel;
         alignas(64) double from_s[tile_height] = {};
@@ -355,8 +357,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
             for (int r = 0; r < variables; r++) take_variable(to, begin + r, request, move[r], record);
     }
 
-    // Forms the direction and the trial point of a tile in the usual case, without crossed breakpoints and without
-    // truncation. It processes four variables at a time.
+    // Computes the direction and the trial point of a tile in the usual case, in which no breakpoint was crossed and no
+    // step is truncated. It processes four variables at a time.
     void take_tile(const Trials &to, int64_t begin, int variables, const DirectionRequest &request, const double *move,
                    DirectionRecord &record) const {
         TileVariables own;
@@ -385,7 +387,9 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     void store_fresh_y(const Trials &to, const PanelRequest &request, int64_t begin, int variables) const {
         const Real *before;
         if constexpr (Vectors::apart) before = work_.g_base(request.newest_slot);
-        else before = to.y_fresh; // the compiler then knows that both are the same memory and vectorises the loop
+        // Here y_fresh and g_base are the same memory. This assignment shows that to the compiler, which can then
+        // vectorise the loop.
+        else before = to.y_fresh;
         for (int64_t i = begin; i < begin + variables; i++) to.y_fresh[i] = gradient_change<History>(g_[i], before[i]);
     }
 

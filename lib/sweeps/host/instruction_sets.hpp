@@ -1,7 +1,8 @@
-// Compiles a function once for each useful instruction set. When the program is loaded, one of them is selected by the
-// features of the processor, whatever its manufacturer. Functions that it calls must be inlined, since they would
-// otherwise be compiled for the baseline. This is not used with ThreadSanitizer: it would instrument the functions that
-// make the selection, although they run before it is initialised.
+// This macro compiles a function once for each useful instruction set. When the program is loaded, one version is
+// selected by the features of the processor, whatever its manufacturer. The functions that it calls must be inlined,
+// because they would otherwise be compiled for the baseline instruction set. The macro has no effect with
+// ThreadSanitizer. ThreadSanitizer would instrument the functions that select the version, although they run before it
+// is initialised.
 #pragma once
 
 #if defined(__SANITIZE_THREAD__)

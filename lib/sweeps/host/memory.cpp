@@ -1,4 +1,4 @@
-// The memory space of the host backend, for the memory functions of the C interface.
+// This file implements the memory space of the host backend, which the memory functions of the C ABI use.
 #include <cstring>
 
 #include "sweeps/backend.hpp"

@@ -7,9 +7,9 @@ namespace cudaopt {
 
 namespace {
 
-// Computes the inner products of 4 columns with 2 columns at once. Their 8 independent chains of multiply-adds hide the
-// latency and need only 6 loads. The function is always inlined, so that it is compiled for the instruction set of each
-// caller.
+// Computes the inner products of 4 columns with 2 columns at once. The 8 independent chains of multiply-adds hide the
+// latency and need only 6 loads per step. The function is always inlined, so that it is compiled for the instruction
+// set of each caller.
 __attribute__((always_inline)) inline void block_products(const double *a, const double *b, double *out) {
     Lanes sums[8] = {};
     for (int r = 0; r < tile_height; r += lanes) {

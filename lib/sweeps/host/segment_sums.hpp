@@ -1,6 +1,6 @@
-// The results of the host's sweeps for each segment (a range of variables, sweeps/segments.hpp). They are joined along
-// the binary tree over all segments, up to the roots of the subtrees that belong to this rank. With all variables there
-// is one subtree, the whole tree.
+// SegmentSums contains the results of the host's sweeps for each segment, which is a range of variables
+// (sweeps/segments.hpp). It joins them along the binary tree over all segments, up to the roots of the subtrees that
+// belong to this rank. If there is only one rank, its only subtree is the whole tree.
 #pragma once
 
 #include <algorithm>
@@ -18,20 +18,20 @@ class SegmentSums final : public SubtreeSums {
   public:
     explicit SegmentSums(int64_t n) : n_(n), segments_(0, n, n) {}
 
-    // The segments of this rank. They are also the units of work that are distributed to the threads.
+    // Returns the segments of this rank. Each segment is a unit of work that one thread executes.
     const OwnSegments &segments() const { return segments_; }
     int64_t count() const { return segments_.count(); }
     int64_t tiles() const { return segments_.tiles(); }
-    // Returns the number of partial sums that a Cascade needs: one per level of the binary tree over a segment's tiles,
-    // and one more for the tile that is being added.
+    // Returns the number of partial sums that a Cascade needs. It needs one per level of the binary tree over the tiles
+    // of a segment, and one more for the tile that is being added.
     int cascade_levels() const {
         int levels = 2;
         for (int64_t tiles = segments_.most_tiles(); tiles > 0; tiles /= 2) levels++;
         return levels;
     }
 
-    // The next functions allocate memory for the inner products of each segment, return the address of one segment's
-    // products, and join the products of all segments.
+    // The next functions allocate memory for the inner products of all segments, return the address of the products of
+    // one segment, and join the products of all segments.
     Buffer<double> room_for_products(const ProductsLayout &largest) const {
         return allocate_buffer<double>(count() * largest.size);
     }
@@ -46,7 +46,7 @@ class SegmentSums final : public SubtreeSums {
             [&](int64_t to, int64_t from) { join(layout, products_of(to, layout), products_of(from, layout)); });
     }
 
-    // The next functions call rule(tile, record) for all tiles and join the records.
+    // Each of the next functions calls rule(tile, record) for all tiles and joins the records.
     template <class Rule> void reduce_direction(const Rule &rule, HostThreads threads) {
         reduce(direction_, rule, threads);
     }

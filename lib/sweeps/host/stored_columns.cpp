@@ -10,7 +10,7 @@ namespace {
 typedef float Singles __attribute__((vector_size(16)));
 typedef uint32_t Words __attribute__((vector_size(16)));
 
-// Returns v rounded to the precision of the column.
+// Returns v rounded to the precision in which the column is stored.
 inline __attribute__((always_inline)) Singles rounded(Lanes v, const float *) {
     return __builtin_convertvector(v, Singles);
 }
@@ -30,8 +30,8 @@ inline __attribute__((always_inline)) void add(double factor, const Stored *colu
     for (int r = 0; r < variables; r++) to[r] += factor * static_cast<double>(column[r]);
 }
 
-// A variable whose trial point is a bound is rare, unless it was at the bound before. This loop therefore does not
-// treat such variables individually. It returns false if rounding makes any of them miss its bound.
+// Rounding must not move a trial point off its bound. Variables that reach a bound in this step are rare, so the loop
+// does not treat them individually. It returns false if rounding makes any variable miss its bound.
 template <class Stored>
 inline __attribute__((always_inline)) bool round_difference(const TileVariables &tile, const double *trial,
                                                             int variables, Stored *column, double *d) {
@@ -49,8 +49,8 @@ inline __attribute__((always_inline)) bool round_difference(const TileVariables 
     return !(missed[0] | missed[1] | missed[2] | missed[3]);
 }
 
-// Computes a trial point in single precision. The projected value is rounded afterwards. Since the bounds are exactly
-// representable, this equals rounding first.
+// Computes a tile of the trial point P(x + step d). The point is rounded to Real after the projection. Since the bounds
+// are exactly representable, rounding before the projection would give the same result.
 template <class Real>
 inline __attribute__((always_inline)) void step_variables(const TileVariables &tile, const double *d, double step,
                                                           int variables, Real *x) {

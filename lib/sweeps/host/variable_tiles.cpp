@@ -63,8 +63,8 @@ double trial_of_tile(const TileVariables &tile, int variables, const double *mov
         put(trial, r, select(stays, x, clamped));
     }
     if (storable[0] & storable[1] & storable[2] & storable[3]) return add_up(projected);
-    for (int r = 0; r < tile_height; r++) // rare: x + move has overflowed
-        trial[r] = place_in_box(trial[r], tile.x[r], tile.l[r], tile.u[r], largest);
+    // In rare cases x + move has overflowed, and the result cannot be stored. Each variable is then limited separately.
+    for (int r = 0; r < tile_height; r++) trial[r] = place_in_box(trial[r], tile.x[r], tile.l[r], tile.u[r], largest);
     return add_up(projected);
 }
 
