@@ -1,5 +1,5 @@
-// The interface of the backends in this build. A backend creates an object of class Sweeps, which performs all
-// operations on vectors of n elements, and a MemorySpace, which allocates and copies memory.
+// This header declares the interface of the backends. A backend creates two kinds of object: Sweeps performs all
+// operations on vectors of n elements, and MemorySpace allocates and copies memory.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace cudaopt {
 
-// The memory space that a pointer refers to, as far as the backend can determine it. Space::device is the memory of the
-// backend's own device.
+// Space is the kind of memory to which a pointer refers, as far as the backend can determine it. Space::device means
+// the memory of the backend's own device.
 enum class Space { host, device, other_device, unknown };
 
-// The memory space of a backend, for the memory functions of the C ABI. Failures are thrown as BackendFailure.
+// MemorySpace implements the memory functions of the C ABI for one backend. A failure is thrown as BackendFailure.
 class MemorySpace {
   public:
     virtual ~MemorySpace() = default;
@@ -23,27 +23,32 @@ class MemorySpace {
     virtual void copy_in(void *to, const void *from_host, std::size_t bytes, void *stream) = 0;
     virtual void copy_out(void *to_host, const void *from, std::size_t bytes, void *stream) = 0;
     virtual void synchronize(void *stream) = 0;
-    // Returns whether x, f, g and the bounds may be stored at this address. where: receives the memory space.
+    // Returns whether the caller's arrays x, f, g and the bounds may be stored at this address, and sets `where` to the
+    // memory space of the address.
     virtual bool accepts(const void *pointer, Space &where) = 0;
-    // device() returns the number of the backend's device, and device_of() that of the device that a pointer refers to.
-    // The result is -1 if there is none.
+    // The function device() returns the number of the backend's device. The function device_of() returns the number of
+    // the device to which a pointer refers. The result is -1 if there is no such device.
     virtual int device() const { return -1; }
     virtual int device_of(const void *) const { return -1; }
 };
 
-// Creates the sweeps of the host. History is the type of S and Y: Real, or float or bfloat16 if they have fewer bits.
+// The next two functions create the sweeps of the host and of CUDA. Real is the type of the caller's vectors, and
+// History is the type of the stored columns of S and Y. History is either Real or a type with fewer bits (float or
+// bfloat16).
 template <class Real, class History> std::unique_ptr<Sweeps> make_host_sweeps(int64_t n);
 template <class Real, class History> std::unique_ptr<Sweeps> make_cuda_sweeps(int64_t n, int device);
-// Creates the sweeps of a backend. backend: CUDA_OPT_BACKEND_HOST or _CUDA; history_bits: 64 (only for double), 32 or
-// 16; device: MemorySpace::device().
+// Creates the sweeps of a backend.
+// backend: CUDA_OPT_BACKEND_HOST or CUDA_OPT_BACKEND_CUDA
+// history_bits: 16, 32 or, only for Real = double, 64
+// device: the number of the CUDA device, as returned by MemorySpace::device()
 template <class Real> std::unique_ptr<Sweeps> make_sweeps(int backend, int64_t n, int history_bits, int device);
 std::unique_ptr<MemorySpace> make_host_memory();
 std::unique_ptr<MemorySpace> make_cuda_memory();
 
-// Returns NULL if a CUDA device can be used; otherwise a sentence that explains why not.
+// Returns NULL if a CUDA device can be used. Otherwise it returns a sentence that explains why none can be used.
 const char *cuda_unavailable();
-// Returns the memory space of a pointer according to the CUDA runtime, or unknown if this process does not use CUDA. It
-// never initialises CUDA.
+// Returns the memory space of a pointer according to the CUDA runtime. If this process does not use CUDA, the result is
+// Space::unknown. The function never initialises CUDA.
 Space cuda_pointer_space(const void *pointer);
 
 } // namespace cudaopt

@@ -1,5 +1,5 @@
-// The variables whose breakpoints lie in a window of the Cauchy search, sorted by breakpoint. Memory for the largest
-// number of them is allocated once.
+// FoundVariables is a list of the variables whose breakpoints lie in a given interval (window) of the Cauchy path,
+// sorted by breakpoint. Memory for the largest possible list is allocated once.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ class FoundVariables {
     std::vector<CrossedVariable> &variables() { return found_; }
     int64_t count() const { return static_cast<int64_t>(found_.size()); }
 
-    // Returns the variables of a window, sorted. count: the number of variables in the window, including those for
-    // which there was no memory.
+    // Returns the sorted variables of the window. The argument is the number of variables in the window. If it exceeds
+    // the capacity of the list, only this number is returned.
     CrossedWindow window(int64_t count) {
         if (count > crossed_capacity) return {nullptr, count};
         sort();
@@ -32,9 +32,9 @@ class FoundVariables {
     }
 
   private:
-    // Sorts by t, and by index if t is equal. The variables are distributed to as many buckets of t as there are
-    // variables, and each bucket is sorted. Breakpoints are spread evenly enough for this to take a third of the time
-    // of a single sort.
+    // Sorts the variables by breakpoint t, and by index if the breakpoints are equal. The variables are first
+    // distributed to buckets of equal width in t, as many as there are variables, and each bucket is then sorted. In
+    // practice the breakpoints are spread evenly enough that this takes a third of the time of a single sort.
     void sort() {
         const auto before = [](const CrossedVariable &a, const CrossedVariable &b) {
             return a.t < b.t || (a.t == b.t && a.index < b.index);
@@ -51,7 +51,7 @@ class FoundVariables {
         bucket_ends_.assign(from.size(), 0);
         for (const CrossedVariable &variable : from) bucket_ends_[bucket(variable)]++;
         int sum = 0;
-        // Each element of bucket_ends_ now is the beginning of a bucket.
+        // After this loop, each element of bucket_ends_ is the index at which a bucket begins.
         for (int &end : bucket_ends_) sum += std::exchange(end, sum);
         for (const CrossedVariable &variable : from) sorted_[bucket_ends_[bucket(variable)]++] = variable;
         for (std::size_t k = 0, begin = 0; k < from.size(); begin = bucket_ends_[k++])

@@ -1,7 +1,7 @@
-// The layout of the results of the inner products (sweep 1) as one array of doubles, so that one loop can join two
-// results. The array contains the variable sums, the products over the free variables, the products over all variables
-// and, if requested, those of the older steps. They are followed by two results that are not sums: a maximum and a
-// minimum.
+// ProductsLayout describes how the results of the inner products (sweep 1) are stored in one array of doubles. A single
+// loop can then join two sets of results. The array begins with the sums over single variables, the products over the
+// free variables and the products over all variables. If requested, the products of the older steps follow. The last
+// two elements are not sums, but a maximum and a minimum.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct ProductsLayout {
           maximum(older_steps + (with_older ? panel::older_count(panel::pairs(columns)) : 0)), minimum(maximum + 1),
           size(minimum + 1) {}
 
-    // Writes results to an array v of `size` doubles.
+    // Writes the results to an array v of `size` doubles.
     void write(const PanelProducts &sums, double *v) const {
         for (int i = 0; i < variable_sum_count; i++) v[i] = sums.variable_sums[i];
         for (int i = free_gram; i < leading_products; i++) v[i] = sums.free_gram[i - free_gram];
@@ -33,7 +33,8 @@ struct ProductsLayout {
         v[maximum] = sums.projected_gradient_max;
         v[minimum] = sums.first_breakpoint;
     }
-    // Returns the results in an array v of `size` doubles. The returned object contains pointers into v.
+    // Returns the results that are stored in an array v of `size` doubles. The returned object contains pointers into
+    // v.
     PanelProducts products(const double *v) const {
         PanelProducts sums{};
         for (int i = 0; i < variable_sum_count; i++) sums.variable_sums[i] = v[i];
@@ -47,7 +48,8 @@ struct ProductsLayout {
     }
 };
 
-// clear() writes the results for an empty set of variables; join() adds the results of another set.
+// The function clear() writes the results for an empty set of variables. The function join() adds the results of
+// another set of variables.
 inline void clear(const ProductsLayout &layout, double *v) {
     std::fill(v, v + layout.size, 0.0);
     v[layout.minimum] = infinity;

@@ -1,7 +1,8 @@
-// The operations of the sweeps on each variable ("rules"), for host and device, and the records of their results. Real
-// is the type of the caller's vectors and History that of the columns of S and Y. They are used for storage only:
-// arithmetic is in double precision. Vectors have n elements. l and u may be NULL: then the bound has one value for all
-// variables. h may be NULL: then h = 1.
+// This header defines the operations of the sweeps on single variables, called rules, and the records of their results.
+// Host and device use the same rules. Real is the type of the caller's vectors, and History is that of the stored
+// columns of S and Y. These types are used for storage only, and arithmetic is in double precision. All vectors have n
+// elements. If l or u is NULL, this bound has the same value for all variables. If the weights h are NULL, all weights
+// are 1.
 #pragma once
 
 #include <cmath>
@@ -17,15 +18,15 @@ namespace cudaopt {
 
 constexpr int64_t no_index = INT64_MAX;
 
-// The lowest index of a variable that has some property.
+// FirstIndex accumulates the lowest index of a variable that has a given property.
 struct FirstIndex {
     int64_t v = no_index;
     CUDA_OPT_HD void add(int64_t i, bool yes) { v = yes && i < v ? i : v; }
     CUDA_OPT_HD void join(const FirstIndex &o) { v = o.v < v ? o.v : v; }
 };
 
-// The bounds. A side of the box without an array has one value for all variables, which is exactly representable in
-// Real.
+// BoxArrays contains the bounds. If there is no array of lower or upper bounds, this bound has the same value for all
+// variables, which is exactly representable in Real.
 template <class Real> struct BoxArrays {
     const Real *l, *u;
     double lower_all = -infinity, upper_all = infinity;
@@ -33,7 +34,7 @@ template <class Real> struct BoxArrays {
     CUDA_OPT_HD double upper(int64_t i) const { return u ? static_cast<double>(u[i]) : upper_all; }
 };
 
-// ---- the start of a solve
+// ---- The following rules are applied at the start of a solve.
 
 struct StartRecord {
     FirstIndex x_nan, bound_nan, crossed;
@@ -49,7 +50,7 @@ template <class Real> CUDA_OPT_HD inline StartReport report_of(const StartRecord
             r.bounded.v,         std::numeric_limits<Real>::digits};
 }
 
-// Checks the start and the bounds. It reads x, l, u.
+// Checks the starting point and the bounds. The rule reads x, l and u.
 template <class Real, class Values = const Real *> struct CheckStart {
     Values x;
     BoxArrays<Real> box;
@@ -64,7 +65,7 @@ template <class Real, class Values = const Real *> struct CheckStart {
     }
 };
 
-// Projects x on the box. It reads x, l, u and writes x.
+// Projects x onto the box. The rule reads x, l and u, and writes x.
 template <class Real, class Values = Real *> struct MoveIntoBox {
     Values x;
     BoxArrays<Real> box;
@@ -75,18 +76,19 @@ template <class Real, class Values = Real *> struct MoveIntoBox {
 
 CUDA_OPT_HD_INLINE bool is_weight(double h) { return h > 0 && is_finite(h); }
 
-// Finds the first weight that is not positive and finite. It reads h.
+// Finds the first weight that is not both positive and finite. The rule reads h.
 template <class Real> struct FindBadDiagonal {
     const Real *h;
     CUDA_OPT_HD void operator()(int64_t i, FirstIndex &first) const { first.add(i, !is_weight(h[i])); }
 };
 
-// Updates the learned diagonal with correction pairs. It reads h and each pair's d and y, and writes h.
+// Updates the learned diagonal h with the vectors d and y of some correction pairs. The rule reads h, d and y, and
+// writes h.
 template <class Real, class History> struct LearnDiagonal {
     Real *h;
     DiagonalUpdate update;
     const History *d[DiagonalUpdate::most], *y[DiagonalUpdate::most];
-    // of: an object whose functions s(slot) and y(slot) return the stored pairs
+    // The argument `of` is an object whose functions s(slot) and y(slot) return the stored vectors of a pair.
     template <class Vectors>
     CUDA_OPT_HD LearnDiagonal(Real *h_, const DiagonalUpdate &update_, const Vectors &of)
         : h(h_), update(update_), d{}, y{} {
@@ -99,9 +101,10 @@ template <class Real, class History> struct LearnDiagonal {
     }
 };
 
-// ---- norms whose squares would overflow or underflow
+// ---- The following rules compute norms whose squares would overflow or underflow.
 
-// A sum of squares that cannot overflow: it is scale^2 squares, where scale is the largest magnitude of the terms.
+// ScaledSquares represents a sum of squares as scale^2 * squares, where scale is the largest magnitude of the terms. It
+// cannot overflow.
 struct ScaledSquares {
     double scale = 0, squares = 0;
     CUDA_OPT_HD void add(double v) { join({std::fabs(v), 1}); }
@@ -113,17 +116,18 @@ struct ScaledSquares {
     CUDA_OPT_HD double norm() const { return scale * std::sqrt(squares); }
 };
 
-// Computes the norm of x. It reads x.
+// Computes the 2-norm of x. The rule reads x.
 template <class Real, class Values = const Real *> struct MeasureX {
     Values x;
     CUDA_OPT_HD void operator()(int64_t i, ScaledSquares &record) const { record.add(x[i]); }
 };
 
-// Computes the norm of the projected gradient. It reads x, g, l, u.
+// Computes the 2-norm of the projected gradient. The rule reads x, g, l and u.
 template <class Real, class Values = const Real *> struct MeasureProjectedGradient {
     Values x, g;
     BoxArrays<Real> box;
-    bool times_x = false; // use the components x_i (P g)_i of the relative gradient
+    // If times_x is set, the rule uses the components x_i (P g)_i of the relative gradient instead.
+    bool times_x = false;
     CUDA_OPT_HD void operator()(int64_t i, ScaledSquares &record) const {
         const double component = projected_gradient<double>(x[i], g[i], box.lower(i), box.upper(i));
         record.add(times_x ? x[i] * component : component);
@@ -132,13 +136,13 @@ template <class Real, class Values = const Real *> struct MeasureProjectedGradie
 
 // ---- the line search
 
-// Returns P(x + step d), rounded to the storage type.
+// Returns a component of P(x + step d), rounded to the storage type. P is the projection onto the box.
 template <class Real> CUDA_OPT_HD_INLINE Real stepped_variable(double x, double d, double step, double l, double u) {
     const Real to = static_cast<Real>(x + step * d);
     return static_cast<Real>(place_in_box<double>(to, x, l, u, largest_number<Real>));
 }
 
-// Computes a trial point of the line search. It reads x_base, d, l, u and writes x.
+// Computes a trial point of the line search, P(x_base + step d). The rule reads x_base, d, l and u, and writes x.
 template <class Real, class History> struct TakeStep {
     Real *x;
     const Real *x_base;
@@ -150,7 +154,7 @@ template <class Real, class History> struct TakeStep {
     }
 };
 
-// Finds the largest step within the box. It reads x_base, d, l, u.
+// Finds the largest step along d that stays in the box. The rule reads x_base, d, l and u.
 template <class Real, class History> struct FindLargestStep {
     const Real *x_base;
     const History *d;
@@ -160,9 +164,9 @@ template <class Real, class History> struct FindLargestStep {
     }
 };
 
-template <class Real, class Values = Real *>
-struct Restore { // reads x_base, g_base; writes x, g and, unless it is NULL, f: those of the base point of the line
-                 // search
+// Restores x, g and f of the base point of the line search. The rule reads x_base and g_base. It writes x, g and,
+// unless the pointer is NULL, f.
+template <class Real, class Values = Real *> struct Restore {
     Values x, g, x_base, g_base;
     double *f, f_base;
     CUDA_OPT_HD void operator()(int64_t i) const {
@@ -172,7 +176,7 @@ struct Restore { // reads x_base, g_base; writes x, g and, unless it is NULL, f:
     }
 };
 
-// Copies x and g to other vectors.
+// Copies an iterate x and its gradient g to other vectors.
 template <class Real, class Values = Real *> struct CopyIterate {
     Values x, g, from_x, from_g;
     CUDA_OPT_HD void operator()(int64_t i) const {
@@ -181,20 +185,20 @@ template <class Real, class Values = Real *> struct CopyIterate {
     }
 };
 
-// Returns y_i = g_i - g_base_i, rounded to the storage type.
+// Returns y_i = g_i - g_base_i, rounded to the storage type of the history.
 template <class History, class Real> CUDA_OPT_HD_INLINE History gradient_change(Real g, Real g_base) {
     if constexpr (std::is_same_v<Real, History>) return g - g_base;
     else return static_cast<History>(static_cast<double>(g) - static_cast<double>(g_base));
 }
 
-// Forms y = g - g_base. It reads g and g_base, and writes y, which may be in the memory of g_base.
+// Computes y = g - g_base. The rule reads g and g_base, and writes y, which may overwrite g_base.
 template <class Real, class History> struct FinishPair {
     History *y;
     const Real *g, *g_base;
     CUDA_OPT_HD void operator()(int64_t i) const { y[i] = gradient_change<History>(g[i], g_base[i]); }
 };
 
-// ---- sweep 2: from the subspace step to the trial point
+// ---- The following rules belong to sweep 2, which computes the trial point from the step to the subspace minimiser.
 
 struct DirectionRecord {
     Sum slope, d_squared, projected;
@@ -206,7 +210,7 @@ struct DirectionRecord {
 template <class Real, class History> struct TrialArrays {
     Real *x, *g_base, *x_base;
     History *d;
-    // Receives y; NULL if there is no new pair.
+    // The rule stores the new y in this array. The pointer is NULL if there is no new pair.
     History *y_fresh;
 };
 
@@ -215,8 +219,8 @@ template <class Real, class History> struct TrialVariable {
     Real x;
 };
 
-// Returns d = to - x, rounded to the storage type. If `to` is a bound and rounding would make P(x + d) miss that bound,
-// d is rounded away from zero.
+// Returns d = to - x, rounded to the storage type of the history. If `to` is a bound, rounding can make P(x + d) miss
+// this bound. In that case, d is rounded away from zero.
 template <class Real, class History>
 CUDA_OPT_HD_INLINE History stored_direction(double x, double to, double l, double u) {
     const double d = to - x;
@@ -228,7 +232,8 @@ CUDA_OPT_HD_INLINE History stored_direction(double x, double to, double l, doubl
     return next_away_from_zero(rounded);
 }
 
-// Computes the direction d = P(x + move) - x, rounded to the storage type, and the trial point P(x + step d).
+// Computes the direction d = P(x + move) - x, rounded to the storage type of the history, and the trial point P(x +
+// step d).
 template <class Real, class History>
 CUDA_OPT_HD TrialVariable<Real, History> take_trial(const BoxedVariable &at, const DirectionRequest &request, double h,
                                                     double move, DirectionRecord &record) {

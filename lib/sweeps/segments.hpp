@@ -1,7 +1,8 @@
-// The division of sums over the variables. Blocks of 128 consecutive variables are called tiles, and consecutive tiles
-// form at most 256 segments. (The segments of the Cauchy path are something else.) The sums of the segments are joined
-// in one binary tree. This division depends on n alone. If a rank stores the variables of whole segments, it can form
-// the sums of whole subtrees. Joining those of all ranks gives bitwise the result of a single process.
+// This header defines how sums over the variables are divided. A tile is a block of 128 consecutive variables, and a
+// segment is a range of consecutive tiles. There are at most 256 segments. (The segments of the Cauchy path are
+// different.) The sums of the segments are joined in one binary tree. This division depends on n alone. A rank that
+// stores the variables of whole segments can form the sums of whole subtrees. Joining the subtree sums of all ranks
+// gives bitwise the result of a single process.
 #pragma once
 
 #include <algorithm>
@@ -26,15 +27,16 @@ class Segments {
 
     int64_t count() const { return count_; }
     // Returns the number of the first tile of segment k, 0 <= k <= count(), which is floor(tiles * k / count). The
-    // computation does not overflow, and uses 32-bit division on a GPU.
+    // computation does not overflow and needs only a 32-bit division, which is fast on a GPU.
     CUDA_OPT_HD int64_t tile(int64_t k) const {
         return count_ == 0 ? 0 : least_tiles_ * k + left_over_ * static_cast<int>(k) / count_;
     }
     int64_t variable(int64_t k) const { return k == count_ ? n_ : tile(k) * variables_of_tile; }
-    int64_t least_tiles() const { return least_tiles_; } // the least number of tiles in a segment
+    // Returns the smallest number of tiles in a segment.
+    int64_t least_tiles() const { return least_tiles_; }
     int64_t most_tiles() const { return least_tiles_ + (left_over_ != 0); }
-    // Returns the number of the segment that begins at this variable. Returns count() if the variable is n, and -1 if
-    // no segment begins there.
+    // Returns the number of the segment that begins at this variable. The result is count() if the variable is n, and
+    // -1 if no segment begins there.
     int64_t at(int64_t variable_wanted) const {
         int64_t low = 0, high = count_;
         while (low < high) {
@@ -50,16 +52,17 @@ class Segments {
     int count_, left_over_ = 0;
 };
 
-// A subtree of the summation tree: the segments begin <= k < end, whose sums are joined with each other before they are
-// joined with those of other segments.
+// A Subtree of the summation tree contains the segments begin <= k < end. Their sums are joined with each other before
+// they are joined with the sums of other segments.
 struct Subtree {
     int64_t begin, end;
 };
-// The largest number of subtrees that a rank can have: two per power of 2 for at most 256 segments.
+// A rank has at most this number of subtrees. With at most 256 = 2^8 segments, there are at most two subtrees per power
+// of 2.
 constexpr int most_subtrees = 16;
 
-// Divides the segments first <= k < last into as few subtrees as possible of the tree over `count` segments. Returns
-// the number of subtrees.
+// Divides the segments first <= k < last into as few subtrees as possible of the summation tree over `count` segments.
+// Returns the number of these subtrees.
 inline int cut_into_subtrees(int64_t first, int64_t last, int64_t count, Subtree *subtrees) {
     int made = 0;
     for (int64_t at = first; at < last;) {
@@ -72,16 +75,16 @@ inline int cut_into_subtrees(int64_t first, int64_t last, int64_t count, Subtree
     return made;
 }
 
-// Joins the leaves begin <= k < end in the order of the binary tree. join(to, from) adds the value of leaf `from` to
-// that of leaf `to`.
+// Joins the leaves begin <= k < end in the order of the binary tree. The function join(to, from) adds the value of leaf
+// `from` to that of leaf `to`.
 template <class Join> void join_in_tree(int64_t begin, int64_t end, const Join &join) {
     for (int64_t stride = 1; stride < end - begin; stride *= 2)
         for (int64_t k = begin; k + stride < end; k += 2 * stride) join(k, k + stride);
 }
 
-// The segments of a rank, which stores the variables first <= i < first + n of `of`. Tiles and segments are counted
-// from the first one of the rank. If the rank's variables do not consist of whole segments, they are divided as if
-// there were no others.
+// OwnSegments describes the segments of one rank. The rank stores n variables, from variable `first` of all `of`
+// variables on. Tiles and segments are counted from the first one of the rank. If the rank's variables do not consist
+// of whole segments, they are divided as if no other rank existed.
 class OwnSegments {
   public:
     OwnSegments(int64_t first, int64_t n, int64_t of)
@@ -92,12 +95,13 @@ class OwnSegments {
     }
 
     const Segments &whole() const { return whole_; }
-    // Returns the index of the rank's first segment among all segments.
+    // Returns the index of the rank's first segment among the segments of all ranks.
     int64_t first() const { return first_; }
     int64_t count() const { return last_ - first_; }
     int64_t tile(int64_t k) const { return whole_.tile(first_ + k) - whole_.tile(first_); }
     int64_t tiles() const { return tile(count()); }
-    int64_t most_tiles() const { return whole_.most_tiles(); } // the largest number of tiles in a segment
+    // Returns the largest number of tiles in a segment.
+    int64_t most_tiles() const { return whole_.most_tiles(); }
     int subtree_count() const { return subtree_count_; }
     const Subtree &subtree(int k) const { return subtrees_[k]; }
 

@@ -1,4 +1,4 @@
-// The vectors of n elements that a backend stores, the same on host and device.
+// This header describes the vectors of n elements that a backend stores. Host and device use the same layout.
 #pragma once
 
 #include <type_traits>
@@ -9,15 +9,15 @@
 
 namespace cudaopt {
 
-// The vectors of a backend: m + 1 slots of S and as many of Y, stored as History, and x_base and the gradient there,
-// stored in the caller's precision. Consecutive vectors are `pitch` elements apart. If History is the caller's
-// precision, the gradient at x_base is stored in the column that will become y = g - g_base.
+// WorkVectors contains m + 1 columns of S and m + 1 columns of Y, stored as History. It also contains x_base and the
+// gradient g_base at x_base, stored in the caller's precision Real. Consecutive vectors are `pitch` elements apart. If
+// History is Real, g_base is stored in the column in which y = g - g_base will be stored.
 template <class Real, class History> struct WorkVectors {
-    // True if g_base has a vector of its own.
+    // The constant is true if g_base has its own vector.
     static constexpr bool apart = !std::is_same_v<Real, History>;
-    static constexpr int64_t whole = apart ? 2 : 1; // number of vectors of type Real
+    static constexpr int64_t whole = apart ? 2 : 1; // the number of vectors of type Real
 
-    Real *first; // the vectors of type Real, followed by the columns
+    Real *first; // the vectors of type Real, which the columns of S and Y follow
     int64_t pitch;
     int m;
 
@@ -38,11 +38,11 @@ template <class Real, class History> struct WorkVectors {
     }
 };
 
-// The vectors of the saved iterate, or NULL if it is not requested.
+// AsideVectors points to the saved iterate and its gradient. The pointers are NULL if saving was not requested.
 template <class Real> struct AsideVectors { Real *x, *g; };
 
-// The address of a vector that a checkpoint contains, and its size in bytes. It is one of the caller's or of the
-// backend's vectors.
+// HeldPlace is the address and the size in bytes of a vector that a checkpoint contains. The vector belongs to the
+// caller or to the backend.
 struct HeldPlace {
     void *at;
     int64_t bytes;
@@ -66,7 +66,7 @@ HeldPlace place_of(const HeldVector &which, int64_t n, const UserArrays &user, c
     return {};
 }
 
-// Throws if the size of the workspace of m pairs for n variables would overflow a 64-bit integer.
+// Throws if the size in bytes of the workspace for n variables and m correction pairs would overflow a 64-bit integer.
 template <class Real> void check_size(int m, int64_t n) {
     if ((2.0 * m + 7) * static_cast<double>(n) * sizeof(Real) > 9e18)
         throw BackendFailure(CUDA_OPT_OUT_OF_MEMORY, "out of memory: a workspace of (2m + 7) n elements has more than "
