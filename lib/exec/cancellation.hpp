@@ -34,9 +34,8 @@ class CancellationToken {
     // limit has passed. A wait that is about to end can thus still end, and the result of a call does not depend on the
     // exact moment of a check.
     void check() {
-        if (!in_call_ || !(stop_requested_ || (seconds_ > 0 && seconds_passed() >= seconds_)))
-            // The function usually returns here, without reading the clock.
-            return;
+        // The function usually returns here and does not read the clock.
+        if (!in_call_ || !(stop_requested_ || (seconds_ > 0 && seconds_passed() >= seconds_))) return;
         const Clock::time_point now = Clock::now();
         over_since_ = std::min(over_since_, now);
         if (now - over_since_ > grace) throw Interrupted();

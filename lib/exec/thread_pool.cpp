@@ -111,9 +111,8 @@ class ThreadPool {
           members_(new (std::nothrow) Member[static_cast<std::size_t>(size)]) {
         for (int place = 1; members_ && place < size_; place++) {
             members_[place].pool = this;
-            if (pthread_create(&members_[place].thread, nullptr, run, &members_[place]) != 0)
-                // If a thread cannot be created, the pool works with fewer threads than requested.
-                break;
+            // If a thread cannot be created, the pool works with fewer threads than requested.
+            if (pthread_create(&members_[place].thread, nullptr, run, &members_[place]) != 0) break;
             made_ = place;
         }
     }
