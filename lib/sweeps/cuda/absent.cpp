@@ -1,4 +1,4 @@
-// Replaces the CUDA backend if the library is built without a CUDA compiler.
+// This file replaces the CUDA backend if the library is built without a CUDA compiler.
 #include "sweeps/backend.hpp"
 
 namespace cudaopt {

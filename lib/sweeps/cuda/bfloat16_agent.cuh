@@ -1,5 +1,5 @@
-// The agent of sweep 1 (inner_products.cuh) that forms the products in single precision for a history in bfloat16. It
-// serves requests with threshold 0 and without a diagonal.
+// Bfloat16Agent computes the inner products of sweep 1 (inner_products.cuh) in single precision, for a history stored
+// in bfloat16. It is used if the threshold of the Cauchy search is 0 and the initial Hessian is not a diagonal.
 #pragma once
 
 #include "sweeps/cuda/bfloat16_products.cuh"
@@ -15,7 +15,8 @@ inline bool has_bfloat16_kernel(const PanelRequest &request) {
 constexpr bool has_bfloat16_kernel(InnerProducts kind) {
     return kind == InnerProducts::unbounded || kind == InnerProducts::general;
 }
-constexpr int tiles_passed_on = 2; // 128 variables between two additions to the double-precision sums
+// The single-precision sums are added to the double-precision ones after every 2 tiles, which are 128 variables.
+constexpr int tiles_passed_on = 2;
 
 template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
   public:
@@ -25,33 +26,33 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
     static constexpr InnerProducts kind = kind_;
     static constexpr bool apart = true, crosses_breakpoints = false, zeros = looks_for_zeros<Real, History>(kind);
     static constexpr LeaveOutZeros zeros_are = zeros ? LeaveOutZeros::where_kept : LeaveOutZeros::never;
-    // The first octet of columns is y, s, three parts of g, y, s, y. If all other columns are 0 in a tile, only this
-    // octet is multiplied.
+    // The columns are multiplied in octets, which are groups of eight columns. The first octet consists of y, s, three
+    // parts of g, y, s and y. If all other columns are 0 in a tile, only this octet is multiplied.
     static constexpr int resident = bfloat16_resident(octets), most_columns = most_bfloat16_stored(octets),
                          always = zeros ? column_block - gradient_parts : most_columns,
                          variables = Stage<Real, bfloat16>::variables,
                          lane_variables = variables_of_lane<Real, bfloat16>;
     static_assert(lane_variables == 2);
-    // Shared memory of a warp besides its ring: the parts of g, and a mask of the free variables.
+    // Besides its ring of stages, each warp stores the parts of g and a mask of the free variables in shared memory.
     static constexpr int stride = Stage<Real, bfloat16>::stride, beside_bytes = (gradient_parts + 1) * stride * 2;
 
     __device__ Bfloat16Agent(const StageLayout<Real, bfloat16> &place, const PanelRequest &, int, unsigned char *beside)
         : parts_(reinterpret_cast<bfloat16 *>(beside)), mask_(parts_ + gradient_parts * stride),
           at_parts_(shared_address(parts_ + (matrix_column() - 2) * stride + matrix_row())) {
-        // Byte offsets of the rows that this lane addresses for ldmatrix, two octets of columns at a time. A row is the
-        // first or the last eight of sixteen variables of a column.
+        // The lane computes the byte offsets of the rows whose addresses it supplies to ldmatrix. Each ldmatrix loads
+        // two octets of columns. A row consists of the first or the last eight of sixteen variables of a column.
 #pragma unroll
         for (int b = 0; b < (octets + 1) / 2; b++) {
             const int c = 2 * b * column_block + matrix_column(), stored = c < 2 ? c : c - gradient_parts;
-            at_column_[b] =
-                place.column_at(stored < place.columns ? stored : 0) + matrix_row() * 2; // past the end: not used
+            // Octets may extend past the last column. The products of such columns are not used.
+            at_column_[b] = place.column_at(stored < place.columns ? stored : 0) + matrix_row() * 2;
         }
     }
 
     __device__ static double factor(int, int) { return 1; }
 
-    // Stores the parts of g and the mask in shared memory for all lanes, and adds the products with g that are formed
-    // in double precision.
+    // Stores the parts of g and the mask of the free variables in shared memory for all lanes. It also adds the
+    // products g's_new and g'g, which are computed in double precision.
     template <class OwnRing>
     __device__ void prepare(const OwnRing &ring, const StageLayout<Real, bfloat16> &place, unsigned char *stage,
                             const VariablesAhead<Real, lane_variables> &at, const bool (&is_free)[lane_variables],
@@ -61,7 +62,7 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
         for (int k = 0; k < lane_variables; k++) squares_ += static_cast<double>(at.g[k]) * at.g[k];
         const unsigned own_free = (is_free[0] ? 0xffffu : 0) | (is_free[1] ? 0xffff0000u : 0);
         any_free_ = free_gram ? __ballot_sync(~0u, own_free) : 0;
-        // If no variable is free and all columns except g are 0, nothing is multiplied.
+        // If no variable of the tile is free and all columns except g are 0, nothing is multiplied.
         idle_ = zeros && ring.all_are_zero() && any_free_ == 0 && !__any_sync(~0u, any_y);
         if (!idle_) {
             const auto s_new = Elements<bfloat16, lane_variables>::load(place.column(stage, 1) + lane * lane_variables);
@@ -71,7 +72,7 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
             if (free_gram) *reinterpret_cast<unsigned *>(mask_ + lane * 2) = own_free;
         }
     }
-    // Writes the zeros of skipped columns to the stage, for code that reads all columns.
+    // Writes zeros to the stage for the columns that were skipped. Code that reads all columns needs them.
     template <class OwnRing> __device__ void complete(const OwnRing &ring, unsigned char *stage) const {
         if (leading_alone(ring)) ring.clear_others(stage);
     }
@@ -117,7 +118,7 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
         }
     }
 
-    // Stores the warp's products in shared memory for the other warps of the block.
+    // Stores the products of this warp in shared memory, where the other warps of the block can read them.
     __device__ void store_products(double *warp_products) {
         const int warp = threadIdx.x / 32;
         products_.pass_on();
@@ -130,8 +131,8 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
     __device__ static void store_sums(double *warp_products, const PanelRequest &, const ProductsLayout &layout,
                                       const Store &store) {
         const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, columns = layout.columns;
-        // One thread per element adds the products of the warps in their order. The sum replaces the product of the
-        // first warp.
+        // One thread per product adds the values of the warps in the order of the warps. The sum replaces the value of
+        // the first warp.
         for (int e = threadIdx.x; e < Products::elements; e += products_threads) {
             double sum = warp_products[e];
 #pragma unroll
@@ -139,7 +140,8 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
             warp_products[e] = sum;
         }
         __syncthreads();
-        // Returns the product of panel columns i and j as the sum over the parts of g.
+        // Returns the product of panel columns i and j. If one of them is g, the product is the sum over the three
+        // parts of g.
         const auto sum_of = [&](int i, int j, const auto &place_of) {
             const auto first = [](int column) { return column <= panel::gradient ? column : column + 1; };
             const auto count = [](int column) { return column == panel::gradient ? gradient_parts : 1; };
@@ -185,11 +187,13 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
     const unsigned at_parts_;
     int at_column_[(octets + 1) / 2];
     Products products_;
-    double slope_ = 0, squares_ = 0; // g's_new, which the line search needs in double precision, and g'g
+    // The sums g's_new and g'g are in double precision, because the line search needs this precision for the slope.
+    double slope_ = 0, squares_ = 0;
     unsigned any_free_ = 0;
     bool idle_ = false;
     int until_passed_on_ = tiles_passed_on;
-    // single-precision sums wait to be added to the double-precision ones
+    // The flags are true if single-precision sums of the first octet, or of all octets, have not yet been added to the
+    // double-precision ones.
     bool leading_wait_ = false, others_wait_ = false;
 };
 

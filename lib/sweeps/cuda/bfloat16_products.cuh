@@ -1,10 +1,11 @@
-// The inner products of sweep 1 in single precision on the tensor cores, for columns in bfloat16 and sixteen variables
-// at a time. A product of two bfloat16 numbers is exact in single precision, and the sum of a few products is almost
-// exact; such sums are then added in double precision.
+// This header computes the inner products of sweep 1 on the tensor cores in single precision, for columns stored in
+// bfloat16. Each instruction processes sixteen variables. A product of two bfloat16 numbers is exact in single
+// precision, and a sum of a few products is almost exact. Such sums are then added in double precision.
 //
-// The multiplied columns are y_new, s_new, g in three parts, y_1old, s_1old, .... g is rounded to single precision,
-// whose significand of 24 bits is the sum of three bfloat16 numbers. The first block of eight columns contains all
-// leading columns; z is 0.
+// The multiplied columns are y_new, s_new, three parts of g, y_1old, s_1old, and so on with older pairs. The gradient g
+// is rounded to single precision, whose significand of 24 bits is split exactly into three bfloat16 numbers. Columns
+// are grouped in octets of eight, and all leading columns of the panel are in the first octet. The displacement z is 0
+// and omitted.
 #pragma once
 
 #include "sweeps/cuda/ring.cuh"
@@ -13,19 +14,20 @@ namespace cudaopt {
 
 constexpr int gradient_parts = 3;
 constexpr int bfloat16_columns(int pairs) { return 2 * pairs + gradient_parts; }
-// Numbers of octets of columns. With more than most_octets, the products do not fit in the registers of a warp.
+// A kernel multiplies 2 to 6 octets of columns. With more octets, the products do not fit in the registers of a warp.
 constexpr int least_octets = 2, most_octets = 6;
 constexpr int bfloat16_octets(int pairs) { return (bfloat16_columns(pairs) + column_block - 1) / column_block; }
 
-// Splits two neighbouring elements into three parts and stores the parts in three columns that are `stride` elements
-// apart.
+// Splits two neighbouring elements of g into three parts each. The parts are stored in three columns that are `stride`
+// elements apart.
 __device__ inline void store_parts(float first, float second, bfloat16 *to, int stride) {
 #pragma unroll
     for (int part = 0; part < gradient_parts; part++) {
         const __nv_bfloat162 rounded = __floats2bfloat162_rn(first, second);
         const unsigned bits = reinterpret_cast<const unsigned &>(rounded);
         *reinterpret_cast<unsigned *>(to + part * stride) = bits;
-        first -= __uint_as_float(bits << 16), second -= __uint_as_float(bits & 0xffff0000u); // the remainders are exact
+        // These subtractions are exact.
+        first -= __uint_as_float(bits << 16), second -= __uint_as_float(bits & 0xffff0000u);
     }
 }
 
@@ -38,9 +40,9 @@ __device__ inline void load_matrices(unsigned shared_address, unsigned (&a)[2], 
                  : "memory");
 }
 
-// C (16 x 8) += A (16 x 16) B (16 x 8) in single precision. upper and lower are the fragments of the upper and lower
-// eight rows of A. Elements 0 and 1 of a fragment belong to the first and last eight of the inner dimension. The
-// fragment of C is that of multiply_16x8x8().
+// Computes C += A B in single precision, where C is 16 x 8, A is 16 x 16 and B is 16 x 8. The arguments `upper` and
+// `lower` are the lane's fragments of the upper and lower eight rows of A. Elements 0 and 1 of a fragment belong to the
+// first and last eight indices of the inner dimension. The fragment of C is that of multiply_16x8x8().
 __device__ inline void multiply_16x8x16(float (&c)[4], const unsigned (&upper)[2], const unsigned (&lower)[2],
                                         const unsigned (&b)[2]) {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
@@ -49,22 +51,26 @@ __device__ inline void multiply_16x8x16(float (&c)[4], const unsigned (&upper)[2
         : "r"(upper[0]), "r"(lower[0]), "r"(upper[1]), "r"(lower[1]), "r"(b[0]), "r"(b[1]));
 }
 
-// The products that a warp accumulates, in tiles of 16 x 8. The first tiles are the first octet of columns times each
-// octet, with sums over all variables in the upper half and over the free variables in the lower half. Each of the
-// other tiles is two of the remaining octets times one of these octets or a later one, over the free variables.
+// Bfloat16Products holds the products that a warp accumulates, in tiles of 16 x 8. An octet is a group of eight
+// columns. The first tiles multiply the first octet by each octet. Their upper half contains sums over all variables,
+// and their lower half contains sums over the free variables. Each other tile multiplies two of the remaining octets by
+// the first of these two or by a later octet, over the free variables.
 template <int octets, bool free_gram> class Bfloat16Products {
   public:
-    static constexpr int even = (octets + 1) / 2 * 2; // ldmatrix loads two octets at a time
+    // The instruction ldmatrix loads two octets at a time, so the number of octets is rounded up.
+    static constexpr int even = (octets + 1) / 2 * 2;
 
-    // Returns the number of tiles before those of two octets, the first of which has the odd index `first`.
+    // The argument `first` is the odd index of the first of two octets. Returns the number of tiles that precede the
+    // tiles of these two octets.
     __host__ __device__ static constexpr int tiles_before(int first) {
         return octets + (first - 1) / 2 * (octets - 1) - (first - 1) / 2 * ((first - 1) / 2 - 1);
     }
     static constexpr int tiles = free_gram ? tiles_before(octets % 2 == 0 ? octets + 1 : octets) : octets;
     static constexpr int tile_size = 2 * column_block * column_block, elements = tiles * tile_size;
 
-    // Adds sixteen variables. The columns of the panel are the rows of the matrices of each octet. mask[k] has all bits
-    // of the lane's free variables set, in the first eight of the variables for k = 0 and in the last eight for k = 1.
+    // Adds the products over sixteen variables. In the matrix of each octet, the rows are columns of the panel. The
+    // bits of mask[0] and mask[1] are set where the lane's variables are free. They belong to the first and the last
+    // eight variables.
     __device__ void add(const unsigned (&w)[even][2], const unsigned (&mask)[2], bool any_free) {
         const unsigned over_free[2] = {w[0][0] & mask[0], w[0][1] & mask[1]};
 #pragma unroll
@@ -72,19 +78,20 @@ template <int octets, bool free_gram> class Bfloat16Products {
         if constexpr (free_gram)
             if (any_free) add_over_free(w, mask);
     }
-    // Adds sixteen variables if all octets except the first are 0.
+    // Adds the products over sixteen variables if all octets except the first are 0.
     __device__ void add_leading(const unsigned (&w)[2], const unsigned (&mask)[2]) {
         const unsigned over_free[2] = {w[0] & mask[0], w[1] & mask[1]};
         multiply_16x8x16(part_[0], w, over_free, w);
     }
-    // Adds the single-precision sums to the double-precision ones, often enough for the former to have few terms.
+    // Adds the single-precision sums to the double-precision ones and clears them. Frequent calls keep the number of
+    // terms in the single-precision sums small.
     __device__ void pass_on() {
 #pragma unroll
         for (int t = 0; t < tiles; t++) pass_on(t);
     }
-    // The same if only add_leading() has been called since the last time.
+    // Like pass_on(), but only for the first octet. It suffices if only add_leading() was called since the last time.
     __device__ void pass_on_leading() { pass_on(0); }
-    // Writes the tiles one after the other; element (row, column) of a tile has the index 8 row + column.
+    // Writes the tiles one after the other. Element (row, column) of a tile has the index 8 row + column.
     __device__ void store(double *to) const {
         const int lane = threadIdx.x % 32, at = lane / 4 * column_block + lane % 4 * 2;
 #pragma unroll
@@ -94,11 +101,13 @@ template <int octets, bool free_gram> class Bfloat16Products {
                 to[t * tile_size + e / 2 * column_block * column_block + at + e % 2] = sums_[t][e];
     }
 
-    // Return the index of the product of multiplied columns i <= j over the free variables, and of column i of the
-    // first octet with column j over all variables.
+    // These functions return the index of a product of multiplied columns. The function place_over_free() is for
+    // columns i <= j over the free variables. The function place_over_all() is for column i of the first octet and
+    // column j over all variables.
     __device__ static int place_over_free(int i, int j) {
         if (i < column_block) return place(j / column_block, column_block + i, j);
-        const int first = (i / column_block - 1) / 2 * 2 + 1; // the first of the tile's two octets
+        // The tile contains two octets, and this is the index of the first of them.
+        const int first = (i / column_block - 1) / 2 * 2 + 1;
         return place(tiles_before(first) + j / column_block - first, i - first * column_block, j);
     }
     __device__ static int place_over_all(int i, int j) { return place(j / column_block, i, j); }
@@ -111,7 +120,7 @@ template <int octets, bool free_gram> class Bfloat16Products {
     __device__ void add_over_free(const unsigned (&w)[even][2], const unsigned (&mask)[2]) {
 #pragma unroll
         for (int first = 1; first < octets; first += 2) {
-            // an even number of octets leaves the last one alone
+            // If the number of octets is even, the last octet has no partner and is used twice.
             const int second = first + 1 < octets ? first + 1 : first;
             const unsigned upper[2] = {w[first][0] & mask[0], w[first][1] & mask[1]},
                            lower[2] = {w[second][0] & mask[0], w[second][1] & mask[1]};

@@ -1,20 +1,22 @@
-// The transfer of the variables whose breakpoints the Cauchy search passes from the GPU to the host.
+// This header transfers variables from the GPU to the host. These are the variables whose breakpoints the Cauchy search
+// passes.
 #pragma once
 
 #include "sweeps/cuda/device_variables.cuh"
 
 namespace cudaopt {
 
-// A variable that is sent: its breakpoint, index, gradient and displacement to the bound.
+// CrossedHead describes a variable that is sent: its breakpoint, index, gradient and displacement to the bound.
 struct CrossedHead {
     double t;
     int64_t index;
     double g, z;
 };
 
-// Host memory for crossed_capacity variables in any order: their breakpoints, and one record per variable with its
-// index and its panel entries, g and z included. Records begin at multiples of 128 bytes, which the bus transfers as
-// one packet. *count, in device memory, is the number of variables that have been sent.
+// CrossedVariables is host memory for crossed_capacity variables in any order. It contains an array of breakpoints and
+// one record per variable with the index and the variable's row of the panel, including g and z. Records begin at
+// multiples of 128 bytes, because the bus transfers such a block as one packet. The counter *count is in device memory
+// and contains the number of variables that have been sent.
 struct CrossedVariables {
     double *t, *records;
     unsigned long long *count;
@@ -22,9 +24,9 @@ struct CrossedVariables {
     __host__ __device__ static constexpr int record_size(int columns) { return (1 + columns + 15) / 16 * 16; }
 };
 
-// Sends the variables of the lanes with `inside` set; the whole warp writes one record after the other.
-// entry(variable, j) returns the entry of panel column j, except for g and z. All lanes of a warp must call it. A
-// system-wide fence is necessary before the host may read the variables.
+// Sends the variables of the lanes whose argument `inside` is true. The whole warp writes one record after the other,
+// so all lanes must call the function. The function entry(variable, j) returns the entry of panel column j, except for
+// g and z.
 template <class Entry>
 __device__ void send_variables(bool inside, const CrossedHead &head, int columns, const Entry &entry,
                                const CrossedVariables &to) {
@@ -41,7 +43,8 @@ __device__ void send_variables(bool inside, const CrossedHead &head, int columns
         const int64_t variable = __shfl_sync(~0u, head.index, owner);
         const double g = __shfl_sync(~0u, head.g, owner), z = __shfl_sync(~0u, head.z, owner);
         double *const record = to.records + place * CrossedVariables::record_size(columns);
-#pragma unroll 1 // an unrolled loop would need more registers in sweep 1
+// The loop is not unrolled, because an unrolled loop would need more registers in sweep 1.
+#pragma unroll 1
         for (int k = lane; k <= columns; k += 32) {
             const int j = k - 1;
             record[k] = k == 0                     ? __longlong_as_double(variable)
@@ -52,16 +55,17 @@ __device__ void send_variables(bool inside, const CrossedHead &head, int columns
     }
 }
 
-// Sweep 1 sends the variables with breakpoints up to an estimate before they are requested. In most iterations, the
-// host then has what its Cauchy search needs as soon as it has the sums.
+// SendAhead describes which variables sweep 1 sends before the host requests them: those with breakpoints up to an
+// estimate. In most iterations, the host then has the variables for its Cauchy search as soon as it has the sums.
 struct SendAhead {
-    double below; // 0: no variables are sent
-    float reach;  // at least `below`
+    // Variables with breakpoints up to this value are sent; if it is 0, none are sent.
+    double below;
+    float reach; // at least `below`
     CrossedVariables to;
 };
 
-// Counts the variables with lo < breakpoint <= hi, and writes the first crossed_capacity of them to host memory in any
-// order; the host sorts them.
+// Counts the variables with lo < breakpoint <= hi and writes the first crossed_capacity of them to host memory. Their
+// order is arbitrary, because the host sorts them.
 template <class Real, class History>
 __global__ void __launch_bounds__(products_threads)
     find_crossed(DeviceVectors<Real, History> v, PanelRequest request, double lo, double hi, int columns,
@@ -73,7 +77,8 @@ __global__ void __launch_bounds__(products_threads)
     const auto weight_at = [&](int64_t variable) { return weighted ? static_cast<double>(v.diagonal[variable]) : 1.0; };
     const auto entry = [&](int64_t variable, int j) {
         const History *const column = v.column(request, j);
-        if (!column) return 0.0; // without pairs the panel has no y and s
+        // If there are no pairs, the panel has no columns y and s.
+        if (!column) return 0.0;
         const bool fresh = j == panel::y_column(0) && request.fresh;
         const double w =
             fresh ? gradient_change<History>(v.g[variable], v.g_base(request.newest_slot)[variable]) : column[variable];

@@ -1,5 +1,5 @@
-// The CUDA backend: the sweeps as kernels on one stream. The host waits once per iteration, for the sums of sweep 1, by
-// polling the tickets that arrive with them.
+// CudaSweeps is the CUDA backend. It executes the sweeps as kernels on one stream. The host waits once per iteration
+// for the sums of sweep 1. It polls host memory until all numbers have arrived with the ticket of the request.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     CudaSweeps(int64_t n, int device) : n_(n), device_(device), cut_(n) {}
 
     ~CudaSweeps() override {
-        const OnDevice on(device_, std::nothrow); // a destructor cannot report errors
+        // The destructor cannot report errors.
+        const OnDevice on(device_, std::nothrow);
         if (held_) cudaStreamSynchronize(stream_);
         held_.reset();
     }
@@ -35,7 +36,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
              {static_cast<const void *>(a.x), static_cast<const void *>(a.g), a.lower, a.upper, a.diagonal})
             aligned_ = aligned_ && reinterpret_cast<std::uintptr_t>(vector) % 16 == 0;
         v_.zero_tiles = {};
-        if (held_) held_->clock.reset(); // held_ is NULL until the first allocate()
+        // The pointer held_ is NULL until the first call of allocate().
+        if (held_) held_->clock.reset();
     }
 
     void allocate(int m, const BackendOptions &options) override {
@@ -54,7 +56,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
             own_diagonal_.allocate(v_.pitch);
             check(cudaMemsetAsync(own_diagonal_.get(), 0, own_diagonal_.bytes(), stream_), "cudaMemsetAsync");
         }
-        // The counters may differ from 0 after a solve that failed between sweep 1 and its reduction.
+        // If a solve failed between sweep 1 and its reduction, the counters may not be 0, so they are cleared.
         check(cudaMemsetAsync(held_->counters.get(), 0, held_->counters.bytes(), stream_), "cudaMemsetAsync");
     }
 
@@ -81,7 +83,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         form_inner_products(request);
         look_for_zeros(request);
         if (!(is_bfloat16 && has_bfloat16_kernel(request))) return sums_;
-        const bool others_decide = cut_.by_segments(); // the sums of all ranks do
+        // With several ranks, the sums of all ranks decide whether double precision is needed.
+        const bool others_decide = cut_.by_segments();
         if (others_decide || sums_.fit_single_precision(static_cast<double>(n_))) return sums_;
         ProductsRequest in_double = request;
         in_double.single = false;
@@ -105,7 +108,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
             launch_direction(v_, request, coefficients_of(request), to, held_->directions.get(), launch_place());
     }
 
-    // The sums arrive with the inner products that follow the direction.
+    // The sums of the direction arrive with the next inner products.
     DirectionSums direction_sums() override { return direction_sums_; }
     bool direction_sums_at_hand() const override { return false; }
 
@@ -233,7 +236,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         const ProductsLayout layout(panel::columns(request.pairs), request.older_steps);
         held_->sent.invalidate();
         y_stored_ = v_.apart && request.fresh && request.pairs > 0 ? request.newest_slot : -1;
-        // With the caller's diagonal, only weighted products precede a Cauchy search; those at a trial point do not.
+        // A Cauchy search follows only if the threshold is 0. With the caller's diagonal, the products must also be
+        // weighted, because the products at a trial point are not.
         const bool searched = request.threshold == 0 && (request.weighted || !callers_diagonal_);
         const auto ahead = [&] {
             return held_->sent.ahead(searched && sends_ahead(kind_of(request)), variables_sent());
@@ -248,7 +252,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
             while (there < count && posted[there].arrived(ticket_, numbers[there])) there++;
             return there == count;
         });
-        sums_ = layout.products(numbers); // of the first subtree, if there are several
+        // If there are several subtrees, these are the sums of the first one.
+        sums_ = layout.products(numbers);
         if (cut_.by_segments()) {
             const double *const behind = cut_.look_at(numbers, layout);
             sums_.f = behind[0];
@@ -261,8 +266,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         held_->sent.record(request, static_cast<int64_t>(direction[direction_numbers]));
     }
 
-    // Starts or stops the tracking of zero tiles. Without aligned vectors, sweep 2 processes one variable per thread
-    // and cannot track them.
+    // Starts or stops the tracking of zero tiles, which are tiles of a column that contain only zeros. If vectors are
+    // not aligned, sweep 2 processes one variable per thread and cannot track them.
     void look_for_zeros(const ProductsRequest &request) {
         constexpr int most_pairs = v_.apart ? most_staged_pairs : ZeroTiles::most_pairs;
         if (!aligned_ || !request.free_gram || request.threshold != 0 || v_.m > most_pairs) return;
@@ -297,8 +302,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
                 "out of memory: a vector of 2^36 variables has 2^38 bytes or more, which no GPU holds");
         columns_ = panel::columns(m);
         early_launches_ = attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
-        // The shared memory that is available to a sweep: without the static shared memory of its kernels, and without
-        // what the system reserves per block.
+        // This is the shared memory that a sweep can use. The subtraction accounts for the static shared memory of the
+        // kernels and for the memory that the system reserves per block.
         block_shared_ = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024;
         processor_shared_ = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) - 4096;
         KernelLoader<Real, History>(columns_, block_shared_);
@@ -321,7 +326,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         const OnDevice on(device_);
         const int columns = panel::columns(request.pairs);
         PrefetchedVariables &sent = held_->sent;
-        sent.invalidate(); // the variables in host memory are overwritten
+        // The kernel overwrites the variables in host memory that sweep 1 has sent.
+        sent.invalidate();
         FromDevice *const found = held_->from_device.get();
         check(launch(find_crossed<Real, History>, blocks_for(n_), products_threads, 0, stream_, v_, request, lo, hi,
                      columns, sent.place(variables_sent()), arrivals(), &found->crossed, &found->flag, ++ticket_),
@@ -333,7 +339,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     unsigned *arrivals() const { return reinterpret_cast<unsigned *>(held_->counters.get()); }
     unsigned long long *variables_sent() const { return held_->counters.get() + 1; }
-    // A solve with many pairs begins with narrow panels, whose kernels have more blocks of partial sums.
+    // Returns the largest number of partial sums of any sweep. Narrow panels must be considered too, because their
+    // kernels have more blocks, and a solve begins with few pairs.
     int64_t most_partials() const {
         const bool cut = cut_.by_segments();
         const int64_t blocks = cut ? cut_.pieces().count() : most_products_blocks;
@@ -344,8 +351,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         }
         return most;
     }
-    // The blocks of the reduction may be scheduled while sweep 1 still runs; they wait for its end by
-    // grid_dependency_sync().
+    // Launches the kernel that joins the partial sums. Its blocks may be scheduled while sweep 1 still runs, and
+    // grid_dependency_sync() makes them wait for the end of sweep 1.
     void launch_reduction(const ProductsLayout &layout, int partials) {
         const NumbersOfBlocks from{held_->partials.get(), held_->directions.get(), user_.f, partials,
                                    direction_blocks_};
@@ -359,12 +366,13 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         return {block_shared_, processor_shared_, early_launches_, aligned_, stream_, cut_.pieces()};
     }
 
-    // If g_base has its own vector, sweep 1 has stored y of a fresh pair, except in a solve that continues from a
-    // checkpoint; then y is stored here.
+    // Ensures that y of a new pair is stored if g_base has its own vector. Usually sweep 1 has stored it. In a solve
+    // that continues from a checkpoint it has not, and this function stores it.
     DirectionRequest with_stored_y(DirectionRequest request) {
         if (!v_.apart || !request.panel.fresh || request.panel.pairs == 0) return request;
         if (y_stored_ != request.panel.newest_slot) finish_pair(request.panel.newest_slot);
-        y_stored_ = -1; // the direction replaces g_base
+        // The direction overwrites g_base, from which y would be computed.
+        y_stored_ = -1;
         request.panel.fresh = false;
         return request;
     }
@@ -384,7 +392,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         return q;
     }
 
-    // Runs a reduction by launch(record, scratch) and waits for its result. This is rare.
+    // Runs a reduction by launch(record, scratch) and waits for its result. It is rarely used.
     template <class Record, class Launch> Record reduced_by(const Launch &launch) {
         static_assert(sizeof(Record) <= sizeof(StartRecord), "the scratch and the host's copy are made for this size");
         auto *to = reinterpret_cast<Record *>(held_->from_device[0].record);
@@ -417,20 +425,20 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     CutVariables cut_;
     int columns_ = 0;
     int block_shared_ = 0, processor_shared_ = 0; // bytes of shared memory per block and per multiprocessor
-    bool early_launches_ = false;                 // the device supports programmatic dependent launch
-    bool callers_diagonal_ = false;               // the diagonal is supplied by the caller
-    bool timed_ = true;                           // calls are timed on the stream
-    bool aligned_ = false;                        // all of the caller's vectors are aligned to 16 bytes
+    bool early_launches_ = false;                 // whether the device supports programmatic dependent launch
+    bool callers_diagonal_ = false;               // whether the caller supplies the diagonal
+    bool timed_ = true;                           // whether calls are timed on the stream
+    bool aligned_ = false;                        // whether all of the caller's vectors are aligned to 16 bytes
     cudaStream_t stream_ = nullptr;
-    CancellationToken *cancellation_ = nullptr; // owned by the caller
+    CancellationToken *cancellation_ = nullptr; // the caller owns this object
     DeviceVectors<Real, History> v_{};
     Real *x_ = nullptr, *g_ = nullptr;
-    std::unique_ptr<CudaWorkspace<Real, History>> held_; // allocated by the first call
+    std::unique_ptr<CudaWorkspace<Real, History>> held_; // the first call of allocate() creates this object
     CudaArray<Real, Lives::on_device> aside_memory_, own_diagonal_;
     AsideVectors<Real> aside_{};
     UserArrays user_{};
-    int direction_blocks_ = 0; // number of records of the latest direction
-    int y_stored_ = -1;        // slot of the fresh pair whose y the latest sweep 1 has stored; -1: none
+    int direction_blocks_ = 0; // the number of records of the latest direction
+    int y_stored_ = -1;        // the slot of the new pair whose y sweep 1 has stored, or -1 if there is none
     DirectionSums direction_sums_{};
     PanelProducts sums_{};
     unsigned ticket_ = 0;

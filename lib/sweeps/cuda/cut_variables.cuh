@@ -1,4 +1,5 @@
-// The variables of a rank that are divided at segments, and the sums of their subtrees that the device has posted.
+// CutVariables describes the variables of a rank if the sums are divided at segments (sweeps/segments.hpp). It provides
+// the sums of the rank's subtrees, which the device has written to host memory.
 #pragma once
 
 #include <vector>
@@ -12,13 +13,14 @@ class CutVariables final : public SubtreeSums {
   public:
     explicit CutVariables(int64_t n) : n_(n), segments_(0, n, n) {}
 
-    bool by_segments() const { return pieces_.by_segments(); } // false: the variables are not divided
+    // Returns whether the variables are divided at segments.
+    bool by_segments() const { return pieces_.by_segments(); }
     const Pieces &pieces() const { return pieces_; }
     OwnSubtrees subtrees() const { return OwnSubtrees(segments_); }
     bool f_of_segments() const { return f_of_segments_; }
 
-    // Sets the array of posted numbers, which is not copied. Returns the address of the numbers behind those of the
-    // subtrees.
+    // Stores the address of the numbers that the device has written to host memory; they are not copied. Returns the
+    // address of the numbers that follow those of the subtrees.
     const double *look_at(const double *numbers, const ProductsLayout &layout) {
         layout_ = layout;
         numbers_ = numbers;
@@ -30,9 +32,11 @@ class CutVariables final : public SubtreeSums {
         for (int k = 0; k < segments_.subtree_count(); k++) count += products(k).variable_sums[free_variables];
         return count;
     }
-    // Memory for the squares of the parts of all segments, in the order in which the kernel stores them.
+    // Returns memory for the sums of squares of the parts of all segments, in the order in which the kernel stores
+    // them.
     ScaledSquares *squares() { return squares_.data(); }
-    // Joins the squares of the parts and of the segments. Returns the result of the first subtree.
+    // Joins the sums of squares of the parts of each segment, and then those of the segments of each subtree. Returns
+    // the result of the first subtree.
     ScaledSquares join_squares() {
         for (std::size_t k = segments_.count(); k < squares_.size(); k++)
             squares_[k % segments_.count()].join(squares_[k]);

@@ -1,4 +1,4 @@
-// The availability of CUDA, and memory on the device.
+// This file determines whether CUDA is available, and implements the memory functions for the device.
 #include <cuda.h>
 
 #include "sweeps/backend.hpp"
@@ -18,7 +18,8 @@ class CudaMemory final : public MemorySpace {
         return memory;
     }
     void release(void *pointer) override {
-        const OnDevice on(device_, std::nothrow); // if possible; the memory is released in any case
+        // If the device cannot be made current, the memory is released nevertheless.
+        const OnDevice on(device_, std::nothrow);
         check(cudaFree(pointer), "cudaFree");
     }
     void copy_in(void *to, const void *from_host, std::size_t bytes, void *stream) override {
@@ -31,8 +32,9 @@ class CudaMemory final : public MemorySpace {
         const OnDevice on(device_);
         check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), "cudaStreamSynchronize");
     }
-    // Managed memory migrates to the device that reads it. Memory of another device may be inaccessible; a kernel that
-    // reads it would end all work of the process on this device, so it is never accepted.
+    // Managed memory is accepted, because it migrates to the device that reads it. Memory of another device may be
+    // inaccessible. A kernel that read it would end all work of this process on the device, so such memory is never
+    // accepted.
     bool accepts(const void *pointer, Space &where) override {
         const cudaPointerAttributes at = attributes(pointer);
         const bool managed = at.type == cudaMemoryTypeManaged;
@@ -58,7 +60,7 @@ class CudaMemory final : public MemorySpace {
     int device_ = 0;
 };
 
-// Returns whether this process already has a CUDA context, without creating one.
+// Returns whether this process already has a CUDA context. The function does not create one.
 bool cuda_in_use() {
     int devices = 0;
     if (cudaGetDeviceCount(&devices) != cudaSuccess) {

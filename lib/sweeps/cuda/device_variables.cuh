@@ -1,4 +1,5 @@
-// The vectors on the device, and the sums over single variables that sweep 1 forms besides the inner products.
+// This header defines the vectors on the device and the sums over single variables. Sweep 1 computes these sums
+// together with the inner products.
 #pragma once
 
 #include "exec/map_reduce_cuda.cuh"
@@ -14,25 +15,28 @@ constexpr int products_warps = products_threads / 32;
 constexpr int column_block = 8;
 constexpr int most_products_blocks = 2 * multiprocessors;
 
-constexpr int64_t most_device_variables = int64_t{1} << 36; // the index of a tile fits in 32 bits
+// The number of variables is limited so that the index of a tile fits in 32 bits.
+constexpr int64_t most_device_variables = int64_t{1} << 36;
 
-// The backend's own vectors have a pitch that is a multiple of 64, and their elements from n on are 0.
+// DeviceVectors contains the vectors on the device. The backend's own vectors have a pitch that is a multiple of 64,
+// and their elements from n on are 0.
 template <class Real, class History> struct DeviceVectors : WorkVectors<Real, History> {
     const Real *x, *g, *diagonal;
-    Real *own_diagonal; // the same pointer if the backend owns the diagonal, otherwise NULL
+    Real *own_diagonal; // the pointer `diagonal` if the backend owns the diagonal, otherwise NULL
     BoxArrays<Real> box;
     ZeroTiles zero_tiles;
     int64_t n;
 
-    // Returns the stored column of panel column j, or NULL for g, z and columns of absent pairs.
+    // Returns the stored column that is column j of the panel. Returns NULL for g, for z and for the columns of absent
+    // pairs.
     __host__ __device__ const History *column(const PanelRequest &request, int j) const {
         const int age = j < panel::leading ? 0 : (j - panel::leading) / 2 + 1;
         if (age >= request.pairs || j == panel::gradient || j == panel::displacement) return nullptr;
         const int slot = this->slot_of(request.newest_slot, age);
         return j % 2 == 0 ? this->y(slot) : this->s(slot);
     }
-    // Returns the age of the pair in a slot; the newest pair has age 0. The pair is in the panel if its age is less
-    // than request.pairs.
+    // Returns the age of the pair in a slot, where the newest pair has age 0. The panel contains the pair if its age is
+    // less than request.pairs.
     __host__ __device__ int age_of(const PanelRequest &request, int slot) const {
         const int age = request.newest_slot - slot;
         return age < 0 ? age + this->m + 1 : age;
@@ -54,8 +58,8 @@ __device__ inline void load2(const bfloat16 *from, double (&to)[2]) {
     to[0] = __uint_as_float(both << 16), to[1] = __uint_as_float(both & 0xffff0000u);
 }
 
-// All code that scales a variable uses this function, so that a variable that is sent in advance is bitwise equal to
-// the same variable when it is fetched.
+// All code that scales a variable uses this function. A variable that is sent in advance is thus bitwise equal to the
+// same variable when the host requests it later.
 __device__ inline panel::Scaling scaling_of(double h) {
     const double inverse_root = rsqrt(h);
     return {h * inverse_root, inverse_root};
@@ -67,7 +71,8 @@ template <> struct AccessOf<4> { using Type = unsigned; };
 template <> struct AccessOf<8> { using Type = uint2; };
 template <> struct AccessOf<16> { using Type = uint4; };
 
-// `variables` neighbouring elements, which are loaded and stored by accesses of up to 16 bytes.
+// Elements contains `variables` neighbouring elements of a vector, which are loaded and stored by accesses of up to 16
+// bytes.
 template <class Element, int variables>
 struct alignas(variables * sizeof(Element) < 16 ? variables * sizeof(Element) : 16) Elements {
     static constexpr int bytes = variables * sizeof(Element), piece = bytes < 16 ? bytes : 16;
@@ -85,8 +90,8 @@ struct alignas(variables * sizeof(Element) < 16 ? variables * sizeof(Element) : 
         for (int k = 0; k < bytes / piece; k++)
             reinterpret_cast<Access *>(to)[k] = reinterpret_cast<const Access *>(v)[k];
     }
-    // Stores with the L2 eviction priority evict_last, so that the elements stay in the L2 cache until the next sweep
-    // reads them.
+    // Stores the elements with the L2 eviction priority evict_last, so that they stay in the L2 cache until the next
+    // sweep reads them.
     __device__ void store_kept(Element *to) const {
         static_assert(bytes == sizeof(unsigned), "as a lane's variables of a narrow column are");
         uint64_t policy;
@@ -98,17 +103,19 @@ struct alignas(variables * sizeof(Element) < 16 ? variables * sizeof(Element) : 
     __device__ double operator[](int k) const { return static_cast<double>(v[k]); }
 };
 
-// Number of variables, from the first one on, whose elements of y_new sweep 1 stores by store_kept() for sweep 2. These
-// 16 MB are about a third of the L2 cache of an H200; the rest of the cache remains for other data.
+// Sweep 1 uses store_kept() for the first elements of y_new, so that sweep 2 finds them in the L2 cache. This constant
+// is the number of these elements. They occupy 16 MB, about a third of the L2 cache of an H200. The rest remains for
+// other data.
 template <class History> constexpr int64_t kept_variables = 16000000 / sizeof(History);
 
-// Number of neighbouring variables that one lane classifies: 8 bytes of a vector in general. For double precision with
-// a history in bfloat16 it is 16 bytes, because a tile of 32 variables would be only 64 bytes of each column.
+// Each lane classifies this number of neighbouring variables. In general these are 8 bytes of a vector. If x is in
+// double precision and the history in bfloat16, they are 16 bytes. Otherwise a tile of 32 variables would have only 64
+// bytes of each column.
 template <class Real, class History>
 constexpr int variables_of_lane = sizeof(Real) == 8 && sizeof(History) == 2 ? 2 : 8 / sizeof(Real);
 template <class Real, class History> constexpr int variables_of_warp = 32 * variables_of_lane<Real, History>;
 
-// Loads or stores all variables by one access; the array must be aligned to its size.
+// These functions load or store all variables by one access. The array must be aligned to its size.
 template <class Real, int variables> __device__ void load_variables(const Real *from, Real (&to)[variables]) {
     using Access = typename AccessOf<variables * sizeof(Real)>::Type;
     *reinterpret_cast<Access *>(to) = *reinterpret_cast<const Access *>(from);
@@ -122,13 +129,15 @@ template <class Real> struct LaneSums {
     double pg2 = 0, x2 = 0, first = infinity;
     double y2 = 0, d2 = 0; // the sums newest_y_sum and newest_d_sum
     Real largest = 0;
-    // Breakpoints above it are not needed: the larger of SendAhead::reach and the warp's least breakpoint so far.
+    // Breakpoints above this value are not needed. It is the larger of SendAhead::reach and the warp's smallest
+    // breakpoint so far.
     float candidates_to = INFINITY;
     int lower = 0, upper = 0, free = 0, not_finite = 0, bad_weights = 0;
 };
 
-// Returns the larger of |a| and b >= 0, where NaN is larger than all numbers, as the norm of the projected gradient
-// requires. Non-negative floating-point numbers are ordered like their bits, and NaN follows Inf.
+// Returns the larger of |a| and b, where b >= 0. NaN is treated as larger than all numbers, as the norm of the
+// projected gradient requires. The function compares the bits as integers: non-negative numbers have the same order as
+// their bits, and NaN comes after Inf.
 __device__ inline double larger_size(double a, double b) {
     return __longlong_as_double(max(__double_as_longlong(fabs(a)), __double_as_longlong(b)));
 }
@@ -136,27 +145,30 @@ __device__ inline float larger_size(float a, float b) {
     return __uint_as_float(max(__float_as_uint(fabsf(a)), __float_as_uint(b)));
 }
 
-// The kinds of requests to sweep 1. Each kind has its own kernels, which do not contain what only other kinds need. A
-// difference that costs only a branch is decided at run time, except for `bounded`, the kind of most requests.
+// InnerProducts is the kind of a request to sweep 1. Each kind has its own kernels, which do not contain what only
+// other kinds need. A difference that costs only a branch is decided at run time. The exception is `bounded`, the most
+// frequent kind. A zero tile is a tile of a column that contains only zeros.
 enum class InnerProducts {
     unbounded,   // no products over the free variables; if there are arrays of bounds, all bounds are infinite
-    bounded,     // threshold 0: a variable is free unless it is active; zero tiles are not tracked
-    many_active, // threshold 0, and zero tiles are tracked
-    general,     // also threshold > 0 (free: breakpoint > threshold) or < 0 (all free); zero tiles may be tracked
+    bounded,     // threshold = 0: a variable is free unless it is active; zero tiles are not tracked
+    many_active, // threshold = 0, and zero tiles are tracked
+    general,     // any threshold: free if breakpoint > threshold; all free if threshold < 0; zero tiles may be tracked
     metric,      // with a diagonal, weighted or not, and threshold >= 0; zero tiles may be tracked
-    new_diagonal // as before, and the products of the older steps over all variables
+    new_diagonal // like the previous kind, and with the products of the older steps over all variables
 };
 constexpr bool in_metric(InnerProducts kind) {
     return kind == InnerProducts::metric || kind == InnerProducts::new_diagonal;
 }
-// Returns whether kernels of this kind can skip zero tiles. With a diagonal, they can only if the columns have the
-// precision of x.
+// Returns whether kernels of this kind can skip zero tiles. If there is a diagonal, they can do so only if the history
+// is stored in the precision of x.
 template <class Real, class History> constexpr bool looks_for_zeros(InnerProducts kind) {
     return kind == InnerProducts::many_active || kind == InnerProducts::general ||
            (kind == InnerProducts::metric && std::is_same_v<Real, History>);
 }
 constexpr bool over_free_variables(InnerProducts kind) { return kind != InnerProducts::unbounded; }
-constexpr bool sends_ahead(InnerProducts kind) { // the variables that the Cauchy search may pass, if the threshold is 0
+// Returns whether kernels of this kind send variables that the Cauchy search may need in advance, if the threshold is
+// 0.
+constexpr bool sends_ahead(InnerProducts kind) {
     return kind == InnerProducts::bounded || kind == InnerProducts::many_active || kind == InnerProducts::general ||
            in_metric(kind);
 }
@@ -167,22 +179,22 @@ inline InnerProducts kind_of(const PanelRequest &request) {
            : request.threshold != 0 ? InnerProducts::general
                                     : InnerProducts::bounded;
 }
-// Returns whether the displacements z of the variables with breakpoints in (0, threshold] are needed.
+// Returns whether the displacements z are needed for the variables with breakpoints in (0, threshold].
 template <InnerProducts kind> __device__ bool crosses(double threshold) {
     return kind == InnerProducts::general ? threshold != 0 : in_metric(kind) && threshold > 0;
 }
 
-// The variables of a lane in their storage precision: comparisons are exact, and the device has a low throughput of
-// conversions to double. Past n, x = g = l = u = 0 and h = 1 whatever the bounds are, so that these variables add
-// nothing to a sum.
+// VariablesAhead contains the variables of a lane in their storage precision. Comparisons in this precision are exact,
+// and conversions to double have a low throughput on the device. Past the last variable, x = g = l = u = 0 and h = 1,
+// so that these elements add nothing to a sum.
 template <class Real, int variables> struct VariablesAhead {
-    // If the products are not weighted, h is 1 or not used.
+    // If the products are not weighted, the weights h are 1 or not used.
     alignas(variables * sizeof(Real)) Real x[variables], g[variables], l[variables], u[variables], h[variables];
 };
 
-// Adds the sums that a diagonal requires. Weighted products contain the sums of h y^2 and d^2 / h of the newest pair,
-// so y^2 and d^2 are added here; otherwise, h y^2 and d^2 / h. The third sum counts the h_i that are not positive and
-// finite.
+// Adds the sums that a diagonal initial Hessian requires. For the newest pair, the sums of h y^2 and d^2 / h and those
+// of y^2 and d^2 are needed. Weighted inner products contain the former, and this function adds the latter. Otherwise
+// the function adds the former. It also counts the weights h that are not both positive and finite.
 template <class Real>
 __device__ void add_weighted_sums(double h, double y, double d, bool weighted, LaneSums<Real> &sums) {
     const double other = weighted ? 1 : h;
@@ -191,16 +203,16 @@ __device__ void add_weighted_sums(double h, double y, double d, bool weighted, L
     sums.bad_weights += !is_weight(h);
 }
 
-// Subtracts in advance what `count` variables past n will add to the counts, so that the loop needs no comparison of an
-// index with n.
+// The counts of a tile include `count` elements past the last variable. The function subtracts them in advance, so that
+// the loop need not compare indices with n.
 template <InnerProducts kind, class Real>
 __device__ void take_off_variables_past_the_end(LaneSums<Real> &sums, int count, const PanelRequest &request) {
     const bool bounds = kind != InnerProducts::unbounded;
     sums.lower -= bounds ? count : 0;
     sums.free -= !bounds || request.threshold < 0 ? count : 0;
 }
-// The same for a lane with lane_variables variables per tile. It has an effect only if the first tile of the warp is
-// the last tile of the vectors.
+// Calls the function above for a lane with lane_variables variables per tile. The call has an effect only if the first
+// tile of the warp is the last tile of the vectors.
 template <InnerProducts kind, int lane_variables, class Real>
 __device__ void take_off_variables_past_the_end(LaneSums<Real> &sums, int64_t n, int first_tile, int lane,
                                                 const PanelRequest &request) {
@@ -210,10 +222,10 @@ __device__ void take_off_variables_past_the_end(LaneSums<Real> &sums, int64_t n,
     take_off_variables_past_the_end<kind>(sums, lane_variables - max(0, min(lane_variables, variables_there)), request);
 }
 
-// Adds the variables to the sums, and determines which of them are free, their z, and which are candidates: variables
-// that may have a breakpoint that is needed. A breakpoint requires a division, which costs more than all other
-// operations per variable, so candidates are found by a product in single precision. Returns whether the warp has
-// candidates. All lanes of a warp must call it.
+// Adds the lane's variables to the sums. It also determines which of them are free, their displacements z, and which of
+// them are candidates. A candidate may have a breakpoint that the Cauchy search needs. Computing a breakpoint requires
+// a division, which costs more than all other operations per variable. Candidates are therefore selected by a product
+// in single precision. Returns whether the warp has candidates. All lanes of a warp must call the function.
 template <InnerProducts kind, class Real, int variables>
 __device__ bool classify_variables(const VariablesAhead<Real, variables> &at, double threshold, LaneSums<Real> &sums,
                                    bool (&free)[variables], Real (&z)[variables], bool (&candidate)[variables]) {
@@ -222,10 +234,12 @@ __device__ bool classify_variables(const VariablesAhead<Real, variables> &at, do
     for (int k = 0; k < variables; k++) {
         const Real x = at.x[k], g = at.g[k], l = at.l[k], u = at.u[k];
         const double h = in_metric(kind) ? static_cast<double>(at.h[k]) : 1.0;
-        Real pg = g; // with bounds, the magnitude of the projected gradient
+        // If there are bounds, pg becomes the magnitude of the projected gradient.
+        Real pg = g;
         free[k] = true, candidate[k] = false, z[k] = 0;
         if constexpr (kind != InnerProducts::unbounded) {
-            // Equivalent to is_active() and projected_gradient() for x in the box, with fewer comparisons.
+            // For x in the box, these conditions are equivalent to is_active() and projected_gradient(), with fewer
+            // comparisons.
             const bool at_lower = x <= l, at_upper = x >= u, up = g >= 0;
             const bool moves = !((at_lower && (at_upper || up)) || (at_upper && g <= 0));
             const Real to_bound = x - (up ? l : u);
@@ -234,13 +248,13 @@ __device__ bool classify_variables(const VariablesAhead<Real, variables> &at, do
                 const double t = breakpoint<double>(x, h * g, l, u);
                 candidate[k] = moves && t > threshold;
                 free[k] = candidate[k] || threshold < 0;
-                if (moves && t > 0 && t <= threshold)
-                    z[k] = -to_bound; // t = 0 if h g underflowed, see trial_of_variable()
+                // If h g underflows, t is 0, see trial_of_variable().
+                if (moves && t > 0 && t <= threshold) z[k] = -to_bound;
             } else {
                 free[k] = moves;
                 const float slope = static_cast<float>(in_metric(kind) ? h * g : g);
-                // The comparison is negated so that NaN, which extreme operands produce, makes the variable a
-                // candidate.
+                // The comparison is negated, so that a variable is a candidate if the result is NaN. Extreme operands
+                // can produce NaN.
                 candidate[k] = moves && fabs(to_bound) < INFINITY &&
                                !(fabsf(static_cast<float>(to_bound)) > sums.candidates_to * fabsf(slope));
             }
@@ -258,8 +272,9 @@ __device__ bool classify_variables(const VariablesAhead<Real, variables> &at, do
     return kind != InnerProducts::unbounded && __any_sync(~0u, any_candidate);
 }
 
-// Computes the breakpoints t of the candidates, +Inf for the other variables, and the least breakpoint of the warp.
-// Breakpoints up to `reach` are needed whatever the least one is. All lanes of a warp must call it.
+// Computes the breakpoints t of the candidates, and sets t = +Inf for the other variables. It also updates the smallest
+// breakpoint of the warp. Breakpoints up to `reach` are needed even if they are not the smallest. All lanes of a warp
+// must call the function.
 template <InnerProducts kind, class Real, int variables>
 __device__ void compute_breakpoints(const VariablesAhead<Real, variables> &at, const bool (&candidate)[variables],
                                     float reach, LaneSums<Real> &sums, double (&t)[variables]) {
@@ -273,7 +288,8 @@ __device__ void compute_breakpoints(const VariablesAhead<Real, variables> &at, c
             sums.first = fmin(sums.first, t[k]);
         }
     }
-    const float mine = __double2float_ru(sums.first * (1 + 1e-5)); // positive numbers are ordered like their bits
+    // Positive numbers have the same order as their bits, so the minimum can be computed by an integer reduction.
+    const float mine = __double2float_ru(sums.first * (1 + 1e-5));
     sums.candidates_to = fmaxf(reach, __uint_as_float(__reduce_min_sync(~0u, __float_as_uint(mine))));
 }
 
@@ -282,7 +298,7 @@ __device__ inline double warp_sum(double v) {
     return v;
 }
 
-// The sums of all lanes of a warp: the variable sums, the maximum and the minimum. They are valid in lane 0.
+// WarpSums contains the sums, the maximum and the minimum over all lanes of a warp. They are valid in lane 0.
 struct WarpSums {
     static constexpr int maximum = variable_sum_count, minimum = maximum + 1, size = minimum + 1;
     double v[size];

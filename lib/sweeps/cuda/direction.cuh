@@ -1,4 +1,4 @@
-// Sweep 2 on the GPU: the direction and the first trial point of the line search.
+// This header implements sweep 2 on the GPU. It computes the direction and the first trial point of the line search.
 #pragma once
 
 #include "sweeps/cuda/launch_place.cuh"
@@ -6,11 +6,11 @@
 
 namespace cudaopt {
 
-// Blocks of sweep 2 per multiprocessor: two, because 16-byte loads in flight need many registers. The kernels that load
+// Sweep 2 has two blocks per multiprocessor, because 16-byte loads in flight need many registers. The kernels that load
 // through shared memory (direction_staged.cuh) may have three.
 constexpr int direction_resident = 2, most_direction_resident = 3;
 
-// The coefficients q, as a kernel parameter, or in device memory if they do not fit there.
+// The coefficients q are passed as a kernel parameter. If they do not fit there, they are in device memory.
 struct CoefficientsByValue {
     static constexpr int capacity = 64;
     double q[capacity];
@@ -22,23 +22,24 @@ struct CoefficientsAnywhere {
     __device__ double operator[](int i) const { return in_memory ? in_memory[i] : by_value[i]; }
 };
 
-// Number of pairs that a thread loads before it uses the first one, limited by its registers.
+// A thread loads this number of pairs before it uses the first one. The number is limited by the registers.
 template <class Real, class History>
 constexpr int pairs_at_once = std::is_same_v<Real, History>               ? 3
                               : sizeof(Real) == 8 && sizeof(History) == 2 ? 8
                                                                           : 6;
 
-// Returns a g + w'q for one variable, given its sums over the columns of Y and S. With a weighted panel, the sum of a g
-// and the columns of Y is multiplied by h.
+// Returns a g + w'q for one variable, where w is the variable's row of the columns of Y and S. The arguments from_y and
+// from_s are the parts of w'q from Y and from S. In a weighted panel, a g + from_y is multiplied by the weight h.
 __device__ inline double subspace_move(const DirectionRequest &request, double h, double g, double from_y,
                                        double from_s) {
     const double in_h = request.gradient_coefficient * g + from_y;
     return (request.panel.weighted ? h * in_h : in_h) + from_s;
 }
 
-// Computes a g + w'q for neighbouring variables from i on: the displacement from x to the minimiser over the subspace
-// without bounds. Several pairs are loaded before the first is used, so that enough loads are in flight to hide their
-// latency. zeros: the bits of the tile's zero columns, by age.
+// Computes the displacement from x to the subspace minimiser without bounds for neighbouring variables, beginning with
+// i. It is a g + w'q, where w is a row of the columns of Y and S. The function loads several pairs before it uses the
+// first. Thus enough loads are in flight to hide their latency. The bits of `zeros` mark the columns that are 0 in this
+// tile, by age.
 template <bool looks_for_zeros, class Real, class History, int variables, class Coefficients>
 __device__ void subspace_move(const DeviceVectors<Real, History> &v, const DirectionRequest &request,
                               const Coefficients &q, [[maybe_unused]] const ZeroColumns &zeros, int64_t i,
@@ -52,7 +53,8 @@ __device__ void subspace_move(const DeviceVectors<Real, History> &v, const Direc
         if (looks_for_zeros && zeros.of[which] >> age & 1) return Loaded{};
         return Loaded::load(column + i);
     };
-    int slot = p.newest_slot; // older pairs precede it, modulo m + 1
+    // Older pairs are in the slots before this one, modulo m + 1.
+    int slot = p.newest_slot;
     for (int age = 0; age < p.pairs; age += at_once) {
         Loaded y[at_once], s[at_once];
 #pragma unroll
@@ -66,7 +68,8 @@ __device__ void subspace_move(const DeviceVectors<Real, History> &v, const Direc
         for (int e = 0; e < at_once; e++)
             if (age + e < p.pairs) {
                 const double q_y = q[panel::y_column(age + e)], q_s = q[panel::s_column(age + e)];
-                const bool fresh = !v.apart && e == 0 && age == 0 && p.fresh; // the column still holds g_base
+                // If the pair is fresh, this column still contains g_base instead of y.
+                const bool fresh = !v.apart && e == 0 && age == 0 && p.fresh;
 #pragma unroll
                 for (int k = 0; k < variables; k++) {
                     from_y[k] += q_y * (fresh ? static_cast<double>(g.v[k] - y[e].v[k]) : y[e][k]);
@@ -79,7 +82,7 @@ __device__ void subspace_move(const DeviceVectors<Real, History> &v, const Direc
 }
 
 // Calls rule(request). In the usual request, variables are neither scaled nor truncated and the threshold is 0. The
-// rule then receives these values as compile-time constants: no branch diverges, and the compiler can interleave the
+// rule then receives these values as compile-time constants. No branch diverges, and the compiler can interleave the
 // work on neighbouring variables.
 template <class Rule> __device__ void as_asked(const DirectionRequest &request, const Rule &rule) {
     if (request.panel.weighted || request.truncate || request.panel.threshold > 0) return rule(request);
@@ -89,9 +92,9 @@ template <class Rule> __device__ void as_asked(const DirectionRequest &request, 
     rule(usual);
 }
 
-// Sweep 2 reads and writes 2 pairs + 9 n-vectors. A thread processes `variables_` neighbouring variables; more than one
-// requires that all vectors are aligned to 16 bytes. It may then skip zero tiles, if the columns have the precision of
-// x.
+// TakeDirection is the rule of sweep 2, which reads and writes 2 pairs + 9 vectors of n elements. A thread processes
+// `variables_` neighbouring variables. If this is more than one, all vectors must be aligned to 16 bytes. In that case
+// the rule can also skip zero tiles, provided that the history is stored in the precision of x.
 template <class Real, class History, class Coefficients, int variables_, bool looks_for_zeros = false>
 struct TakeDirection {
     static constexpr int variables = variables_, tile_variables = variables_of_warp<Real, History>,
@@ -112,8 +115,7 @@ struct TakeDirection {
         }
     }
 
-    // Prefetches the bits of the zero columns of the tile that contains these variables, before their other data are
-    // loaded.
+    // Prefetches the bits that mark the zero columns of the tile, before the other data of these variables are loaded.
     __device__ void look_ahead([[maybe_unused]] int64_t group) const {
         if constexpr (looks_for_zeros) v.zero_tiles.look_ahead(group * variables / tile_variables);
     }
@@ -159,8 +161,8 @@ struct TakeDirection {
         stepped.store(to.x + i);
     }
 
-    // Records the columns that are 0 in the tile. The lanes of a tile reach this point together, except in a tile that
-    // extends past n; nothing is recorded for such a tile.
+    // Records which columns are 0 in the tile. All lanes of a tile reach this point together, except in a tile that
+    // extends past the last variable. Nothing is recorded for such a tile.
     __device__ void note_zeros(int64_t i, const ZeroColumns &known, const Elements<History, variables> &y,
                                const Elements<History, variables> &d) const {
         const int64_t tile = i / tile_variables;
@@ -177,7 +179,8 @@ struct TakeDirection {
         };
         note(zeros_of_s, request.spare_slot, zero_d);
         if (to.y_fresh) note(zeros_of_y, request.panel.newest_slot, zero_y);
-        note(zeros_of_y, request.spare_slot, false); // the column now holds g_base
+        // The column of y in the spare slot now contains g_base, which is not 0.
+        note(zeros_of_y, request.spare_slot, false);
         if (lane % lanes_of_tile == 0) v.zero_tiles.note(tile, known, now);
     }
 

@@ -1,6 +1,6 @@
-// Sweep 2 on the GPU for columns with fewer bits than x. Such columns have few bytes per variable, and the registers of
-// a thread do not hold enough variables for the loads in flight to saturate the memory bandwidth. The variables are
-// therefore copied through shared memory, as in sweep 1 (ring.cuh).
+// This header implements sweep 2 on the GPU for columns that are stored with fewer bits than x. Such columns have few
+// bytes per variable. The registers of a thread do not hold enough variables for the loads in flight to saturate the
+// memory bandwidth. The variables are therefore copied through shared memory, as in sweep 1 (ring.cuh).
 #pragma once
 
 #include "sweeps/cuda/direction.cuh"
@@ -8,13 +8,14 @@
 
 namespace cudaopt {
 
-constexpr int most_staged_pairs = 28; // limited by the size of the kernel parameters
+// The number of pairs is limited by the size of the kernel parameters.
+constexpr int most_staged_pairs = 28;
 
 template <class Real, class History>
 using StagedSources = Sources<Real, History, 2 * most_staged_pairs, most_beside(InnerProducts::metric, false)>;
 
-// The panel of the request has bounds, even if the inner products needed none, and y of its newest pair is stored.
-// resident: blocks per multiprocessor.
+// Executes sweep 2. The request must include bounds, even if the inner products needed none, and y of the newest pair
+// must be stored. The template argument `resident` is the number of blocks per multiprocessor.
 template <class Real, class History, int resident, bool looks_for_zeros>
 __global__ void __launch_bounds__(products_threads, resident)
     direction_staged_kernel(DeviceVectors<Real, History> v,
@@ -27,13 +28,15 @@ __global__ void __launch_bounds__(products_threads, resident)
     using Stored = Elements<History, lane_variables>;
     using Loaded = Elements<Real, lane_variables>;
     extern __shared__ __align__(16) unsigned char shared[];
-    trigger_programmatic_launch(); // the caller's evaluation may be scheduled early
+    // The kernels of the caller's evaluation may now be scheduled early.
+    trigger_programmatic_launch();
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const PanelRequest &panel = request.panel;
     const StageLayout<Real, History> place(v, panel);
     constexpr int column_stride = Stage<Real, History>::stride;
 
-    // The tiles are processed from the first to the last; sweep 1 begins with the last one.
+    // This sweep processes the tiles from the first to the last. The next sweep 1 begins with the last tile, which is
+    // then still in the cache.
     const BlockShare share = pieces.share(v.n, variables, blockIdx.x, gridDim.x, products_warps);
     const int end = static_cast<int>(share.end), step = static_cast<int>(share.step);
     const int first_tile = static_cast<int>(share.begin + share.offset + warp);
@@ -46,8 +49,8 @@ __global__ void __launch_bounds__(products_threads, resident)
     int until_joined = run_variables;
     for (int s = 0; s < stages - 1; s++) ask(first_tile + s * step);
     for (int tile = first_tile; tile - warp < end; tile += step) {
-        // The warps stay in step, so that their small stores are adjacent in memory. If zero tiles are skipped, they do
-        // not, because warps with such tiles would wait for the others.
+        // The barrier keeps the warps in step, so that their small stores are adjacent in memory. It is omitted if zero
+        // tiles are skipped, because warps with such tiles would have to wait for the others.
         if constexpr (!looks_for_zeros) __syncthreads();
         if (tile >= end) continue;
         ask(tile + (stages - 1) * step);
@@ -67,7 +70,8 @@ __global__ void __launch_bounds__(products_threads, resident)
         const auto s_of = [&](int age) { return Stored::load(entries + (2 * age + 1) * column_stride); };
         const int pairs = ring.others_are_zero() ? 0 : panel.pairs;
         int age = 0;
-        for (; age + 1 < pairs; age += 2) { // the loads of two pairs precede the use of the first
+        // Each iteration loads two pairs before it uses the first of them.
+        for (; age + 1 < pairs; age += 2) {
             const Stored y = y_of(age), s = s_of(age), older_y = y_of(age + 1), older_s = s_of(age + 1);
             add_pair(age, y, s), add_pair(age + 1, older_y, older_s);
         }
@@ -114,7 +118,8 @@ __global__ void __launch_bounds__(products_threads, resident)
             run = {};
             until_joined = run_variables;
         }
-        __syncwarp(); // all lanes have read the stage; a copy may overwrite it
+        // When all lanes have read the stage, the next copy may overwrite it.
+        __syncwarp();
     }
     all.join(run);
     __pipeline_wait_prior(0);

@@ -1,4 +1,4 @@
-// The CUDA backend in double precision.
+// This file compiles the CUDA backend in double precision.
 #include "sweeps/cuda/cuda_sweeps.cuh"
 
 namespace cudaopt {

@@ -1,4 +1,4 @@
-// The CUDA backend in double precision, with a history in single precision.
+// This file compiles the CUDA backend in double precision, with a history in single precision.
 #include "sweeps/cuda/cuda_sweeps.cuh"
 
 namespace cudaopt {

@@ -1,6 +1,6 @@
-// Applies rules to all variables on a CUDA device, on the stream of the handle, for classes that are written once for
-// host and CUDA. sweeps/host/executor.hpp is the counterpart for the host. Only functions that return a result to the
-// host wait for the stream.
+// CudaExecutor applies functors, called rules, to all variables on a CUDA device, on the stream of the handle. Classes
+// that are written once for both host and CUDA use it. The counterpart for the host is in sweeps/host/executor.hpp.
+// Only functions that return a result to the host wait for the stream.
 #pragma once
 
 #include "exec/map_reduce_cuda.cuh"
@@ -12,9 +12,10 @@ class CudaExecutor {
   public:
     template <class T> using Array = CudaArray<T, Lives::on_device>;
 
-    // what: the text that names the operation in error messages
+    // The argument `what` is the name of the operation in error messages.
     CudaExecutor(int device, const char *what) : device_(device), what_(what) {}
-    ~CudaExecutor() { // waits before memory is freed; cannot report errors
+    // The destructor waits for the stream before memory is freed. It cannot report errors.
+    ~CudaExecutor() {
         const OnDevice on(device_, std::nothrow);
         if (scratch_.bytes() > 0) cudaStreamSynchronize(stream_);
     }
@@ -26,18 +27,20 @@ class CudaExecutor {
         const OnDevice on(device_);
         array.allocate(count);
     }
-    // Loads kernels before their first launch, which otherwise might wait until the caller's kernels have ended.
+    // Loads kernels before their first launch. Otherwise the first launch might wait until the caller's kernels have
+    // ended.
     template <class... Rules> void load_maps() {
         const OnDevice on(device_);
         (check(load(map_kernel<Rules>), "the loading of a kernel"), ...);
     }
     // Loads the kernel of a reduction, and allocates the memory that all reductions share. A record has at most
-    // record_bytes.
+    // record_bytes bytes.
     template <class Record, class Rule> void load_reduction() {
         static_assert(sizeof(Record) <= record_bytes);
         const OnDevice on(device_);
         check(load(map_reduce_kernel<Record, most_resident, Rule, StoreRecord<Record>>), "the loading of a kernel");
-        if (record_.bytes() > 0) return; // this array is allocated last
+        // The array record_ is allocated last, so if it exists, all others exist too.
+        if (record_.bytes() > 0) return;
         scratch_.allocate(arrivals_bytes + block_limit * record_bytes);
         check(cudaMemsetAsync(scratch_.get(), 0, static_cast<std::size_t>(scratch_.bytes()), stream_),
               "cudaMemsetAsync");
@@ -73,7 +76,8 @@ class CudaExecutor {
     cudaStream_t stream_ = nullptr;
     CancellationToken *cancellation_ = nullptr;
     Array<unsigned char> scratch_;
-    CudaArray<Room, Lives::on_host_mapped> record_; // written by a kernel, read by the host
+    // A kernel writes this record, and the host reads it.
+    CudaArray<Room, Lives::on_host_mapped> record_;
 };
 
 } // namespace cudaopt

@@ -1,4 +1,4 @@
-// The CUDA backend in single precision.
+// This file compiles the CUDA backend in single precision.
 #include "sweeps/cuda/cuda_sweeps.cuh"
 
 namespace cudaopt {

@@ -1,14 +1,16 @@
-// Sweep 1 on the GPU. One traversal forms the variable sums, the Gram matrix of the panel over the free variables, and
-// the products of the leading columns with all columns over all variables.
+// This header implements sweep 1 on the GPU, which computes inner products of the columns of the panel. The panel
+// contains the stored vectors y and s, the gradient g and the displacement z. One traversal computes sums over single
+// variables and the Gram matrix of the panel over the free variables. It also computes the products of the leading
+// columns with all columns over all variables.
 //
-// Each warp processes tiles of 32 or 64 variables, which a pipeline copies to shared memory (ring.cuh); each lane
-// classifies one or two variables of a tile (variables_of_lane). This kernel loads the tiles and classifies the
-// variables. Its template argument, the agent, multiplies the columns and stores the sums: LaneAgent in double
-// precision (lane_agent.cuh), Bfloat16Agent in single precision (bfloat16_agent.cuh).
+// Each warp processes tiles of 32 or 64 variables, which a pipeline copies to shared memory (ring.cuh). Each lane
+// classifies one or two variables of a tile as free or active (variables_of_lane). The kernel below loads the tiles and
+// classifies the variables. Its template argument, the agent, multiplies the columns and stores the sums. LaneAgent
+// works in double precision (lane_agent.cuh), and Bfloat16Agent works in single precision (bfloat16_agent.cuh).
 //
-// The assignment of tiles to warps depends only on n and on the number of columns, so the sums are bitwise equal in
-// each run. If the variables of a rank are divided at segments, it depends on n of all ranks. Partial sums are stored
-// as [entry][block], so that the reduction reads consecutive elements.
+// The assignment of tiles to warps depends only on n and on the number of columns, so that the sums are bitwise equal
+// in each run. If the variables of a rank are divided at segments, it depends on the number of variables of all ranks
+// instead. Partial sums are stored as [entry][block], so that the reduction reads consecutive elements.
 #pragma once
 
 #include "sweeps/cuda/own_variables.cuh"
@@ -30,7 +32,8 @@ __global__ void __launch_bounds__(products_threads, Agent::resident)
     constexpr InnerProducts kind = Agent::kind;
     constexpr int variables = Stage<Real, History>::variables, lane_variables = variables_of_lane<Real, History>;
     extern __shared__ __align__(16) unsigned char shared[];
-    trigger_programmatic_launch(); // the blocks of the reduction may be scheduled early
+    // The blocks of the reduction may now be scheduled early.
+    trigger_programmatic_launch();
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const StageLayout<Real, History> place(v, request);
     Agent agent(place, request, layout.columns,
@@ -46,7 +49,8 @@ __global__ void __launch_bounds__(products_threads, Agent::resident)
     take_off_variables_past_the_end<kind, lane_variables>(own_sums, v.n, tiles.first, lane, request);
     const auto inside = [&](int tile) { return tile >= tiles.begin ? tile : -1; };
     const auto ask = [&](int tile) { ring.ask(inside(tile), inside(tile - tiles.step)); };
-    grid_dependency_sync(); // wait for the caller's evaluation of f and g
+    // Waits until the caller's evaluation of f and g is complete.
+    grid_dependency_sync();
     ring.look_ahead(inside(tiles.first));
     for (int s = 0; s < stages - 1; s++) ask(tiles.first - s * tiles.step);
     for (int tile = tiles.first; tile >= tiles.begin; tile -= tiles.step) {
@@ -75,10 +79,12 @@ __global__ void __launch_bounds__(products_threads, Agent::resident)
         agent.multiply(ring, stage, is_free);
         if (Agent::zeros && Agent::apart && request.fresh)
             ring.note_zeros(tile, zeros_of_y, request.newest_slot, any_y);
-        __syncwarp(); // all lanes have read the stage; a copy may overwrite it
+        // When all lanes have read the stage, the next copy may overwrite it.
+        __syncwarp();
     }
     __pipeline_wait_prior(0);
-    __syncthreads(); // the shared memory of the ring is reused for the products of the warps
+    // The shared memory of the ring of stages is reused for the products of the warps.
+    __syncthreads();
     double *const warp_products = reinterpret_cast<double *>(shared);
     __shared__ double warp_sums[products_warps][WarpSums::size];
     agent.store_products(warp_products);
@@ -86,7 +92,8 @@ __global__ void __launch_bounds__(products_threads, Agent::resident)
     if (lane == 0)
         for (int k = 0; k < WarpSums::size; k++) warp_sums[warp][k] = sums.v[k];
     __syncthreads();
-    const auto store = [&](int entry, double value) { // the block's element of the partial sums
+    // Stores this block's element of the partial sums.
+    const auto store = [&](int entry, double value) {
         partials[static_cast<int64_t>(entry) * gridDim.x + pieces.place(block_of_pieces(pieces))] = value;
     };
     agent.store_sums(warp_products, request, layout, store);

@@ -1,4 +1,4 @@
-// Sweep 1 on the GPU for panels whose products do not fit in the registers of one warp.
+// This header implements sweep 1 on the GPU for wide panels, whose products do not fit in the registers of one warp.
 #pragma once
 
 #include "sweeps/cuda/matrix_unit.cuh"
@@ -6,7 +6,8 @@
 
 namespace cudaopt {
 
-// Wide panels have kernels for three kinds only, because the other kinds would save only a small part of the work.
+// Wide panels have kernels for three kinds of request only. Kernels for the other kinds would save only a small part of
+// the work.
 constexpr InnerProducts wide_kind(InnerProducts kind) {
     return kind == InnerProducts::new_diagonal ? kind
            : in_metric(kind)                   ? InnerProducts::metric
@@ -25,12 +26,13 @@ __device__ inline void load4(const bfloat16 *from, double (&to)[4]) {
     for (int k = 0; k < 4; k++) to[k] = from[k];
 }
 
-// The lane's own variable. It adds to the variable sums, and the other lanes read it by shuffles.
+// OwnVariable is the variable that a lane classifies. The lane adds it to the sums over single variables, and the other
+// lanes read it by shuffles.
 template <class Real> struct OwnVariable {
-    Real g, z; // gradient and displacement
-    double y;  // y of the fresh pair
+    Real g, z; // the gradient and the displacement
+    double y;  // the element of y of the new pair
     panel::Scaling by;
-    unsigned free; // bit mask of the free ones among the warp's 32 variables
+    unsigned free; // bit mask of the free variables among the 32 variables of the warp
 };
 
 template <InnerProducts kind, class Real, class History>
@@ -72,14 +74,15 @@ __device__ OwnVariable<Real> classify_own_variable(const DeviceVectors<Real, His
     own.free = __ballot_sync(~0u, free[0]);
     return own;
 }
-// Loads four variables of panel column j as the lane's fragment of a block of columns. `at` is the index of the first
-// of them among the warp's 32 variables.
+// Loads four variables of panel column j as the lane's fragment of a block of columns. The argument `at` is the index
+// of the first of them among the 32 variables of the warp.
 template <class Real, class History, bool metric>
 __device__ void fragment(const History *column, int j, const PanelRequest &request, int64_t base, int at,
                          const OwnVariable<Real> &own, double (&to)[4]) {
     if (column) load4(column + base + at, to);
     else to[0] = to[1] = to[2] = to[3] = 0;
-    if (j / column_block == 0) { // this block has the leading columns
+    // The first block contains the leading columns of the panel.
+    if (j / column_block == 0) {
 #pragma unroll
         for (int e = 0; e < 4; e++) {
             const Real g = __shfl_sync(~0u, own.g, at + e);
@@ -109,14 +112,15 @@ constexpr int tile_blocks = 4, tile_columns = tile_blocks * column_block;
 constexpr int column_tiles(int columns) { return (columns + tile_columns - 1) / tile_columns; }
 constexpr int panel_tiles(int columns) { return column_tiles(columns) * (column_tiles(columns) + 1) / 2; }
 
-// The operand A of one instruction, which multiplies two of the tile's blocks by a block of columns. Each of the two is
-// taken over the free variables or over all variables.
+// TileVariables describes the operand A of one instruction. The instruction multiplies two blocks of columns of the
+// tile by another block. Each of the two is taken over the free variables or over all variables.
 struct TileVariables {
     int block[2];
     bool over_all[2], wanted[2];
 };
-// Products over all variables are needed for the first block, which has the leading columns, and with a new diagonal
-// for all blocks.
+// The kind of a tile states for which of its blocks products over all variables are needed. These are only the first
+// block of the panel, which has the leading columns (leading), no block (other), or all blocks for a new diagonal
+// (all).
 enum class TileKind { leading, other, all };
 constexpr int pairs_of_tile(TileKind kind) {
     return kind == TileKind::all ? tile_blocks : kind == TileKind::leading ? tile_blocks / 2 + 1 : tile_blocks / 2;
@@ -128,12 +132,12 @@ constexpr TileVariables variables_of_tile_pair(TileKind kind, int p) {
     return {{first, lone ? first : first + 1}, {false, false}, {true, !lone}};
 }
 
-// The products of one tile that a warp accumulates.
+// TileProducts adds the products of one tile of the Gram matrix. Each warp accumulates its own products.
 template <TileKind kind, int most> struct TileProducts {
     static constexpr int pairs = pairs_of_tile(kind);
     static_assert(pairs <= most, "each product has its place");
-    // Adds four variables per lane, two per instruction. In a tile on the diagonal of the Gram matrix, products below
-    // the diagonal are not needed.
+    // Adds the products over four variables per lane, two per instruction. In a tile on the diagonal of the Gram
+    // matrix, products below the diagonal are not needed.
     __device__ static void add(double (&sums)[most][tile_blocks][4], const double (&a)[tile_blocks][4],
                                const double (&b)[tile_blocks][4], const bool (&is_free)[4], bool diagonal) {
 #pragma unroll
@@ -155,9 +159,9 @@ template <TileKind kind, int most> struct TileProducts {
     }
 };
 
-// Sweep 1 for wide panels. Each block of the grid forms a tile of 32 x 32 products, and gridDim.x blocks process the
-// same variables, which they share through the L2 cache. A column is read by one block more than there are tiles in a
-// row of tiles.
+// Executes sweep 1 for wide panels. Each block of the grid computes a tile of 32 x 32 products, and gridDim.x blocks
+// process the same variables, which they share through the L2 cache. If the Gram matrix has k x k tiles, k + 1 blocks
+// read each column.
 template <class Real, class History, InnerProducts kind>
 __global__ void __launch_bounds__(products_threads, 1)
     inner_products_tile_kernel(DeviceVectors<Real, History> v, PanelRequest request, ProductsLayout layout,
@@ -168,12 +172,13 @@ __global__ void __launch_bounds__(products_threads, 1)
     constexpr int most = pairs_of_tile(first_kind), products = 2 * column_block * column_block;
     __shared__ double warp_products[products_warps][products], warp_sums[products_warps][WarpSums::size];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, c = lane / 4, r = lane % 4;
-    int i_tile = 0, j_tile = blockIdx.x; // tiles of the upper triangle, row by row
+    // The tiles of the upper triangle are numbered row by row.
+    int i_tile = 0, j_tile = blockIdx.x;
     for (const int width = column_tiles(layout.columns); j_tile >= width - i_tile; i_tile++) j_tile -= width - i_tile;
     j_tile += i_tile;
     const bool diagonal = i_tile == j_tile, leading = i_tile == 0;
 
-    // for sweep 2; this kernel does not read the column then
+    // The kernel stores y of the new pair for sweep 2, but does not read that column itself.
     const bool stores_y = v.apart && request.fresh && request.pairs > 0;
     const auto column = [&](int j) { return stores_y && j == panel::y_column(0) ? nullptr : v.column(request, j); };
     const History *w_i[tile_blocks], *w_j[tile_blocks];
@@ -221,7 +226,7 @@ __global__ void __launch_bounds__(products_threads, 1)
         if (new_diagonal && over_all && i <= j && i >= panel::leading && i % 2 == 1 && j % 2 == 1)
             store(layout.older_steps + panel::older_index(panel::age(i), panel::age(j), request.pairs), value);
     };
-    // The parts of a tile are joined one after the other, which needs little shared memory.
+    // The warps' parts of a tile are joined one after the other, because this needs little shared memory.
 #pragma unroll
     for (int p = 0; p < most; p++)
 #pragma unroll

@@ -1,5 +1,5 @@
-// The list of all kernels of a CUDA backend. It determines both the kernels that the first call of a handle loads and
-// those that the sweeps launch.
+// This header contains the list of all kernels of a CUDA backend. The first call of a handle loads the kernels of this
+// list, and the sweeps launch them from the same list.
 #pragma once
 
 #include <utility>
@@ -17,20 +17,24 @@
 
 namespace cudaopt {
 
-// Number of neighbouring variables per thread of sweep 2 if all vectors are aligned: 16 bytes of x.
+// If all vectors are aligned, a thread of sweep 2 processes this number of neighbouring variables, which is 16 bytes of
+// x.
 template <class Real, class History> constexpr int direction_variables = 16 / sizeof(Real);
 
-// A kernel that has variants. Sweep 1 uses LaneAgent or Bfloat16Agent, or the kernels for wide panels. Sweep 2 uses
-// TakeDirection, with separate kernels for the usual requests of variables that are not divided at segments, or it
-// loads through shared memory if the columns have fewer bits than x.
+// Family is a group of kernels that have several variants. Sweep 1 uses LaneAgent (lanes), Bfloat16Agent (bfloat16), or
+// the kernels for wide panels (wide). Sweep 2 uses the rule TakeDirection. The family `direction` serves the usual
+// requests if the variables are not divided at segments, and `direction_of_pieces` serves the others. If the columns
+// have fewer bits than x, sweep 2 loads them through shared memory (staged_direction).
 enum class Family { lanes, bfloat16, wide, direction, direction_of_pieces, staged_direction };
 struct Variant {
     Family family;
     InnerProducts kind; // of sweep 1
-    // Sweep 1: number of blocks or octets of columns. Sweep 2: neighbouring variables per thread or, if staged, blocks
+    // For sweep 1, the size is the number of blocks (LaneAgent) or octets (Bfloat16Agent) of columns. For sweep 2, it
+    // is the number of neighbouring variables per thread. In the family staged_direction, it is the number of blocks
     // per multiprocessor.
     int size;
-    // Sweep 2: zero tiles are skipped; the coefficients are kernel parameters.
+    // For sweep 2, `zeros` states that zero tiles are skipped, and `by_value` that the coefficients are kernel
+    // parameters.
     bool zeros, by_value;
 };
 
@@ -66,7 +70,7 @@ template <class Real, class History> struct Variants {
 };
 template <class Real, class History> inline constexpr Variants<Real, History> variants{};
 
-// Calls action(index) for each of the variants; index is a std::integral_constant.
+// Calls action(index) for each of the variants, where index is a std::integral_constant.
 template <class Action, int... index>
 void for_each_variant(const Action &action, std::integer_sequence<int, index...>) {
     (action(std::integral_constant<int, index>()), ...);
@@ -75,7 +79,7 @@ template <class Real, class History, class Action> void for_each_variant(const A
     for_each_variant(action, std::make_integer_sequence<int, variants<Real, History>.count>());
 }
 
-// The agent of a variant of sweep 1.
+// AgentOf is the agent of a variant of sweep 1. An agent computes the inner products of a tile (inner_products.cuh).
 template <class Real, class History, int index> struct AgentOf {
     static constexpr Variant variant = variants<Real, History>.list[index];
     using Type = std::conditional_t<
@@ -84,7 +88,7 @@ template <class Real, class History, int index> struct AgentOf {
         LaneAgent<Real, History, variant.family == Family::lanes ? variant.size : 1, variant.kind>>;
 };
 
-// The rule of a variant of sweep 2.
+// RuleOf is the rule of a variant of sweep 2.
 template <class Real, class History, int index> struct RuleOf {
     static constexpr Variant variant = variants<Real, History>.list[index];
     using Coefficients = std::conditional_t<variant.by_value, CoefficientsByValue, CoefficientsAnywhere>;
@@ -104,11 +108,11 @@ template <class Real, class History, int index> constexpr auto kernel_of() {
     else return inner_products_kernel<typename AgentOf<Real, History, index>::Type>;
 }
 
-// Loads each kernel that a panel of up to `columns` columns may need. The first launch of a kernel that is not loaded
-// might wait for the caller's kernels, and a stop request does not end that wait.
+// KernelLoader loads each kernel that a panel of up to `columns` columns may need. Otherwise the first launch of a
+// kernel might wait for the caller's kernels, and a stop request cannot interrupt that wait.
 template <class Real, class History> class KernelLoader {
   public:
-    // block_shared: bytes of shared memory that a block of sweep 1 may use
+    // The argument block_shared is the number of bytes of shared memory that a block of a sweep may use.
     KernelLoader(int columns, int block_shared) {
         for_each_variant<Real, History>([&](auto index) {
             constexpr Variant variant = variants<Real, History>.list[index];
@@ -117,7 +121,8 @@ template <class Real, class History> class KernelLoader {
             if (variant.family == Family::lanes && variant.size > lane_size(variant.kind, most_blocks)) return;
             constexpr bool dynamic_shared = variant.family == Family::lanes || variant.family == Family::bfloat16 ||
                                             variant.family == Family::staged_direction;
-            if (dynamic_shared) // the same for all handles that share the kernel
+            // The attribute has the same value for all handles that share the kernel.
+            if (dynamic_shared)
                 check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, block_shared),
                       "a sweep's attributes");
             now(kernel);

@@ -1,6 +1,6 @@
-// The agent of sweep 1 (inner_products.cuh) that forms the products in double precision on the tensor cores. Lane
-// (c, r) holds two variables of column c of each block of 8 columns. The order in which a product is summed over the
-// variables is arbitrary, so these two values are fragments of both operands, A and B.
+// LaneAgent computes the inner products of sweep 1 (inner_products.cuh) in double precision on the tensor cores. Lane
+// (c, r) holds two variables of column c of each block of 8 columns. A product may be summed over the variables in any
+// order. The two values can therefore serve as fragments of both operands, A and B.
 #pragma once
 
 #include "sweeps/cuda/lane_products.cuh"
@@ -8,12 +8,13 @@
 
 namespace cudaopt {
 
-// Largest number of blocks of columns for which each warp holds all products in its registers: 21 pairs, or 19 with a
-// new diagonal.
+// Up to this number of blocks of columns, each warp holds all products in its registers. This corresponds to 21 pairs,
+// or to 19 pairs with a new diagonal.
 constexpr int widest_resident(InnerProducts kind) { return kind == InnerProducts::new_diagonal ? 8 : 6; }
-// The kind of the kernel that serves a request with this many blocks of columns. `bounded` has no kernel of its own: if
-// zero tiles are not tracked, `general` costs only one branch more per tile. `many_active` has its own for wide panels
-// of double x, where `general` takes 4 to 9 % longer per iteration (H100, m = 17) because it needs more registers.
+// Returns the kind of the kernel that serves a request with this number of blocks of columns. The kind `bounded` has no
+// kernel of its own, because `general` costs only one more branch per tile if zero tiles are not tracked. The kind
+// `many_active` has its own kernels only for wide panels of double x. There, `general` takes 4 to 9 % longer per
+// iteration (H100, m = 17), because it needs more registers.
 template <class Real> constexpr InnerProducts lane_kind(InnerProducts kind, int blocks) {
     const bool has_own = kind == InnerProducts::many_active && blocks >= 5 && sizeof(Real) == 8;
     return kind == InnerProducts::bounded || (kind == InnerProducts::many_active && !has_own) ? InnerProducts::general
@@ -21,23 +22,24 @@ template <class Real> constexpr InnerProducts lane_kind(InnerProducts kind, int 
 }
 constexpr int resident_blocks(int blocks) { return blocks <= 3 ? 2 : 1; }
 
-// The number of blocks of columns of the kernel that serves a panel. Without products over the free variables, one
-// instruction multiplies two blocks, so that an odd number of blocks can be rounded up at no cost.
+// Returns the number of blocks of columns of the kernel that serves a panel. Without products over the free variables,
+// one instruction multiplies two blocks. An odd number of blocks can then be rounded up at no cost.
 constexpr int lane_size(InnerProducts kind, int blocks) {
     const bool odd = blocks % 2 == 1 && resident_blocks(blocks) == resident_blocks(blocks + 1);
     return kind == InnerProducts::unbounded && odd ? blocks + 1 : blocks;
 }
 
-// Largest number of stored columns of a panel that is multiplied as this many blocks of columns.
+// Returns the largest number of stored columns of a panel that is multiplied as this number of blocks of columns.
 constexpr int most_stored(int blocks, InnerProducts kind) { return 2 * PanelsOfBlocks(blocks, kind).most_pairs; }
 
-// The diagonal at the variables of a lane; at.h has been loaded. look_at() updates the diagonal, adds the sums for the
-// newest pair, and stores the scale factors sqrt(h) and 1 / sqrt(h) in shared memory for all lanes. If the products are
-// not weighted, at.h becomes 1.
+// WeightedVariables processes the diagonal at the variables of a lane, whose weights have been loaded to at.h. The
+// function look_at() updates the diagonal and adds the sums for the newest pair. It also stores the scale factors
+// sqrt(h) and 1 / sqrt(h) in shared memory for all lanes. If the products are not weighted, it sets at.h to 1.
 template <class Real, class History> struct WeightedVariables {
     const DeviceVectors<Real, History> &v;
     const ProductsRequest &request;
-    const History *columns; // the lane's first variable in the columns y_0, s_0, y_1, ... of the stage
+    // This is the address of the lane's first variable in the stage, in the columns y_0, s_0, y_1, and so on.
+    const History *columns;
     Real *h_to;
     double2 *factors_to;
 
@@ -88,13 +90,14 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
     static constexpr int resident = resident_blocks(blocks), most_columns = most_stored(blocks, kind),
                          always = most_columns, variables = Stage<Real, History>::variables,
                          lane_variables = variables_of_lane<Real, History>;
-    // With a diagonal, the scale factors of the tile's variables are stored in shared memory behind the ring.
+    // With a diagonal, the scale factors of the tile's variables are stored in shared memory after the ring of stages.
     static constexpr int beside_bytes = in_metric(kind) ? variables * static_cast<int>(sizeof(double2)) : 0;
 
     __device__ LaneAgent(const StageLayout<Real, History> &place, const PanelRequest &request, int columns,
                          unsigned char *beside)
         : columns_(columns), factors_(reinterpret_cast<double2 *>(beside)) {
-        const auto appears = [&](int k) { // the panel column that is multiplied as column k
+        // Returns the index of the panel column that is multiplied as column k.
+        const auto appears = [&](int k) {
             const int again = k - columns, older = again - panel::leading;
             if (again < 0) return k;
             return new_diagonal && older >= 0 && older + 1 < request.pairs ? panel::s_column(older + 1)
@@ -111,7 +114,7 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
         }
     }
 
-    // Processes the diagonal at the lane's variables; called only for products with a diagonal.
+    // Processes the diagonal at the lane's variables. The kernel calls this function only for products with a diagonal.
     __device__ void weigh(const DeviceVectors<Real, History> &v, const ProductsRequest &request,
                           const StageLayout<Real, History> &place, unsigned char *stage, int tile,
                           VariablesAhead<Real, lane_variables> &at, LaneSums<Real> &sums) const {
@@ -133,9 +136,9 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
 
     template <class OwnRing>
     __device__ void multiply(const OwnRing &, unsigned char *stage, const bool (&is_free)[lane_variables]) {
-        // Bit masks of the free variables, where an octet is eight variables. lane_free[e] has the lane's variable e of
-        // each octet. Bit k of any_free, or of all_free, is set if any, or all, of the variables that lane k has
-        // classified are free.
+        // These are bit masks of the free variables. An octet is a group of eight variables. The mask lane_free[e] has
+        // one bit per octet, for the lane's variable e. Bit k of any_free is set if any variable that lane k has
+        // classified is free. Bit k of all_free is set if all of them are free.
         unsigned lane_free[2], any_free = 0, all_free = ~0u;
         if constexpr (free_gram) {
             unsigned free[lane_variables];
@@ -149,7 +152,7 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
                 lane_free[e] = free[(2 * r() + e) % lane_variables] >> (2 * r() + e) / lane_variables;
         }
 
-        // wide panels: the registers limit the unrolling
+        // In wide panels, the number of registers limits the unrolling.
         constexpr int octets_at_once = blocks <= 3 ? variables / 8 : 2;
 #pragma unroll octets_at_once
         for (int octet = 0; octet < variables / 8; octet++) {
@@ -169,8 +172,9 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
                 }
             }
             if constexpr (free_gram) {
-                // The second operand has the free variables of the first appearances and all variables of the second
-                // ones. Of the older steps of a new diagonal it has the variables that are not free.
+                // Some columns appear twice in the second operand (lane_products.cuh). The first appearance contains
+                // only the free variables, and the second one contains all variables. With a new diagonal, the older
+                // steps follow, and they contain the variables that are not free.
                 double over_part[blocks][2];
 #pragma unroll
                 for (int e = 0; e < 2; e++) {
@@ -184,8 +188,9 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
                         over_part[b][e] = taken ? w[b][e] : 0.0;
                     }
                 }
-                // In wide panels, an octet without a free variable needs only the last block or, with a new diagonal,
-                // the blocks with second appearances. An octet of free variables only does not need the older steps.
+                // Some products are 0 and can be omitted in wide panels. If no variable of an octet is free, only the
+                // blocks with second appearances of columns are needed. If all variables of an octet are free, the
+                // older steps of a new diagonal are not needed.
                 constexpr int second_from = new_diagonal ? panels.second_from() : blocks - 1;
                 const unsigned octet_bits = ((1u << (8 / lane_variables)) - 1) << octet * 8 / lane_variables;
                 if (blocks > 2 && (any_free & octet_bits) == 0 && columns_ >= second_from * column_block)
@@ -199,12 +204,12 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
         }
     }
 
-    // Stores the warp's products in shared memory for the other warps of the block.
+    // Stores the products of this warp in shared memory, where the other warps of the block can read them.
     __device__ void store_products(double *warp_products) {
         products_.store(warp_products + threadIdx.x / 32 * Products::elements);
     }
-    // Adds the products of the warps, in the order of the warps and with one thread per element, and calls
-    // store(entry, value) for each.
+    // Adds the products of the warps, in the order of the warps, and calls store(entry, value) for each sum. One thread
+    // computes each sum.
     template <class Store>
     __device__ static void store_sums(double *warp_products, const PanelRequest &request, const ProductsLayout &layout,
                                       const Store &store) {
@@ -237,10 +242,13 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
     __device__ static int r() { return threadIdx.x % 4; }
 
     const int columns_;
-    // byte offsets of the lane's elements in the stage; the results of columns past the end are discarded
+    // The lane's elements of each block of columns have these byte offsets in the stage. The results of columns past
+    // the end are discarded.
     int at_column_[blocks];
-    unsigned scaled_by_ = 0; // with a diagonal: bit b is set if the lane's column of block b is scaled by 1 / sqrt(h)
-    bool of_caller_[blocks]; // g or z, where the stored columns have fewer bits than these
+    // With a diagonal, bit b is set if the lane's column of block b is scaled by 1 / sqrt(h) instead of sqrt(h).
+    unsigned scaled_by_ = 0;
+    // The flag is true if the lane's column is g or z and the stored columns have fewer bits than g and z.
+    bool of_caller_[blocks];
     double2 *const factors_;
     Products products_;
 };

@@ -1,4 +1,5 @@
-// The inner products of sweep 1 on the tensor cores in double precision, eight variables at a time.
+// This header computes the inner products of sweep 1 on the tensor cores in double precision. Each instruction
+// processes eight variables.
 #pragma once
 
 #include "sweeps/cuda/matrix_unit.cuh"
@@ -6,21 +7,24 @@
 
 namespace cudaopt {
 
-// The columns as the kernel multiplies them: those of the panel and, if the products over the free variables are
-// requested, the leading columns a second time. Products with the first appearance of a column are sums over the free
-// variables; those with its second appearance are sums over all variables. A panel of one block needs no second
-// appearance: one instruction multiplies both its free variables and all its variables by it. With a new diagonal, the
-// products of the older steps over all variables are needed too. These steps appear last and are multiplied over the
-// variables that are not free, of which many octets have none.
+// Returns the number of columns that the kernel multiplies. If products over the free variables are requested, the
+// leading columns of the panel appear a second time after all columns. Products with the first appearance of a column
+// are sums over the free variables, and products with its second appearance are sums over all variables. A panel of one
+// block of columns needs no second appearance, because one instruction multiplies its free variables and all its
+// variables. With a new diagonal, the products of the older steps over all variables are also needed. These steps
+// appear last and are multiplied over the variables that are not free. Many octets (groups of eight variables) have no
+// such variables.
 constexpr int multiplied_columns(int columns, InnerProducts kind) {
     if (!over_free_variables(kind) || columns <= column_block) return columns;
     return columns + panel::leading + (kind == InnerProducts::new_diagonal ? panel::older(panel::pairs(columns)) : 0);
 }
 constexpr int column_blocks(int columns) { return (columns + column_block - 1) / column_block; }
 
-// The panels that are multiplied as this many blocks of columns.
+// PanelsOfBlocks contains the range of the number of pairs whose panels are multiplied as this number of blocks of
+// columns.
 struct PanelsOfBlocks {
-    int least_pairs = 0, most_pairs = 0; // 0: there is no such panel
+    // Both numbers are 0 if there is no such panel.
+    int least_pairs = 0, most_pairs = 0;
     constexpr PanelsOfBlocks(int blocks, InnerProducts kind) {
         for (int pairs = 1; column_blocks(multiplied_columns(panel::columns(pairs), kind)) <= blocks; pairs++)
             if (column_blocks(multiplied_columns(panel::columns(pairs), kind)) == blocks) {
@@ -28,24 +32,27 @@ struct PanelsOfBlocks {
                 most_pairs = pairs;
             }
     }
-    // The number of blocks with first appearances, the number of blocks that an octet (eight variables) needs if all
-    // its variables are free, and the first block that an octet without a free variable needs.
+    // The function rows_of_products() returns the number of blocks with first appearances of columns. An octet is a
+    // group of eight variables. The function over_free_alone() returns the number of blocks that an octet needs if all
+    // its variables are free. The function second_from() returns the first block that an octet needs if none of its
+    // variables is free.
     constexpr int rows_of_products() const { return column_blocks(panel::columns(most_pairs)); }
     constexpr int over_free_alone() const { return column_blocks(panel::columns(most_pairs) + panel::leading); }
     constexpr int second_from() const { return panel::columns(least_pairs) / column_block; }
 };
 
-// One tensor-core instruction: two blocks of columns times one block.
+// BlockProduct is one tensor-core instruction, which multiplies two blocks of columns by one block.
 struct BlockProduct {
     int first, second, by;
-    // A tile of a single block has first = second, and its lower half is not used.
+    // If only one block is multiplied, first = second, and the lower half of the result is not used.
     constexpr bool of(int block, int other) const { return by == other && (first == block || second == block); }
 };
 
-// The instructions for a panel of this many blocks. The products are symmetric, so either block of a pair may be the
-// factor `by`, and one instruction forms two pairs with a common block. Among the blocks before the last two, at most
-// one half of an instruction is wasted. The last two blocks, which contain the second appearances, are multiplied with
-// all blocks before them. Without products over the free variables, all blocks are multiplied by block 0.
+// BlockProducts lists the instructions for a panel with this number of blocks of columns. The products are symmetric,
+// so either block of a product may be the factor `by`. One instruction computes two products with a common factor.
+// Among the blocks before the last two, at most one half of an instruction is wasted. The last two blocks contain the
+// second appearances of columns and are multiplied by all blocks before them. Without products over the free variables,
+// all blocks are multiplied by block 0.
 template <int blocks, InnerProducts kind> struct BlockProducts {
     int count = 0;
     BlockProduct list[blocks * (blocks + 1) / 2] = {};
@@ -60,8 +67,8 @@ template <int blocks, InnerProducts kind> struct BlockProducts {
         } else {
             const int symmetric = blocks > 2 ? blocks - 2 : 0;
             for (int by = 0; by < symmetric; by++) {
-                // Block `by` is multiplied with itself and with the blocks behind it. If their number is odd, the
-                // product with the last of them is left to times_last(), so that the number becomes even.
+                // Block `by` is multiplied by itself and by the later blocks. If their number is odd, times_last()
+                // computes the product with the last of them, so that an even number remains.
                 const bool left = (symmetric - by) % 2 == 1 && by + 1 < symmetric;
                 if (by + 1 < symmetric) times(by, left ? symmetric - 1 : symmetric, by);
                 else times_last(by);
@@ -69,8 +76,8 @@ template <int blocks, InnerProducts kind> struct BlockProducts {
             for (int by = symmetric; by < blocks; by++) times(0, by + 1, by);
         }
     }
-    // Returns whether all required products are formed; in products with the last two blocks, these must be the factor
-    // `by`.
+    // Returns whether the list contains all required products. In products with the last two blocks, these must be the
+    // factor `by`.
     constexpr bool complete() const {
         for (int by = 0; by < blocks; by++)
             for (int block = 0; block < blocks; block++) {
@@ -94,7 +101,8 @@ template <int blocks, InnerProducts kind> struct BlockProducts {
     constexpr void times_last(int last) {
         int waiting = last;
         for (int i = 0; i < last; i++) {
-            if ((last + 1 - i) % 2 == 0) continue; // this pair was multiplied with block i as the factor
+            // This product is already in the list, with block i as the factor.
+            if ((last + 1 - i) % 2 == 0) continue;
             if (waiting < 0) waiting = i;
             else add(waiting, i, last), waiting = -1;
         }
@@ -102,11 +110,13 @@ template <int blocks, InnerProducts kind> struct BlockProducts {
     }
 };
 
-// The accumulators of a lane: its elements of tiles of 16 x 8 products, each of two blocks of columns times one. The
-// instruction for 16 rows has twice the throughput of the one for 8 rows.
+// LaneProducts contains the accumulators of a lane. They are the lane's elements of tiles of 16 x 8 products, each of
+// two blocks of columns times one block. The instruction for 16 rows has twice the throughput of the instruction for 8
+// rows.
 template <int blocks, InnerProducts kind> struct LaneProducts {
     static constexpr bool free_gram = over_free_variables(kind);
-    // upper half: over the free variables; lower half: over all
+    // The flag is true if one tile contains all products. Its upper half is over the free variables, and its lower half
+    // over all variables.
     static constexpr bool one_tile = free_gram && blocks == 1;
     static constexpr BlockProducts<blocks, kind> products{};
     static_assert(products.complete() || kind == InnerProducts::new_diagonal, "each pair of blocks has its product");
@@ -132,7 +142,7 @@ template <int blocks, InnerProducts kind> struct LaneProducts {
         }
     }
 
-    // Writes the tiles one after the other; element (row, column) of a tile has the index 8 row + column.
+    // Writes the tiles one after the other. Element (row, column) of a tile has the index 8 row + column.
     __device__ void store(double *to) const {
         const int lane = threadIdx.x % 32, at = lane / 4 * column_block + lane % 4 * 2;
 #pragma unroll
@@ -143,14 +153,14 @@ template <int blocks, InnerProducts kind> struct LaneProducts {
             tile_to[column_block * column_block + 1] = sums[t][3];
         }
     }
-    // Return the index of the product of columns i <= j over the free variables, and of leading column i with column j
-    // over all variables.
+    // These functions return the index of a product. The function place_over_free() is for columns i <= j over the free
+    // variables. The function place_over_all() is for leading column i and column j over all variables.
     __device__ static int place_over_free(int i, int j) { return place(i, j); }
     __device__ static int place_over_all(int i, int j, int columns) {
         return one_tile ? (column_block + i) * column_block + j : free_gram ? place(j, columns + i) : place(j, i);
     }
 
-    // Returns the index of the product of column i with the step of this age over the variables that are not free.
+    // Returns the index of the product of column i with the step of this age, over the variables that are not free.
     __device__ static int place_over_held(int i, int age, int columns) {
         return place(i, columns + panel::leading + age - 1);
     }

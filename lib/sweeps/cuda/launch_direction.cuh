@@ -1,4 +1,4 @@
-// Launches the kernels of sweep 2.
+// These functions launch the kernels of sweep 2.
 #pragma once
 
 #include "sweeps/cuda/kernels.cuh"
@@ -6,7 +6,7 @@
 
 namespace cudaopt {
 
-// Returns the number of records of sums.
+// Launches sweep 2, which stores one record of sums per block. Returns the number of records.
 template <class Real, class History>
 int launch_direction(const DeviceVectors<Real, History> &v, const DirectionRequest &request,
                      const CoefficientsAnywhere &q, const TrialArrays<Real, History> &to, DirectionRecord *records,
@@ -38,18 +38,20 @@ int launch_direction(const DeviceVectors<Real, History> &v, const DirectionReque
     return blocks;
 }
 
-// Returns the number of records of sums.
+// Launches sweep 2 with loads through shared memory. Each block stores one record of sums. Returns the number of
+// records.
 template <class Real, class History>
 int launch_staged_direction(const DeviceVectors<Real, History> &v, DirectionRequest request,
                             const TrialArrays<Real, History> &to, DirectionRecord *records, const LaunchPlace &at) {
-    request.panel.free_gram = true; // bounds are needed, even if the inner products needed none
+    // Sweep 2 needs the bounds, even if the inner products needed none.
+    request.panel.free_gram = true;
     const StageLayout<Real, History> place(v, request.panel);
     const auto stages_of = [&](int resident) {
         return stages_within(std::min(at.block_shared, at.processor_shared / resident), place.bytes(),
                              stages_of_direction);
     };
-    // A multiprocessor runs more blocks if this does not reduce the number of stages, and if each warp can wait for one
-    // stage while it works on another.
+    // A multiprocessor runs more blocks if this does not reduce the number of stages per warp. There must also be at
+    // least two stages, so that a warp can work on one while it waits for another.
     const int stages = stages_of(direction_resident);
     const bool more = stages > 1 && stages_of(most_direction_resident) == stages;
     const int resident = more ? most_direction_resident : direction_resident,

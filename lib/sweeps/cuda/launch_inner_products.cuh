@@ -1,4 +1,4 @@
-// Chooses the kernel of sweep 1 and launches it.
+// ProductsLaunch chooses the kernel of sweep 1 and launches it.
 #pragma once
 
 #include "sweeps/cuda/kernels.cuh"
@@ -8,8 +8,8 @@ namespace cudaopt {
 
 inline int tile_kernel_variables(int columns) { return std::max(1, most_products_blocks / panel_tiles(columns)); }
 
-// ahead() returns the description of the variables to send in advance. It is called only for kernels that can send
-// them.
+// The function ahead() returns the description of the variables that sweep 1 sends to the host in advance. It is called
+// only for kernels that can send variables.
 template <class Real, class History, class Ahead> class ProductsLaunch {
   public:
     ProductsLaunch(const DeviceVectors<Real, History> &v, const ProductsRequest &request, const ProductsLayout &layout,
@@ -18,14 +18,15 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         request_.fresh = request.fresh && request.pairs > 0;
     }
 
-    // Returns the number of blocks of partial sums.
+    // Launches sweep 1 and returns the number of blocks, which is the number of partial sums per entry.
     int operator()() {
         const InnerProducts kind = this->kind();
         const bool single = std::is_same_v<History, bfloat16> && has_bfloat16_kernel(request_);
         const int size = single ? std::max(bfloat16_octets(request_.pairs), least_octets)
                                 : lane_size(kind, column_blocks(multiplied_columns(layout_.columns, kind)));
         const InnerProducts served_by = lane_kind<Real>(kind, single ? 1 : size);
-        int blocks = 0; // 0: there is no such kernel, or it does not fit
+        // The value 0 means that no such kernel exists or that it does not fit.
+        int blocks = 0;
         for_each_variant<Real, History>([&](auto index) {
             constexpr Variant variant = variants<Real, History>.list[index];
             if constexpr (variant.family == Family::lanes || variant.family == Family::bfloat16)
@@ -47,12 +48,13 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         const InnerProducts kind = kind_of(request_);
         return kind == InnerProducts::bounded && v_.zero_tiles.are_kept() ? InnerProducts::many_active : kind;
     }
-    // Invalidates the zero tiles of a column y that a kernel stores without updating the bitmap.
+    // Invalidates the zero tiles if the kernel stores a column y without updating their bitmap.
     void invalidate_zero_tiles() const {
         if (v_.apart && request_.fresh) v_.zero_tiles.forget(place_.stream);
     }
 
-    // Returns 0 if the kernel does not fit in the shared memory of the device.
+    // Launches a kernel that uses an agent (inner_products.cuh). Returns 0 if the kernel does not fit in the shared
+    // memory of the device.
     template <int index> int by_agent() {
         using Agent = typename AgentOf<Real, History, index>::Type;
         const StageLayout<Real, History> stage(v_, request_);
@@ -64,7 +66,8 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         const int meeting = products_warps * Agent::Products::elements * static_cast<int>(sizeof(double));
         const int shared = std::max(ring, meeting);
         if (shared > place_.block_shared) return 0;
-        for (int k = 0; k < request_.update.count; k++) // possible only if m = 1
+        // An update can use a pair that is not in the panel only if m = 1.
+        for (int k = 0; k < request_.update.count; k++)
             if (v_.age_of(request_, request_.update.pairs[k].slot) >= request_.pairs) learn_apart();
         if constexpr (!Agent::zeros) invalidate_zero_tiles();
         const SourcesOf<Agent> sources(v_, request_, stage);
@@ -78,7 +81,8 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
     template <int index> int wide() {
         invalidate_zero_tiles();
         const int tiles = panel_tiles(layout_.columns);
-        const Pieces pieces = place_.pieces.undivided(); // the tiles of products occupy enough multiprocessors
+        // Segments are not divided further, because the tiles of products already occupy enough multiprocessors.
+        const Pieces pieces = place_.pieces.undivided();
         const int blocks = variable_blocks(pieces, v_.n, tile_kernel_variables(layout_.columns));
         check(launch(kernel_of<Real, History, index>(), dim3(tiles, blocks), products_threads, 0, place_.stream, v_,
                      request_, layout_, pieces, partials_),
@@ -86,7 +90,7 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         return blocks;
     }
 
-    // Updates the diagonal by a separate kernel, if sweep 1 does not update it.
+    // Updates the learned diagonal by a separate kernel, if sweep 1 does not update it.
     void learn_apart() {
         if (request_.update.count == 0) return;
         const LearnDiagonal<Real, History> rule(v_.own_diagonal, request_.update, v_);

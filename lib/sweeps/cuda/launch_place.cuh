@@ -1,4 +1,4 @@
-// The launches of the sweeps: their limits, their stream and their number of blocks.
+// This header describes how the sweeps are launched: the limits of the device, the stream and the number of blocks.
 #pragma once
 
 #include <algorithm>
@@ -9,16 +9,17 @@
 
 namespace cudaopt {
 
-// The parameters that all launches of a backend share.
+// LaunchPlace contains the parameters that all launches of a backend share.
 struct LaunchPlace {
     int block_shared, processor_shared; // bytes of shared memory per block and per multiprocessor
-    bool early;                         // programmatic dependent launch may be used
-    bool aligned;                       // all of the caller's vectors are aligned to 16 bytes
+    bool early;                         // whether programmatic dependent launch may be used
+    bool aligned;                       // whether all of the caller's vectors are aligned to 16 bytes
     cudaStream_t stream;
-    Pieces pieces; // the division of the variables among blocks
+    Pieces pieces; // the division of the variables among the blocks of a grid
 };
 
-// Launches a kernel that calls grid_dependency_sync() itself. If `early` is set, it uses programmatic dependent launch.
+// Launches a kernel that calls grid_dependency_sync() itself. If `early` is true, the launch is a programmatic
+// dependent launch.
 template <class... Parameters, class... Arguments>
 void launch_behind(bool early, const char *what, void (*kernel)(Parameters...), dim3 blocks, int shared,
                    cudaStream_t stream, const Arguments &...arguments) {
@@ -27,8 +28,8 @@ void launch_behind(bool early, const char *what, void (*kernel)(Parameters...), 
           what);
 }
 
-// Returns the number of blocks for n variables: one per part of a segment or, if the variables are not divided at
-// segments, at most `most` and no more than n requires.
+// Returns the number of blocks for n variables. If the variables are divided at segments, there is one block per part
+// of a segment. Otherwise there are at most `most` blocks, and no more than n requires.
 inline int variable_blocks(const Pieces &pieces, int64_t n, int most) {
     if (pieces.by_segments()) return pieces.count();
     return static_cast<int>(std::min<int64_t>(most, (n + products_threads - 1) / products_threads));

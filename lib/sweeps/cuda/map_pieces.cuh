@@ -1,5 +1,5 @@
-// Applies a rule to variables that are divided at segments, with one block per part of a segment. The records of the
-// blocks are stored without joining them.
+// These functions apply a rule to variables that are divided at segments. Each block processes one part of a segment
+// and stores its own record; the records are not joined.
 #pragma once
 
 #include "exec/map_reduce_cuda.cuh"
@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(block_threads, resident < most_resident ? resi
     if (threadIdx.x == 0) records[pieces.place(blockIdx.x)] = mine;
 }
 
-// Returns the status of the launch.
+// Launches the kernel above and returns the status of the launch.
 template <class Record, int resident, int variables, class Rule>
 cudaError_t map_pieces_cuda(const Pieces &pieces, int64_t n, const Rule &rule, Record *records, cudaStream_t stream) {
     return launch(map_pieces_kernel<Record, resident, variables, Rule>, pieces.count(), block_threads, 0, stream,

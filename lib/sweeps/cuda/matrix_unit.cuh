@@ -1,19 +1,22 @@
-// Double-precision tensor-core instructions of one warp (PTX ISA, section "mma"). The coordinates of a lane are
-// (c, r) = (lane / 4, lane % 4).
+// These functions are double-precision tensor-core instructions of one warp (PTX ISA, section "mma"). The position of a
+// lane is given by its coordinates (c, r) = (lane / 4, lane % 4).
 #pragma once
 
 namespace cudaopt {
 
-// C (8 x 8) += A (8 x 4) B (4 x 8). A lane supplies a = A[c][r] and b = B[r][c], and holds C[c][2r] and C[c][2r + 1].
+// Computes C += A B, where C is 8 x 8, A is 8 x 4 and B is 4 x 8. A lane supplies a = A[c][r] and b = B[r][c]. It holds
+// C[c][2r] and C[c][2r + 1].
 __device__ inline void multiply_8x8x4(double &c0, double &c1, double a, double b) {
     asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
         : "+d"(c0), "+d"(c1)
         : "d"(a), "d"(b));
 }
 
-// C (16 x 8) += A (16 x 8) B (8 x 8). A lane supplies upper0 = A[c][r], upper1 = A[c][r + 4], lower0 = A[c + 8][r],
-// lower1 = A[c + 8][r + 4], b0 = B[r][c] and b1 = B[r + 4][c]. It holds C[c][2r], C[c][2r + 1], C[c + 8][2r] and
-// C[c + 8][2r + 1]. Devices before compute capability 9.0 need four instructions.
+// Computes C += A B, where C is 16 x 8, A is 16 x 8 and B is 8 x 8. A lane supplies
+//     upper0 = A[c][r],      upper1 = A[c][r + 4],      b0 = B[r][c],
+//     lower0 = A[c + 8][r],  lower1 = A[c + 8][r + 4],  b1 = B[r + 4][c].
+// It holds C[c][2r], C[c][2r + 1], C[c + 8][2r] and C[c + 8][2r + 1]. Devices before compute capability 9.0 need four
+// instructions.
 __device__ inline void multiply_16x8x8(double (&c)[4], double upper0, double lower0, double upper1, double lower1,
                                        double b0, double b1) {
 #if __CUDA_ARCH__ >= 900

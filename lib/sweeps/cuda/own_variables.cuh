@@ -1,4 +1,4 @@
-// Operations of sweep 1 on the variables of a lane and on the sums of a block.
+// These functions perform the operations of sweep 1 on the variables of a lane and on the sums of a block.
 #pragma once
 
 #include "sweeps/cuda/crossed.cuh"
@@ -7,15 +7,16 @@
 
 namespace cudaopt {
 
-// Returns the index of the part of a segment that this block processes, or blockIdx.x if the variables are not divided
-// at segments. Sweep 1 traverses the variables from the last to the first, so the last part belongs to block 0.
+// Returns the index of the part of a segment that this block processes. If the variables are not divided at segments,
+// it returns blockIdx.x. Sweep 1 traverses the variables from the last to the first, so block 0 processes the last
+// part.
 __device__ inline int block_of_pieces(const Pieces &pieces) {
     return static_cast<int>(pieces.by_segments() ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
 }
 
-// The tiles of a warp: first, first - step, ..., none below begin. Sweep 1 traverses the variables from the last to the
-// first, whereas evaluations and sweep 2 begin with the first. Each kernel thus starts with the variables that the
-// previous kernel has left in the L2 cache.
+// WarpTiles describes the tiles of a warp, which are first, first - step, ..., but none below `begin`. Sweep 1
+// traverses the variables from the last to the first, whereas evaluations and sweep 2 begin with the first. Each kernel
+// thus starts with the variables that the previous kernel has left in the L2 cache.
 struct WarpTiles {
     int first, begin, step;
     __device__ WarpTiles(const Pieces &pieces, int64_t n, int variables) {
@@ -25,10 +26,10 @@ struct WarpTiles {
     }
 };
 
-// Loads the lane's variables of a tile, except h. If the newest pair is fresh, the function forms y_new = g - g_base,
-// rounded to the history precision, and writes it to the stage. If g_base has its own vector, y_new is also stored in
-// global memory, so that sweep 2 reads the column newest_y and not g_base; store_kept() keeps part of it in the L2
-// cache. Returns whether y_new has an element that is not 0.
+// Loads the lane's variables of a tile, except the weights h. If the newest pair is fresh, the function also computes
+// y_new = g - g_base, rounded to the history precision, and writes it to the stage. If g_base has its own vector, y_new
+// is also stored in global memory, so that sweep 2 reads y_new instead of g_base. The function store_kept() keeps part
+// of it in the L2 cache. Returns whether y_new has an element that is not 0.
 template <bool bounds, class Real, class History, int variables>
 __device__ bool load_own_variables(const StageLayout<Real, History> &place, unsigned char *stage,
                                    const PanelRequest &request, int tile, [[maybe_unused]] const History *newest_y,
@@ -62,8 +63,9 @@ __device__ bool load_own_variables(const StageLayout<Real, History> &place, unsi
     return any;
 }
 
-// Sends the lane's variables with breakpoints t <= ahead.below to the host. first: index of the tile's first variable;
-// factor(variable, column): the scale factor of an entry, 1 without a diagonal. All lanes of a warp must call it.
+// Sends the lane's variables with breakpoints t <= ahead.below to the host. The argument `first` is the index of the
+// tile's first variable. The function factor(variable, column) returns the scale factor of an entry, which is 1 without
+// a diagonal. All lanes of a warp must call send_own_variables().
 template <class Real, class History, int variables, class Factor>
 __device__ void send_own_variables(const StageLayout<Real, History> &place, unsigned char *stage, int64_t first,
                                    const VariablesAhead<Real, variables> &at, const double (&t)[variables], int columns,
@@ -83,8 +85,8 @@ __device__ void send_own_variables(const StageLayout<Real, History> &place, unsi
     }
 }
 
-// Adds the variable sums of the warps, in the order of the warps, and calls store(entry, value) for each. If the
-// products over the free variables are not requested, they are set to 0.
+// Adds the sums over single variables of the warps, in the order of the warps, and calls store(entry, value) for each.
+// It also stores zeros for the products over the free variables if these are not requested.
 template <bool free_gram, class Store>
 __device__ void store_variable_sums(const ProductsLayout &layout,
                                     const double (&of_warps)[products_warps][WarpSums::size], const Store &store) {

@@ -1,6 +1,6 @@
-// The rules on single variables that read or write the columns of a pair, as one kernel. The branch that selects the
-// rule is uniform over all threads, and its cost is small compared with that of the vectors that a rule reads and
-// writes.
+// PairRule combines the rules on single variables that read or write the columns of a pair, so that they share one
+// kernel. The branch that selects the rule is uniform over all threads. Its cost is small compared with that of reading
+// and writing the vectors.
 #pragma once
 
 #include "sweeps/cuda/device_variables.cuh"
@@ -8,7 +8,7 @@
 namespace cudaopt {
 
 template <class Real, class History> struct PairRule {
-    // The rule whose output array is not NULL is applied.
+    // PairRule applies the rule whose output array is not NULL.
     TakeStep<Real, History> take_step{};
     FinishPair<Real, History> finish_pair{};
     LearnDiagonal<Real, History> learn_diagonal;

@@ -1,7 +1,7 @@
-// The division of the variables among the blocks of a grid. In general the blocks execute a grid-stride loop over all
-// variables. If the variables of a rank are divided at segments (sweeps/segments.hpp), each block processes one part of
-// one segment. The variables that are summed together, and their order, then depend only on the number of variables of
-// all ranks.
+// This header describes the division of the variables among the blocks of a grid. In general the blocks execute a
+// grid-stride loop over all variables. If the variables of a rank are divided at segments (sweeps/segments.hpp), each
+// block processes one part of one segment. Which variables are summed together, and in which order, then depends only
+// on the number of variables of all ranks.
 #pragma once
 
 #include "exec/annotations.hpp"
@@ -9,20 +9,22 @@
 
 namespace cudaopt {
 
-// Largest number of parts of a segment, a power of two. With 8 parts, an eighth of the segments occupies all
-// multiprocessors of a GPU.
+// A segment has at most this number of parts, which is a power of two. With 8 parts, an eighth of the segments occupies
+// all multiprocessors of a GPU.
 constexpr int most_pieces = 8;
-constexpr int64_t least_tiles_of_piece = 16; // if a segment has several parts; no part is empty
+// If a segment has several parts, each part has at least this number of tiles. No part is empty.
+constexpr int64_t least_tiles_of_piece = 16;
 
-// The units of a block, which are tiles or groups of variables. Worker k of the block, a thread or a warp, processes
-// the units begin + offset + k, begin + offset + k + step, ... below end.
+// BlockShare describes the units of a block, which are tiles or groups of variables. A worker is a thread or a warp.
+// Worker k of the block processes the units begin + offset + k, begin + offset + k + step, ... below end.
 struct BlockShare {
     int64_t begin, end, offset, step;
 };
 
 class Pieces {
   public:
-    Pieces() = default; // the variables are not divided at segments
+    // The default constructor means that the variables are not divided at segments.
+    Pieces() = default;
     explicit Pieces(const OwnSegments &own)
         : whole_(own.whole()), first_(static_cast<int>(own.first())), segments_(static_cast<int>(own.count())) {
         while (1 << doublings_ < most_pieces && whole_.least_tiles() >= least_tiles_of_piece << (doublings_ + 1))
@@ -32,7 +34,8 @@ class Pieces {
     CUDA_OPT_HD bool by_segments() const { return segments_ > 0; }
     CUDA_OPT_HD int segments() const { return segments_; }
     CUDA_OPT_HD int of_segment() const { return 1 << doublings_; }
-    CUDA_OPT_HD int count() const { return segments_ << doublings_; } // also the number of blocks
+    // Returns the number of parts of all segments, which is also the number of blocks.
+    CUDA_OPT_HD int count() const { return segments_ << doublings_; }
     // Returns the division with one part per segment.
     Pieces undivided() const {
         Pieces pieces = *this;
@@ -40,8 +43,10 @@ class Pieces {
         return pieces;
     }
 
-    // Returns the units of a block for n variables. unit_variables: variables per unit, a divisor of the tile size;
-    // blocks: number of blocks of the grid; workers: number of threads or warps per block.
+    // Returns the units of a block for n variables.
+    // unit_variables: the number of variables per unit, a divisor of the tile size
+    // blocks: the number of blocks of the grid
+    // workers: the number of threads or warps per block
     CUDA_OPT_HD BlockShare share(int64_t n, int unit_variables, int block, int blocks, int workers) const {
         const int64_t units = (n + unit_variables - 1) / unit_variables;
         if (!by_segments())
@@ -54,7 +59,7 @@ class Pieces {
                       end = (tile + (tiles * (piece + 1) >> doublings_)) * units_of_tile;
         return {begin, end < units ? end : units, 0, workers};
     }
-    // Returns the index at which a block stores its sums: those of the first part of each segment come first, then
+    // Returns the index at which a block stores its sums. The sums of the first part of each segment come first, then
     // those of the second parts, and so on.
     CUDA_OPT_HD int place(int block) const {
         return by_segments() ? (block & (of_segment() - 1)) * segments_ + (block >> doublings_) : block;

@@ -14,22 +14,23 @@ __device__ void post(Posted *to, double value, unsigned ticket) {
                  : "memory");
 }
 
-// Posts the numbers of a block to the host, one per warp. Lane 0 of each warp has the number whose index is that of the
-// warp in the grid, and the first `count` numbers are posted. One warp posts all numbers of a block, so that they cross
-// the bus together. The last number is that of the variables sent in advance. All threads must call it.
+// Writes the numbers of a block to host memory. Each warp has a number. Lane 0 of each warp holds the number whose
+// index is that of the warp in the grid. Only the first `count` numbers are written. One warp writes all numbers of the
+// block, so that they cross the bus together. The last number is the number of variables that were sent in advance. All
+// threads must call the function.
 __device__ void post_numbers(Posted *to, double v, int count, unsigned ticket) {
     __shared__ double of_block[products_warps];
     if (threadIdx.x % 32 == 0) of_block[threadIdx.x / 32] = v;
     __syncthreads();
     const int place = blockIdx.x * products_warps + threadIdx.x;
     if (threadIdx.x >= products_warps || place >= count) return;
-    // the variables become visible before their number
+    // The fence makes the variables that were sent visible to the host before their number.
     if (place == count - 1 && of_block[threadIdx.x] > 0) __threadfence_system();
     post(to + place, of_block[threadIdx.x], ticket);
 }
 
-// Joins `count` numbers within a warp; lane 0 receives the result. All loads of a lane are in flight together, so that
-// their latency is that of one load.
+// Joins `count` numbers within a warp, and lane 0 receives the result. All loads of a lane are in flight together, so
+// that their latency is that of one load.
 template <class Load, class Join> __device__ double join_of_warp(int count, double nothing, Load load, Join join) {
     constexpr int at_once = (most_products_blocks + 31) / 32;
     double v = nothing;
@@ -45,7 +46,7 @@ template <class Load, class Join> __device__ double join_of_warp(int count, doub
 }
 
 // Joins the partial sums of the blocks, with one warp per entry, and writes the results to host memory. With
-// programmatic dependent launch, its blocks are resident before sweep 1 ends.
+// programmatic dependent launch, the blocks of this kernel are resident before sweep 1 ends.
 __global__ void __launch_bounds__(products_threads)
     reduce_partials(ProductsLayout layout, const double *partials, int blocks, const double *f,
                     const DirectionRecord *directions, int direction_blocks, unsigned long long *sent, Posted *to,
@@ -64,7 +65,8 @@ __global__ void __launch_bounds__(products_threads)
     } else if (entry == layout.size) {
         v = *f;
     } else if (entry < layout.size + 1 + direction_numbers) {
-        const int which = entry - layout.size - 1; // index within a record
+        // This is the index of the number within a record of sweep 2.
+        const int which = entry - layout.size - 1;
         const double *const records = reinterpret_cast<const double *>(directions);
         v = join_of_warp(
             direction_blocks, 0, [=](int b) { return records[direction_numbers * b + which]; }, sum);
@@ -75,8 +77,8 @@ __global__ void __launch_bounds__(products_threads)
     post_numbers(to, v, posted_numbers(layout), ticket);
 }
 
-// One entry of the partial sums of all parts of all segments, and how two of its values are joined. The value of part p
-// of segment k is first[(p * segments + k) * stride].
+// PieceNumbers describes one entry of the partial sums of all parts of all segments, and how two of its values are
+// joined. The value of part p of segment k is first[(p * segments + k) * stride].
 struct PieceNumbers {
     enum Join { sum, largest, least } how;
     const double *first;
@@ -88,7 +90,7 @@ struct PieceNumbers {
     }
 };
 
-// Joins the values of segments begin, ..., end - 1 within a warp; lane 0 receives the result. There are at most 32
+// Joins the values of the segments begin <= k < end within a warp, and lane 0 receives the result. There are at most 32
 // `runs` segments. The parts of a segment are joined in their order, and segments in the order of join_in_tree(). All
 // loads are in flight together.
 template <int pieces, int runs> __device__ double join_of_segments(const PieceNumbers &of, int begin, int end) {
@@ -128,8 +130,8 @@ template <int runs> __device__ double join_of_segments(const PieceNumbers &of, i
     }
 }
 
-// Like reduce_partials(), for variables that are divided at segments; one warp per number. f: one value per segment, or
-// a single value.
+// Like reduce_partials(), this kernel joins the partial sums, but for variables that are divided at segments. It uses
+// one warp per number. The argument f contains one value per segment, or a single value.
 __global__ void __launch_bounds__(products_threads)
     reduce_pieces(ProductsLayout layout, const __grid_constant__ OwnSubtrees subtrees, int segments,
                   const double *partials, int pieces, const DirectionRecord *directions, int direction_pieces,

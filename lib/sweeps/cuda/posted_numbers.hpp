@@ -1,5 +1,6 @@
-// The last step of sweep 1: a kernel joins the partial sums of the blocks, or of the parts of segments, and writes the
-// results to host memory. The two kernels are compiled once (posted_numbers.cu) rather than once for each backend.
+// This header declares the last step of sweep 1. A kernel joins the partial sums of the blocks, or of the parts of
+// segments, and writes the results to host memory. The two kernels are compiled once (posted_numbers.cu) rather than
+// once for each backend.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,13 +13,14 @@
 
 namespace cudaopt {
 
-// A number that the device writes to host memory. Each half of it is in a 64-bit word that also contains the ticket of
-// the request. A word is written and read as a whole, so the tickets show that both halves have arrived, and neither a
-// fence nor a flag is needed.
+// Posted is a number that the device writes to host memory. It is divided into two halves, and each half is in a 64-bit
+// word that also contains the ticket of the request. A word is written and read as a whole, so that the tickets show
+// that both halves have arrived. Neither a fence nor a flag is needed.
 struct alignas(16) Posted {
-    volatile uint64_t low, high; // the ticket is in the upper 32 bits
+    // The ticket is in the upper 32 bits of each word.
+    volatile uint64_t low, high;
 
-    // Returns whether the number with this ticket has arrived; if so, stores it in `number`.
+    // Returns whether the number with this ticket has arrived. If it has, it is stored in `number`.
     bool arrived(unsigned ticket, double &number) const {
         const uint64_t low_word = low, high_word = high;
         if (low_word >> 32 != ticket || high_word >> 32 != ticket) return false;
@@ -28,17 +30,17 @@ struct alignas(16) Posted {
     }
 };
 
-// The number of values that the host receives: the inner products, f, the sums of the latest direction, and the number
+// These are the numbers that the host receives: the inner products, f, the sums of the latest direction, and the number
 // of variables that were sent in advance.
 constexpr int direction_numbers = 3;
 static_assert(sizeof(DirectionRecord) == direction_numbers * sizeof(double), "a record is slope, d_squared, projected");
 constexpr int posted_numbers(const ProductsLayout &layout) { return layout.size + 1 + direction_numbers + 1; }
 
-// The subtrees of a rank, as a kernel parameter.
+// OwnSubtrees describes the subtrees of a rank in the summation tree. It is passed as a kernel parameter.
 struct OwnSubtrees {
     int count = 0;
     struct {
-        int16_t begin, end; // indices of segments
+        int16_t begin, end; // a range of segment indices
     } of[most_subtrees];
 
     explicit OwnSubtrees(const OwnSegments &own) : count(own.subtree_count()), of{} {
@@ -47,36 +49,40 @@ struct OwnSubtrees {
     }
 };
 
-// The number of values per subtree: the inner products, the sums of the latest direction and, if it is given per
-// segment, f. Behind the subtrees come f and the number of variables that were sent in advance.
+// Returns the number of values per subtree. These are the inner products, the sums of the latest direction and, if it
+// is given per segment, f. After the values of all subtrees, f and the number of variables that were sent in advance
+// follow.
 constexpr int numbers_of_subtree(const ProductsLayout &layout) { return layout.size + direction_numbers + 1; }
 constexpr int posted_numbers(const ProductsLayout &layout, int subtrees) {
     return subtrees * numbers_of_subtree(layout) + 2;
 }
 
-// The input of the kernels: the partial sums of `blocks` blocks of sweep 1, the records of `direction_blocks` blocks of
-// sweep 2, and f.
+// NumbersOfBlocks is the input of the kernels. It consists of the partial sums of `blocks` blocks of sweep 1, the
+// records of `direction_blocks` blocks of sweep 2, and f.
 struct NumbersOfBlocks {
     const double *partials;
     const DirectionRecord *directions;
     const double *f;
     int blocks, direction_blocks;
 };
-// The output of the kernels. They set *sent, the number of variables that were sent in advance, to 0.
+// NumbersPosted is the output of the kernels. They also reset *sent, the number of variables that were sent in advance,
+// to 0.
 struct NumbersPosted {
     unsigned long long *sent;
     Posted *to;
     unsigned ticket;
 };
 struct NumbersLaunch {
-    bool early; // use programmatic dependent launch
+    bool early; // whether to use programmatic dependent launch
     cudaStream_t stream;
 };
 
-void load_numbers_kernels(); // onto the current device
+// Loads the two kernels onto the current device.
+void load_numbers_kernels();
 void post_numbers_of_blocks(const ProductsLayout &layout, const NumbersOfBlocks &from, const NumbersPosted &to,
                             const NumbersLaunch &at);
-// The same for each subtree. f_of_segments: f is an array with one value per segment.
+// Like post_numbers_of_blocks(), this function launches the kernel, but for sums per subtree. If f_of_segments is true,
+// f is an array with one value per segment.
 void post_numbers_of_pieces(const ProductsLayout &layout, const OwnSubtrees &subtrees, int segments, bool f_of_segments,
                             const NumbersOfBlocks &from, const NumbersPosted &to, const NumbersLaunch &at);
 

@@ -1,5 +1,5 @@
-// The host's side of the variables that the device sends: the selection of those that a search needs, and the
-// breakpoint up to which the next sweep 1 sends variables in advance.
+// This header is the host's side of the variables that the device sends for the Cauchy search. It selects those that
+// the search needs. It also determines the breakpoint up to which the next sweep 1 sends variables in advance.
 #pragma once
 
 #include <algorithm>
@@ -20,16 +20,16 @@ class PrefetchedVariables {
     }
     CrossedVariables place(unsigned long long *count) const { return {t_.get(), records_.get(), count}; }
 
-    // invalidate() states that the variables in host memory were not sent in advance. ahead() sets and returns the
-    // breakpoint up to which the next sweep 1 sends them, if it sends any.
+    // The function invalidate() records that the variables in host memory were not sent in advance. The function
+    // ahead() returns the breakpoint up to which the next sweep 1 sends them, if it sends any.
     void invalidate() { below_ = 0; }
     SendAhead ahead(bool sends, unsigned long long *count) {
         if (sends) below_ = next_;
         return {below_, static_cast<float>(below_ * (1 + 1e-5)), place(count)};
     }
 
-    // Records the number of variables that were sent in advance. If they exceeded the capacity, the next sweep 1 sends
-    // variables up to a smaller breakpoint; if they were few, up to a larger one.
+    // Records the number of variables that were sent in advance. If it exceeds the capacity, the next sweep 1 sends
+    // variables up to a smaller breakpoint. If it is small, the next sweep 1 may send them up to a larger one.
     void record(const PanelRequest &panel, int64_t variables) {
         panel_ = panel;
         variables_ = variables;
@@ -42,8 +42,8 @@ class PrefetchedVariables {
         }
     }
 
-    // Returns whether all variables with breakpoints up to hi have been sent in advance. The next search is expected to
-    // need variables up to about the same breakpoint.
+    // Returns whether all variables with breakpoints up to hi have been sent in advance. The function also records hi,
+    // because the next search is expected to need variables up to about the same breakpoint.
     bool covers(const PanelRequest &panel, double hi) {
         next_ = factor_ * hi;
         return hi <= below_ && panel.pairs == panel_.pairs && panel.newest_slot == panel_.newest_slot &&
@@ -61,24 +61,25 @@ class PrefetchedVariables {
             for (int j = 0; j <= columns; j += 64 / sizeof(double)) __builtin_prefetch(record + j);
             found.add({t_[k], 0, 0, 0, w});
         }
-        for (CrossedVariable &variable : found.variables()) { // the records have been prefetched above
+        // The loop above has prefetched the records.
+        for (CrossedVariable &variable : found.variables()) {
             std::memcpy(&variable.index, variable.w - 1, sizeof variable.index);
             variable.g = variable.w[panel::gradient], variable.z = variable.w[panel::displacement];
         }
     }
 
   private:
-    // On the torsion problem, the ratio of the steepest-descent minimisers of successive iterations is between 1/2 and
-    // 2.3.
+    // The Cauchy search of the next iteration needs breakpoints up to a value that differs by a bounded factor. In an
+    // experiment with the torsion problem, the ratio of successive steepest-descent minimisers was between 1/2 and 2.3.
     static constexpr double most_ahead = 2.5;
 
     CudaArray<double, Lives::on_host_mapped> t_, records_;
-    double below_ = 0; // all variables with breakpoints in (0, below] were sent in advance
+    // All variables with breakpoints in (0, below_] were sent in advance.
+    double below_ = 0;
     int64_t variables_ = 0;
     PanelRequest panel_{};
-    double next_ = 0,
-           // the breakpoint up to which the next sweep 1 sends variables, and its ratio to that of the latest search
-        factor_ = most_ahead;
+    // The next sweep 1 sends variables up to the breakpoint next_, which is factor_ times that of the latest search.
+    double next_ = 0, factor_ = most_ahead;
 };
 
 } // namespace cudaopt

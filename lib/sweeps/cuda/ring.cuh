@@ -1,5 +1,6 @@
-// The pipeline that copies the variables of a sweep to shared memory. Each warp has its own ring of stages:
-// asynchronous copies fill a stage while the warp works on an earlier one, so that no warp waits for another.
+// This header implements the pipeline that copies the variables of a sweep to shared memory. Each warp has its own ring
+// of stages, which are buffers in shared memory. Asynchronous copies fill one stage while the warp works on an earlier
+// one, so that no warp waits for another.
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -10,20 +11,20 @@
 
 namespace cudaopt {
 
-// A stage holds one tile of the vectors that the sweep reads. The stored columns y_0, s_0, y_1, s_1, ... come first;
-// they are padded with zeros after n. The caller's vectors follow, which end at n: x, g and, if they are needed, l, u,
-// h and g_base.
+// A stage holds one tile of the vectors that a sweep reads. The stored columns y_0, s_0, y_1, s_1, ... come first, and
+// they are padded with zeros after the last variable. The caller's vectors x, g and, if they are needed, l, u, h and
+// g_base follow. These have no padding.
 template <class Real, class History> struct Stage {
     static constexpr int variables = variables_of_warp<Real, History>;
-    // The padding between vectors gives lanes that access two variables of different columns different banks of shared
-    // memory.
+    // Vectors in a stage are separated by padding. Lanes that access two variables of different columns thus use
+    // different banks of shared memory.
     static constexpr int stride = variables + 8;
     static constexpr int column_bytes = stride * sizeof(History), vector_bytes = stride * sizeof(Real);
 };
 
-// The vectors of a stage, and the index of each of the caller's vectors. A needed bound without an array has a vector
-// as well, behind those that are copied, which is filled with the common bound. g_base is in the column of y_0 or, if
-// the columns have fewer bits than x, in a vector of its own.
+// StageLayout describes the vectors of a stage and the index of each of the caller's vectors. If a bound is needed but
+// has no array, it has a vector too, which contains the common value. Such vectors come after those that are copied.
+// The vector g_base is in the column of y_0. If the columns have fewer bits than x, g_base has its own vector.
 template <class Real, class History> struct StageLayout {
     using Tile = Stage<Real, History>;
     int columns, first_copied, x = 0, g = 1, l = -1, u = -1, h = -1, g_base = -1, copied = 2, vectors;
@@ -41,7 +42,8 @@ template <class Real, class History> struct StageLayout {
     }
     __host__ __device__ int bytes() const { return columns * Tile::column_bytes + vectors * Tile::vector_bytes; }
 
-    __device__ static int column_at(int k) { return k * Tile::column_bytes; } // byte offset in the stage
+    // Returns the byte offset of a column in the stage.
+    __device__ static int column_at(int k) { return k * Tile::column_bytes; }
     __device__ int vector_at(int k) const { return columns * Tile::column_bytes + k * Tile::vector_bytes; }
     __device__ static History *column(unsigned char *stage, int k) {
         return reinterpret_cast<History *>(stage + column_at(k));
@@ -49,7 +51,8 @@ template <class Real, class History> struct StageLayout {
     __device__ Real *vector(unsigned char *stage, int k) const {
         return reinterpret_cast<Real *>(stage + vector_at(k));
     }
-    // The position of panel column j. z overwrites x. The positions of absent pairs are not used.
+    // These functions return the position of panel column j in a stage. The displacement z overwrites x. The positions
+    // of absent pairs are not used.
     __device__ static bool of_caller(int j) { return j == panel::gradient || j == panel::displacement; }
     __device__ static int stored(int j) { return j < panel::gradient ? j : j - 2; }
     __device__ int panel_at(int j) const {
@@ -57,8 +60,8 @@ template <class Real, class History> struct StageLayout {
     }
 };
 
-// The addresses in global memory of the vectors that are copied to a stage, passed as a kernel parameter. If all
-// vectors have the same precision, the caller's vectors follow the columns in one list.
+// Sources contains the addresses in global memory of the vectors that are copied to a stage. It is passed as a kernel
+// parameter. If all vectors have the same precision, the columns and the caller's vectors form one list.
 template <class Real, class History, int most_columns, int most_vectors> struct Sources {
     static constexpr bool apart = DeviceVectors<Real, History>::apart;
     static constexpr int in_list = apart ? most_columns : most_columns + most_vectors,
@@ -86,14 +89,14 @@ template <class Real, class History, int most_columns, int most_vectors> struct 
     }
 };
 
-// Returns the number of stages per warp for this much shared memory per block. It does not change any sum. Sweep 1 is
-// as fast with 3 or 4 stages as with 2; sweep 2 with many pairs is slightly faster with 3.
+// The number of stages per warp is limited by these constants and by the shared memory per block. It does not change
+// any sum. Sweep 1 is as fast with 3 or 4 stages as with 2. Sweep 2 with many pairs is slightly faster with 3.
 constexpr int stages_of_products = 2, stages_of_direction = 3;
 inline int stages_within(int block_bytes, int stage_bytes, int most) {
     return std::max(1, std::min(most, block_bytes / (products_warps * stage_bytes)));
 }
 
-// Returns the largest number of the caller's vectors x, g, l, u, h and g_base in a stage.
+// Returns the largest number of the caller's vectors (x, g, l, u, h and g_base) in a stage.
 constexpr int most_beside(InnerProducts kind, bool apart) {
     return 2 + (over_free_variables(kind) ? 2 : 0) + (in_metric(kind) ? 1 : 0) + (apart ? 1 : 0);
 }
@@ -102,23 +105,24 @@ __device__ inline unsigned shared_address(const void *pointer) {
     return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
-// Copies 16 bytes asynchronously from global to shared memory, bypassing the L1 cache. If `zeros` is set, zeros are
-// written and nothing is read.
+// Copies 16 bytes asynchronously from global to shared memory, bypassing the L1 cache. If `zeros` is true, the function
+// writes zeros and reads nothing.
 __device__ inline void copy16(unsigned to_shared, const void *from, bool zeros = false) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to_shared), "l"(from), "r"(zeros ? 0 : 16)
                  : "memory");
 }
 
-// When a ring skips zero tiles: never; always, in kernels that are launched only if zero tiles are tracked; or if they
-// are tracked (where_kept), which is then a branch at run time.
+// LeaveOutZeros states when a ring skips zero tiles, which are tiles of a column that contain only zeros. The value
+// `always` is for kernels that are launched only if zero tiles are tracked. With `where_kept`, a branch at run time
+// tests whether they are tracked.
 enum class LeaveOutZeros { never, always, where_kept };
 
-// The ring of stages of one warp. The warp first requests stages - 1 tiles by ask(). For each tile it then requests the
-// tile that is stages - 1 further, waits for its own by await(), works on the returned stage and calls __syncwarp(),
-// after which the stage may be overwritten.
+// Ring is the ring of stages of one warp. The warp first calls ask() to request stages - 1 tiles. Then it repeats these
+// steps for each tile. It requests the tile that is stages - 1 tiles ahead, waits for its own tile by await(), works on
+// the returned stage and calls __syncwarp(). After that, the stage may be overwritten.
 //
-// always: number of first columns that each stage contains in any case, if zero tiles are skipped. The other columns
-// are not written to a stage if all of them are 0 in the tile.
+// The template argument `always` is relevant if zero tiles are skipped. Each stage contains at least the first `always`
+// columns. The other columns are not written to the stage if all of them are 0 in the tile.
 template <class Real, class History, int most_columns, int most_vectors, LeaveOutZeros zeros_are,
           int always = most_columns, int most_stages = stages_of_products>
 class Ring {
@@ -126,14 +130,14 @@ class Ring {
     using Place = StageLayout<Real, History>;
     using From = Sources<Real, History, most_columns, most_vectors>;
 
-    // Tiles from whole_tiles on are copied element by element.
+    // The tiles from index whole_tiles on are copied element by element.
     __device__ Ring(const From &sources, const Place &place, const DeviceVectors<Real, History> &v,
                     const PanelRequest &panel, int whole_tiles, unsigned char *first, int stages)
         : sources_(sources), place_(place), v_(v), panel_(panel), whole_tiles_(whole_tiles), first_(first),
           columns_to_(shared_address(Place::column(first, Columns::vector()) + Columns::variable())),
           vectors_to_(shared_address(place.vector(first, Vectors::vector()) + Vectors::variable())),
           size_(place.bytes()), end_(stages * size_) {
-        // Without this empty asm statement the compiler computes the addresses again for each copy.
+        // Without this empty asm statement, the compiler computes the addresses again for each copy.
         if constexpr (looks_for_zeros) asm volatile("" : "+r"(columns_to_), "+r"(vectors_to_));
         for (int k = place.copied; k < place.vectors; k++)
             for (int stage = 0; stage < end_; stage += size_)
@@ -141,21 +145,21 @@ class Ring {
                     place.vector(first_ + stage, k)[variable] = bound_of_all(k);
     }
 
-    // Returns the number of tiles that are copied by accesses of 16 bytes, which requires aligned vectors. A tile that
-    // extends past n overwrites common bounds in its stage with zeros. The warp that begins with this tile copies
-    // element by element, and thus restores the bounds, until the stage has received its next tile.
+    // Returns the number of tiles that are copied by 16-byte accesses, which require aligned vectors. A tile that
+    // extends past the last variable overwrites common bounds in its stage with zeros. The warp that begins with this
+    // tile therefore copies element by element until the stage has received its next tile, which restores the bounds.
     __device__ static int whole_tiles(const Place &place, int64_t n, bool aligned, int first_tile,
                                       int tiles_until_next) {
         const bool zeros_left = place.copied < place.vectors && (int64_t{first_tile} + 1) * variables > n;
         return !aligned ? 0 : zeros_left ? first_tile - tiles_until_next : static_cast<int>(n / variables);
     }
 
-    // Reads the bits of the zero columns of the tile that will be requested first.
+    // Reads the bits that mark the zero columns of the tile that will be requested first.
     __device__ void look_ahead(int tile) {
         if (looks_for_zeros && tile >= 0 && zeros_are_kept()) zeros_[0] = v_.zero_tiles.slots(tile, own_zeros());
     }
-    // Starts the copy of a tile to the next free stage, and reads the bits of the zero columns of tile `then`, which
-    // will be requested next. A negative index means that there is no tile.
+    // Starts the copy of a tile to the next free stage. It also reads the bits that mark the zero columns of tile
+    // `then`, which will be requested next. A negative index means that there is no tile.
     __device__ void ask(int tile, int then) {
         if (tile >= 0) {
             const bool whole = tile < whole_tiles_;
@@ -168,7 +172,8 @@ class Ring {
                        zeros);
             };
             if (looks_for_zeros && zeros_are_kept()) {
-                // one bit per age, for Y or S as the lane copies
+                // The mask has one bit per age. It is for the columns of Y or of S, depending on which of them the lane
+                // copies.
                 unsigned zero = v_.zero_tiles.by_age(zeros_[0], panel_);
                 bool others = true;
                 if constexpr (always < most_columns) {
@@ -176,7 +181,8 @@ class Ring {
                     const bool of_y = own_zeros() == zeros_of_y;
                     const int from_age = of_y ? (always + 1) / 2 : always / 2;
                     const bool any_other = not_zero >> from_age, any = not_zero >> (of_y && panel_.fresh ? 1 : 0);
-                    // Bit 1: one of the other columns is not 0; bit 0: any column is not 0, except a fresh y.
+                    // Bit 1 of the result is set if one of the other columns is not 0. Bit 0 is set if any column is
+                    // not 0, except a fresh y.
                     const unsigned told = __reduce_or_sync(~0u, (any_other ? 2 : 0) | (always > 0 && any ? 1 : 0));
                     others = told & 2;
                     if (!others) zeros_[0] |= others_zero;
@@ -193,7 +199,7 @@ class Ring {
                     for (int k = first_of_others; k < From::in_list; k += Columns::at_once) copy_column(k);
                 }
             } else {
-                // Without this empty asm statement the compiler keeps the results of the comparisons with `count` and
+                // Without this empty asm statement, the compiler keeps the results of the comparisons with `count` and
                 // `least` as bits in registers, and extracts them for each column.
                 int end = count, first = least;
                 asm volatile("" : "+r"(end), "+r"(first));
@@ -217,8 +223,8 @@ class Ring {
         ahead_ = ahead_ + size_ == end_ ? 0 : ahead_ + size_;
     }
 
-    // Waits for the oldest requested tile and returns its stage. All but the latest stages - 1 requests are then
-    // complete.
+    // Waits for the oldest requested tile and returns its stage. After the call, only the latest stages - 1 requests
+    // may be incomplete.
     __device__ unsigned char *await() {
         if (size_ == end_) __pipeline_wait_prior(0);
         else if (most_stages == 3 && end_ == 3 * size_) __pipeline_wait_prior(2);
@@ -229,25 +235,25 @@ class Ring {
         return stage;
     }
 
-    // Returns a bit mask, by slot, of the stored columns that are 0 in the tile of the latest await(): those of Y or
-    // those of S, depending on the lane.
+    // Returns a bit mask, by slot, of the stored columns that are 0 in the tile of the latest await(). The mask is for
+    // the columns of Y or of S, depending on the lane.
     __device__ unsigned zeros() const {
         return size_ == end_ ? zeros_[1] : most_stages == 3 && end_ == 3 * size_ ? zeros_[most_stages] : zeros_[2];
     }
     __device__ static int own_zeros() { return Columns::vector() % 2 == 0 ? zeros_of_y : zeros_of_s; }
     // Returns whether all columns of the tile except the first `always` are 0.
     __device__ bool others_are_zero() const { return looks_for_zeros && zeros() & others_zero; }
-    // Returns whether the first `always` columns are 0 too, except y if it is fresh.
+    // Returns whether all columns of the tile are 0, except y of the newest pair if it is fresh.
     __device__ bool all_are_zero() const { return looks_for_zeros && zeros() & all_zero; }
-    // Writes the zeros of the other columns to the stage, for code that reads all columns.
+    // Writes zeros to the stage for the other columns. Code that reads all columns needs them.
     __device__ void clear_others(unsigned char *stage) const {
         for (int k = always; k < place_.columns; k++)
             for (int variable = threadIdx.x % 32; variable < variables; variable += 32)
                 place_.column(stage, k)[variable] = History(0);
         __syncwarp();
     }
-    // Records whether a column that the lanes have stored is 0 in the whole tile; not_zero: the lane has stored an
-    // element that is not 0. All lanes of a warp must call it.
+    // Records whether a column that the lanes have stored is 0 in the whole tile. The argument not_zero states whether
+    // this lane has stored an element that is not 0. All lanes of a warp must call the function.
     __device__ void note_zeros(int tile, int which, int slot, bool not_zero) const {
         if (!zeros_are_kept() || (int64_t{tile} + 1) * variables > v_.n) return;
         const bool zero = !__any_sync(~0u, not_zero);
@@ -266,8 +272,8 @@ class Ring {
     static constexpr unsigned others_zero = 1u << 31, all_zero = 1u << 30;
     static_assert((others_zero | all_zero) == ZeroTiles::marks);
 
-    // The lanes that copy the tile of one vector, 16 bytes per lane, and the number of vectors that a warp copies at
-    // once.
+    // Share describes how the lanes of a warp copy the tile of a vector. Each lane copies 16 bytes at a time, and a
+    // warp copies several vectors at once.
     template <class Element> struct Share {
         static constexpr int piece = 16 / sizeof(Element), lanes = variables / piece, at_once = 32 / lanes;
         __device__ static int vector() { return threadIdx.x % 32 / lanes; }
@@ -282,7 +288,8 @@ class Ring {
         return static_cast<Real>(k == place_.l ? v_.box.lower_all : v_.box.upper_all);
     }
 
-    // Copies the caller's vectors element by element, if the tile extends past n or the vectors are not aligned.
+    // Copies the caller's vectors element by element. This is needed if the tile extends past the last variable or the
+    // vectors are not aligned.
     __device__ void copy_in_pieces(int64_t base) {
         for (int k = 0; k < place_.vectors; k++)
             for (int variable = threadIdx.x % 32; variable < variables; variable += 32) {
@@ -299,11 +306,12 @@ class Ring {
     const PanelRequest &panel_;
     const int whole_tiles_;
     unsigned char *const first_;
-    unsigned columns_to_, vectors_to_; // addresses of the lane's first copies in the first stage
-    const int size_, end_;             // bytes of one stage and of all stages
+    unsigned columns_to_, vectors_to_; // the addresses of the lane's first copies in the first stage
+    const int size_, end_;             // the number of bytes of one stage and of all stages
     int now_ = 0, ahead_ = 0;
-    unsigned zeros_[most_stages + 1] =
-        {}; // [0]: the tile that will be requested next, [1]: the latest request, [2]: the one before, ...
+    // These are bit masks of zero columns. Element 0 belongs to the tile that will be requested next, element 1 to the
+    // latest request, element 2 to the request before it, and so on.
+    unsigned zeros_[most_stages + 1] = {};
 };
 
 } // namespace cudaopt

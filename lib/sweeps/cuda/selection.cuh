@@ -1,5 +1,5 @@
-// The selection of marked items: a list of their indices in device memory, in ascending order, and their number on the
-// host.
+// Selection finds the items that have a mark. It writes the list of their indices to device memory, in ascending order,
+// and returns their number to the host.
 #pragma once
 
 #include <cub/device/device_select.cuh>
@@ -11,11 +11,12 @@ namespace cudaopt {
 
 class Selection {
   public:
-    // Texts for error messages: what selects, and the work of the stream up to the end of the selection.
+    // The arguments are texts for error messages. They name what selects, and the work of the stream up to the end of
+    // the selection.
     Selection(const char *what, const char *work) : what_(what), work_(work) {}
 
-    // Allocates memory for up to `count` items. It also selects from one item without a mark, because CUB's kernels are
-    // loaded by their first launch.
+    // Allocates memory for up to `count` items. It also performs one selection, because CUB's kernels are loaded by
+    // their first launch.
     void reserve(int64_t count, cudaStream_t stream) {
         count_.allocate(1);
         scratch_.allocate(static_cast<int64_t>(enqueue(nullptr, 0, count, nullptr, nullptr, stream)));
@@ -25,7 +26,8 @@ class Selection {
     }
     int64_t bytes() const { return scratch_.bytes(); }
 
-    // marks, list: device memory. Waits for the stream and returns the number of marked items.
+    // Selects the marked items, waits for the stream and returns their number. Both `marks` and `list` are in device
+    // memory.
     int64_t operator()(int64_t count, const unsigned char *marks, int64_t *list, cudaStream_t stream,
                        CancellationToken &cancellation) {
         enqueue(count, marks, list, stream);
@@ -34,11 +36,12 @@ class Selection {
     }
 
   private:
-    // Returns the number of bytes of scratch memory that the selection needs. If `scratch` is NULL, it does nothing
-    // else.
+    // Returns the number of bytes of scratch memory that the selection needs. If `scratch` is NULL, the function does
+    // nothing else.
     std::size_t enqueue(void *scratch, std::size_t bytes, int64_t count, const unsigned char *marks, int64_t *list,
                         cudaStream_t stream) {
-        cudaGetLastError(); // CUB would report an error that an earlier call has left
+        // This call clears an earlier error, which CUB would otherwise report.
+        cudaGetLastError();
         check(cub::DeviceSelect::Flagged(scratch, bytes, thrust::counting_iterator<int64_t>(0), marks, list,
                                          count_.get(), count, stream),
               what_);

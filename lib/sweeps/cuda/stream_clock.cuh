@@ -1,7 +1,7 @@
-// Measures the time on a stream between the first and the last command of each call. The events of a call are read two
-// calls later, when they are certainly complete. A failure of the timing does not fail a solve: the time of that call
-// is omitted, and an error of the stream's own work is reported by the next wait. The time of a call that gave up its
-// wait is omitted too.
+// StreamClock measures the time on a stream between the first and the last command of each call. The events of a call
+// are read two calls later, when they are certainly complete. If the timing of a call fails, or if the call stopped
+// waiting, its time is omitted, and the solve continues. An error of the stream's own work is reported by the next
+// wait.
 #pragma once
 
 #include "sweeps/cuda/support.cuh"
@@ -46,7 +46,7 @@ class StreamClock {
     }
 
     Call calls_[2];
-    bool begun_ = false; // the begin event of the current call is recorded
+    bool begun_ = false; // whether the begin event of the current call is recorded
     unsigned count_ = 0;
     double seconds_ = 0;
 };

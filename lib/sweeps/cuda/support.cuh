@@ -1,4 +1,5 @@
-// Exceptions for failures of the CUDA runtime, owners of its resources, and the host's waits for a stream.
+// This header defines exceptions for failures of the CUDA runtime, owners of its resources, and functions by which the
+// host waits for a stream.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,21 +17,23 @@ namespace cudaopt {
 
 inline void check(cudaError_t error, const char *what) {
     if (error == cudaSuccess) return;
-    cudaGetLastError(); // clears the error; a sticky error is reported again by the next call
+    // This call clears the error. A sticky error is reported again by the next call of the runtime.
+    cudaGetLastError();
     char text[256];
     std::snprintf(text, sizeof text, "CUDA failed in %s: %s (%s)", what, cudaGetErrorString(error),
                   cudaGetErrorName(error));
     throw BackendFailure(error == cudaErrorMemoryAllocation ? CUDA_OPT_OUT_OF_MEMORY : CUDA_OPT_CUDA_FAILURE, text);
 }
 
-// Makes a device current during its lifetime.
+// OnDevice makes a device current during its lifetime.
 class OnDevice {
   public:
     explicit OnDevice(int device) { check(enter(device), "the choice of the handle's device"); }
-    // For destructors, and for operations whose failure does not matter.
+    // This constructor ignores errors. It serves destructors, and operations whose failure does not matter.
     OnDevice(int device, std::nothrow_t) noexcept { static_cast<void>(enter(device)); }
     ~OnDevice() {
-        if (changed_) cudaSetDevice(before_); // a failure to restore the device cannot be handled
+        // If the previous device cannot be restored, nothing can be done.
+        if (changed_) cudaSetDevice(before_);
     }
     OnDevice(const OnDevice &) = delete;
     OnDevice &operator=(const OnDevice &) = delete;
@@ -50,7 +53,7 @@ class OnDevice {
 
 enum class Lives { on_device, on_host_mapped };
 
-// An array in device memory, or in pinned host memory that the device can write.
+// CudaArray is an array in device memory, or in pinned host memory that the device can write.
 template <class T, Lives where> class CudaArray {
   public:
     CudaArray() = default;
@@ -73,7 +76,8 @@ template <class T, Lives where> class CudaArray {
         data_ = static_cast<T *>(memory);
         bytes_ = bytes;
     }
-    void release() { // also called by the destructor, which cannot report errors
+    // The destructor calls this function too, and therefore it cannot report errors.
+    void release() {
         if (data_) static_cast<void>(where == Lives::on_device ? cudaFree(data_) : cudaFreeHost(data_));
         data_ = nullptr;
         bytes_ = 0;
@@ -90,7 +94,8 @@ template <class T, Lives where> class CudaArray {
 class CudaEvent {
   public:
     CudaEvent() { check(cudaEventCreate(&event_), "cudaEventCreate"); }
-    ~CudaEvent() { cudaEventDestroy(event_); } // a destructor cannot report errors
+    // The destructor cannot report errors.
+    ~CudaEvent() { cudaEventDestroy(event_); }
     CudaEvent(const CudaEvent &) = delete;
     CudaEvent &operator=(const CudaEvent &) = delete;
     cudaEvent_t get() const { return event_; }
@@ -99,16 +104,16 @@ class CudaEvent {
     cudaEvent_t event_ = nullptr;
 };
 
-// Waits until all work of the stream is done, or throws Interrupted. cudaStreamSynchronize() is not used, because its
-// wait cannot be interrupted.
+// Waits until all work of the stream is done, or throws Interrupted. The function cudaStreamSynchronize() is not used,
+// because its wait cannot be interrupted.
 inline void wait_for_stream(cudaStream_t stream, CancellationToken &cancellation, const char *what) {
     cudaError_t state = cudaErrorNotReady;
     while ((state = cudaStreamQuery(stream)) == cudaErrorNotReady) cancellation.check();
     check(state, what);
 }
 
-// Polls until arrived() returns true. If a kernel of the library or of the caller fails, the reply never arrives, so
-// the stream is queried once per 65536 polls. A reply that arrives after Interrupted was thrown is ignored, because its
+// Polls until arrived() returns true. If a kernel of the library or of the caller fails, the reply never arrives. The
+// stream is therefore queried once per 65536 polls. If Interrupted is thrown, a later reply is ignored, because its
 // ticket is no longer current.
 template <class Arrived> void wait_until(cudaStream_t stream, CancellationToken &cancellation, const Arrived &arrived) {
     for (unsigned spins = 1; !arrived(); spins++) {

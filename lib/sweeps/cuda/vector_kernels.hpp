@@ -1,5 +1,5 @@
-// The kernels that do not depend on the history precision. They are compiled once for each precision
-// of x (vector_kernels.cu) rather than once for each backend.
+// This header declares the kernels that do not depend on the history precision. They are compiled once for each
+// precision of x (vector_kernels.cu) rather than once for each backend.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,17 +9,17 @@
 
 namespace cudaopt {
 
-// Measures x or the projected gradient, so that one kernel serves both.
+// MeasureVector computes the norm of x or of the projected gradient, so that one kernel serves both.
 template <class Real> struct MeasureVector {
     MeasureProjectedGradient<Real> projected;
-    bool of_x; // measure projected.x
+    bool of_x; // whether to measure x, which is projected.x
     CUDA_OPT_HD void operator()(int64_t i, ScaledSquares &record) const {
         if (of_x) MeasureX<Real>{projected.x}(i, record);
         else projected(i, record);
     }
 };
 
-// Projects x into the box or restores an iterate: applies the rule whose output array is not NULL.
+// WriteVector projects x onto the box or restores an iterate. It applies the rule whose output array is not NULL.
 template <class Real> struct WriteVector {
     MoveIntoBox<Real> move_into_box{};
     Restore<Real> restore{};
@@ -29,10 +29,11 @@ template <class Real> struct WriteVector {
     }
 };
 
-// The functions launch a kernel as map_cuda(), map_reduce_cuda() and map_pieces_cuda() do, and return the status of the
-// launch.
+// These functions launch a kernel as map_cuda(), map_reduce_cuda() and map_pieces_cuda() do. They return the status of
+// the launch.
 template <class Real> struct VectorKernels {
-    static void load(); // onto the current device
+    // Loads the kernels onto the current device.
+    static void load();
     static cudaError_t map(int64_t n, const MoveIntoBox<Real> &rule, cudaStream_t stream);
     static cudaError_t map(int64_t n, const Restore<Real> &rule, cudaStream_t stream);
     static cudaError_t reduce(int64_t n, const CheckStart<Real> &rule, StartRecord *to, void *scratch,

@@ -1,5 +1,5 @@
-// The resources of a CUDA backend that the first call of a handle allocates. The constructor allocates all of them or
-// throws.
+// CudaWorkspace contains the resources of a CUDA backend that the first call of a handle allocates. The constructor
+// allocates all of them or throws.
 #pragma once
 
 #include <cstring>
@@ -12,7 +12,8 @@
 
 namespace cudaopt {
 
-struct FromDevice { // written by kernels, read by the host
+// Kernels write this struct, and the host reads it.
+struct FromDevice {
     unsigned flag;
     unsigned long long crossed;
     alignas(8) unsigned char record[sizeof(StartRecord)];
@@ -21,7 +22,8 @@ struct FromDevice { // written by kernels, read by the host
 template <class Real, class History> struct CudaWorkspace {
     static constexpr int read_capacity = 64;
 
-    // pitch: elements per vector; columns: of the widest panel
+    // The argument `pitch` is the number of elements per vector, and `columns` is the number of columns of the widest
+    // panel.
     CudaWorkspace(int64_t pitch, int m, int columns, int64_t partial_sums, int direction_records, int numbers_posted,
                   cudaStream_t stream) {
         vectors.allocate(WorkVectors<Real, History>::bytes(m, pitch));
@@ -42,7 +44,7 @@ template <class Real, class History> struct CudaWorkspace {
         numbers.resize(numbers_posted);
         std::memset(static_cast<void *>(from_device.get()), 0, from_device.bytes());
         std::memset(static_cast<void *>(posted.get()), 0, posted.bytes());
-        // Tiles extend past n, and the elements there must be 0.
+        // Tiles extend past n, and their elements there must be 0.
         check(cudaMemsetAsync(vectors.get(), 0, vectors.bytes(), stream), "cudaMemsetAsync");
         check(cudaMemsetAsync(scratch.get(), 0, scratch.bytes(), stream), "cudaMemsetAsync");
     }
@@ -56,7 +58,7 @@ template <class Real, class History> struct CudaWorkspace {
     CudaArray<double, Lives::on_device> partials, coefficients;
     CudaArray<DirectionRecord, Lives::on_device> directions;
     CudaArray<unsigned char, Lives::on_device> scratch;
-    // number of blocks that have arrived; number of variables that have been sent
+    // These are the number of blocks that have arrived and the number of variables that have been sent.
     CudaArray<unsigned long long, Lives::on_device> counters;
     CudaArray<FromDevice, Lives::on_host_mapped> from_device;
     CudaArray<double, Lives::on_host_mapped> staged_coefficients;
@@ -64,7 +66,7 @@ template <class Real, class History> struct CudaWorkspace {
     CudaArray<Real, Lives::on_host_mapped> read_buffer;
     PrefetchedVariables sent;
     FoundVariables found;
-    std::vector<double> numbers; // as posted by the device
+    std::vector<double> numbers; // the numbers that the device has written to host memory
     StreamClock clock;
 };
 

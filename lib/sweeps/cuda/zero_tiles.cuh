@@ -1,11 +1,11 @@
-// A bitmap of the tiles of the stored columns that contain only zeros, so that kernels need not read them. d_i is 0 if
-// variable i is active. y_i is 0 too if g_i depends only on variables that do not move, as in problems in which a
-// gradient component depends only on neighbouring variables. A tile that is not read counts as zeros, so that the sums
-// are bitwise the same.
+// ZeroTiles is a bitmap of zero tiles, which are tiles of the stored columns that contain only zeros. Kernels need not
+// read them. If variable i is active, d_i is 0. In addition, y_i is 0 if g_i depends only on variables that do not
+// move. This occurs in problems in which a gradient component depends only on neighbouring variables. A tile that is
+// not read counts as zeros, so that the sums are bitwise the same.
 //
-// The bitmap has 8 bytes per tile of sweep 1. Sweep 2 and, if g_base has its own vector, sweep 1 update it when they
-// store d and y, as long as enough variables are active to save time. Any other store to a column invalidates the
-// bitmap.
+// The bitmap has 8 bytes per tile of sweep 1. It is updated as long as enough variables are active to save time. Sweep
+// 2 updates it when it stores d and y, and so does sweep 1 if g_base has its own vector. Any other store to a column
+// invalidates the bitmap.
 #pragma once
 
 #include "lbfgsb/requests.hpp"
@@ -13,9 +13,10 @@
 
 namespace cudaopt {
 
-// The bits of one tile: of[0] has one for each slot of Y, of[1] one for each slot of S. A set bit means that the column
-// is known to be 0 in the tile. The bits are indexed by slot because a column changes its place in the panel from one
-// iteration to the next. Slot k has bit m - k, so that the bits are in the cyclic order of the pairs' ages.
+// ZeroColumns contains the bits of one tile. Word of[0] has one bit for each slot of Y, and of[1] has one for each slot
+// of S. A set bit means that the column is known to be 0 in the tile. The bits are indexed by slot, because the
+// position of a column in the panel changes from one iteration to the next. Slot k has bit m - k, so that the bits are
+// in the cyclic order of the pairs' ages.
 struct alignas(8) ZeroColumns {
     unsigned of[2] = {0, 0};
 };
@@ -23,14 +24,18 @@ constexpr int zeros_of_y = 0, zeros_of_s = 1;
 
 class ZeroTiles {
   public:
-    static constexpr int most_pairs = 29;       // the m + 1 slots need 30 bits
-    static constexpr unsigned marks = 3u << 30; // bits for the use of Ring, never stored in the bitmap
-    // Tracking starts when a quarter of the variables are active, and stops when fewer than an eighth are: it then
-    // saves little and costs some instructions per tile.
+    // The limit is 29 pairs, because the m + 1 slots then need 30 bits.
+    static constexpr int most_pairs = 29;
+    // These two bits are used by Ring and are never stored in the bitmap.
+    static constexpr unsigned marks = 3u << 30;
+    // Returns whether zero tiles should be tracked. Tracking starts when a quarter of the variables are active. It
+    // stops when fewer than an eighth are active, because it then saves little and costs some instructions per tile.
     static bool pay(bool before, double free, double n) { return n - free >= (before ? n / 8 : n / 4); }
 
-    ZeroTiles() = default; // zero tiles are not tracked
-    // Tracks zero tiles for m <= most_pairs pairs in `bytes` of device memory. forget() must be called first.
+    // The default constructor means that zero tiles are not tracked.
+    ZeroTiles() = default;
+    // This constructor starts the tracking of zero tiles for m <= most_pairs pairs, in `bytes` bytes of device memory.
+    // The function forget() must be called first.
     ZeroTiles(ZeroColumns *tiles, int64_t bytes, int m) : tiles_(tiles), bytes_(bytes), m_(m) {}
 
     void forget(cudaStream_t stream) const {
@@ -40,7 +45,7 @@ class ZeroTiles {
     CUDA_OPT_HD bool are_kept() const { return tiles_ != nullptr; }
     __device__ unsigned slots(int64_t tile, int which) const { return tiles_[tile].of[which]; }
     __device__ ZeroColumns columns(int64_t tile) const { return tiles_[tile]; }
-    // Returns the bits in the order of the panel: bit k is that of the pair of age k. All bits behind them are 0.
+    // Returns the bits in the order of the panel, where bit k belongs to the pair of age k. All higher bits are 0.
     __device__ unsigned by_age(unsigned slots, const PanelRequest &panel) const {
         const int newest = m_ - panel.newest_slot;
         return (slots >> newest | slots << (m_ + 1 - newest)) & ((1u << panel.pairs) - 1);
@@ -50,8 +55,8 @@ class ZeroTiles {
     }
     // Prefetches the bits of a tile that will be needed soon.
     __device__ void look_ahead(int64_t tile) const { asm volatile("prefetch.global.L1 [%0];" ::"l"(tiles_ + tile)); }
-    // Records whether the column in `slot` is 0 in a tile. One lane calls it after a vote of all lanes of the tile.
-    // slots: the bits so far, which usually do not change and are then not stored.
+    // Records whether the column in `slot` is 0 in a tile. After a vote of all lanes of the tile, one lane calls this
+    // function. The argument `slots` contains the bits so far. They usually do not change, and then nothing is stored.
     __device__ void note(int64_t tile, int which, unsigned slots, int slot, bool zero) const {
         const unsigned now = noted(slots, slot, zero);
         if (now != slots) tiles_[tile].of[which] = now;
