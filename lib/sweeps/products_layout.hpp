@@ -1,7 +1,7 @@
 // ProductsLayout describes how the results of the inner products (sweep 1) are stored in one array of doubles. A single
 // loop can then join two sets of results. The array begins with the sums over single variables, the products over the
-// free variables and the products over all variables. If requested, the products of the older steps follow. The last
-// two elements are not sums, but a maximum and a minimum.
+// free variables and the products over all variables. If requested, the products of the s columns of the older pairs
+// follow. The last two elements are not sums, but a maximum and a minimum.
 #pragma once
 
 #include <algorithm>

@@ -2,10 +2,10 @@
 // bfloat16. Each instruction processes sixteen variables. A product of two bfloat16 numbers is exact in single
 // precision, and a sum of a few products is almost exact. Such sums are then added in double precision.
 //
-// The multiplied columns are y_new, s_new, three parts of g, y_1old, s_1old, and so on with older pairs. The gradient g
-// is rounded to single precision, whose significand of 24 bits is split exactly into three bfloat16 numbers. Columns
-// are grouped in octets of eight, and all leading columns of the panel are in the first octet. The displacement z is 0
-// and omitted.
+// The multiplied columns are y and s of the newest pair, three parts of the gradient g, and y and s of the older pairs.
+// The gradient is rounded to single precision, whose significand of 24 bits is split exactly into three bfloat16
+// numbers. Columns are grouped in octets of eight. The first octet contains all columns whose products over all
+// variables are needed. The displacement z is 0 and therefore omitted.
 #pragma once
 
 #include "sweeps/cuda/ring.cuh"

@@ -6,17 +6,19 @@
 
 namespace cudaopt {
 
-// CrossedHead describes a variable that is sent: its breakpoint, index, gradient and displacement to the bound.
+// CrossedHead describes a variable that is sent to the host: its breakpoint, index, gradient and displacement to the
+// bound.
 struct CrossedHead {
     double t;
     int64_t index;
     double g, z;
 };
 
-// CrossedVariables is host memory for crossed_capacity variables in any order. It contains an array of breakpoints and
-// one record per variable with the index and the variable's row of the panel, including g and z. Records begin at
-// multiples of 128 bytes, because the bus transfers such a block as one packet. The counter *count is in device memory
-// and contains the number of variables that have been sent.
+// CrossedVariables is host memory for the variables that the device sends, at most crossed_capacity and in any order.
+// It contains an array of breakpoints and one record per variable. A record contains the index of the variable, its
+// elements of the columns y and s, its gradient g and its displacement z. Records begin at multiples of 128 bytes,
+// because the bus transfers such a block as one packet. The counter *count in device memory is the number of variables
+// that have been sent.
 struct CrossedVariables {
     double *t, *records;
     unsigned long long *count;
@@ -58,7 +60,7 @@ __device__ void send_variables(bool inside, const CrossedHead &head, int columns
 // SendAhead describes which variables sweep 1 sends before the host requests them: those with breakpoints up to an
 // estimate. In most iterations, the host then has the variables for its Cauchy search as soon as it has the sums.
 struct SendAhead {
-    // Variables with breakpoints up to this value are sent; if it is 0, none are sent.
+    // Sweep 1 sends the variables with breakpoints up to this value to the host. If it is 0, none are sent.
     double below;
     float reach; // at least `below`
     CrossedVariables to;

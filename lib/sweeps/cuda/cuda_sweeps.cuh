@@ -1,5 +1,6 @@
 // CudaSweeps is the CUDA backend. It executes the sweeps as kernels on one stream. The host waits once per iteration
-// for the sums of sweep 1. It polls host memory until all numbers have arrived with the ticket of the request.
+// for the sums of sweep 1 (the inner products). Each request has a number, called its ticket. The host polls its memory
+// until all sums have arrived with this ticket.
 #pragma once
 
 #include <algorithm>
@@ -236,8 +237,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         const ProductsLayout layout(panel::columns(request.pairs), request.older_steps);
         held_->sent.invalidate();
         y_stored_ = v_.apart && request.fresh && request.pairs > 0 ? request.newest_slot : -1;
-        // A Cauchy search follows only if the threshold is 0. With the caller's diagonal, the products must also be
-        // weighted, because the products at a trial point are not.
+        // A Cauchy search follows only if the threshold is 0. If the caller supplies a diagonal, the products must also
+        // be weighted by it, because the products at a trial point are not weighted.
         const bool searched = request.threshold == 0 && (request.weighted || !callers_diagonal_);
         const auto ahead = [&] {
             return held_->sent.ahead(searched && sends_ahead(kind_of(request)), variables_sent());
@@ -326,7 +327,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         const OnDevice on(device_);
         const int columns = panel::columns(request.pairs);
         PrefetchedVariables &sent = held_->sent;
-        // The kernel overwrites the variables in host memory that sweep 1 has sent.
+        // The kernel overwrites the variables that sweep 1 has sent to host memory.
         sent.invalidate();
         FromDevice *const found = held_->from_device.get();
         check(launch(find_crossed<Real, History>, blocks_for(n_), products_threads, 0, stream_, v_, request, lo, hi,

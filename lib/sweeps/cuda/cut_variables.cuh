@@ -20,7 +20,7 @@ class CutVariables final : public SubtreeSums {
     bool f_of_segments() const { return f_of_segments_; }
 
     // Stores the address of the numbers that the device has written to host memory; they are not copied. Returns the
-    // address of the numbers that follow those of the subtrees.
+    // address of the first number after the sums of all subtrees.
     const double *look_at(const double *numbers, const ProductsLayout &layout) {
         layout_ = layout;
         numbers_ = numbers;
@@ -35,8 +35,8 @@ class CutVariables final : public SubtreeSums {
     // Returns memory for the sums of squares of the parts of all segments, in the order in which the kernel stores
     // them.
     ScaledSquares *squares() { return squares_.data(); }
-    // Joins the sums of squares of the parts of each segment, and then those of the segments of each subtree. Returns
-    // the result of the first subtree.
+    // Joins the sums of squares of the parts of each segment, and then the sums of the segments of each subtree.
+    // Returns the result of the first subtree.
     ScaledSquares join_squares() {
         for (std::size_t k = segments_.count(); k < squares_.size(); k++)
             squares_[k % segments_.count()].join(squares_[k]);

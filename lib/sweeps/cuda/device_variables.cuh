@@ -58,8 +58,8 @@ __device__ inline void load2(const bfloat16 *from, double (&to)[2]) {
     to[0] = __uint_as_float(both << 16), to[1] = __uint_as_float(both & 0xffff0000u);
 }
 
-// All code that scales a variable uses this function. A variable that is sent in advance is thus bitwise equal to the
-// same variable when the host requests it later.
+// All code that scales a variable uses this function. Sweep 1 may send a variable to the host before the host requests
+// it. The variable is then bitwise equal to the one that the host would receive on request.
 __device__ inline panel::Scaling scaling_of(double h) {
     const double inverse_root = rsqrt(h);
     return {h * inverse_root, inverse_root};
@@ -145,16 +145,17 @@ __device__ inline float larger_size(float a, float b) {
     return __uint_as_float(max(__float_as_uint(fabsf(a)), __float_as_uint(b)));
 }
 
-// InnerProducts is the kind of a request to sweep 1. Each kind has its own kernels, which do not contain what only
-// other kinds need. A difference that costs only a branch is decided at run time. The exception is `bounded`, the most
-// frequent kind. A zero tile is a tile of a column that contains only zeros.
+// InnerProducts is the kind of a request to sweep 1, which computes inner products. Each kind has its own kernels,
+// which do not contain what only other kinds need. A difference that costs only a branch is decided at run time. The
+// exception is `bounded`, the most frequent kind. A zero tile is a tile of a column that contains only zeros, and a
+// kernel can skip it.
 enum class InnerProducts {
     unbounded,   // no products over the free variables; if there are arrays of bounds, all bounds are infinite
     bounded,     // threshold = 0: a variable is free unless it is active; zero tiles are not tracked
     many_active, // threshold = 0, and zero tiles are tracked
     general,     // any threshold: free if breakpoint > threshold; all free if threshold < 0; zero tiles may be tracked
-    metric,      // with a diagonal, weighted or not, and threshold >= 0; zero tiles may be tracked
-    new_diagonal // like the previous kind, and with the products of the older steps over all variables
+    metric,      // with a diagonal, even if products are not weighted by it; threshold >= 0; zero tiles may be tracked
+    new_diagonal // like the previous kind, and with the products of the older s columns over all variables
 };
 constexpr bool in_metric(InnerProducts kind) {
     return kind == InnerProducts::metric || kind == InnerProducts::new_diagonal;
@@ -166,8 +167,8 @@ template <class Real, class History> constexpr bool looks_for_zeros(InnerProduct
            (kind == InnerProducts::metric && std::is_same_v<Real, History>);
 }
 constexpr bool over_free_variables(InnerProducts kind) { return kind != InnerProducts::unbounded; }
-// Returns whether kernels of this kind send variables that the Cauchy search may need in advance, if the threshold is
-// 0.
+// Returns whether kernels of this kind send the variables that the Cauchy search may need before the host requests
+// them. They do so only if the threshold is 0.
 constexpr bool sends_ahead(InnerProducts kind) {
     return kind == InnerProducts::bounded || kind == InnerProducts::many_active || kind == InnerProducts::general ||
            in_metric(kind);
@@ -188,13 +189,14 @@ template <InnerProducts kind> __device__ bool crosses(double threshold) {
 // and conversions to double have a low throughput on the device. Past the last variable, x = g = l = u = 0 and h = 1,
 // so that these elements add nothing to a sum.
 template <class Real, int variables> struct VariablesAhead {
-    // If the products are not weighted, the weights h are 1 or not used.
+    // If the inner products are not weighted by the diagonal, the weights h are 1 or not used.
     alignas(variables * sizeof(Real)) Real x[variables], g[variables], l[variables], u[variables], h[variables];
 };
 
-// Adds the sums that a diagonal initial Hessian requires. For the newest pair, the sums of h y^2 and d^2 / h and those
-// of y^2 and d^2 are needed. Weighted inner products contain the former, and this function adds the latter. Otherwise
-// the function adds the former. It also counts the weights h that are not both positive and finite.
+// Adds the sums that a diagonal initial Hessian requires. The sums of h y^2 and d^2 / h of the newest pair are needed,
+// and also those of y^2 and d^2. If the inner products are weighted by h, they contain the first two sums, and this
+// function adds y^2 and d^2. Otherwise it adds h y^2 and d^2 / h. It also counts the weights h that are not both
+// positive and finite.
 template <class Real>
 __device__ void add_weighted_sums(double h, double y, double d, bool weighted, LaneSums<Real> &sums) {
     const double other = weighted ? 1 : h;

@@ -28,8 +28,9 @@ constexpr int pairs_at_once = std::is_same_v<Real, History>               ? 3
                               : sizeof(Real) == 8 && sizeof(History) == 2 ? 8
                                                                           : 6;
 
-// Returns a g + w'q for one variable, where w is the variable's row of the columns of Y and S. The arguments from_y and
-// from_s are the parts of w'q from Y and from S. In a weighted panel, a g + from_y is multiplied by the weight h.
+// Returns the displacement a g + w'q of one variable, where w is the variable's row of the columns of Y and S. The
+// arguments from_y and from_s are the parts of w'q from Y and from S. If the columns are weighted by a diagonal, a g +
+// from_y is multiplied by the weight h.
 __device__ inline double subspace_move(const DirectionRequest &request, double h, double g, double from_y,
                                        double from_s) {
     const double in_h = request.gradient_coefficient * g + from_y;
@@ -68,7 +69,7 @@ __device__ void subspace_move(const DeviceVectors<Real, History> &v, const Direc
         for (int e = 0; e < at_once; e++)
             if (age + e < p.pairs) {
                 const double q_y = q[panel::y_column(age + e)], q_s = q[panel::s_column(age + e)];
-                // If the pair is fresh, this column still contains g_base instead of y.
+                // If y of the newest pair has not been stored yet (fresh), this column still contains g_base.
                 const bool fresh = !v.apart && e == 0 && age == 0 && p.fresh;
 #pragma unroll
                 for (int k = 0; k < variables; k++) {

@@ -1,7 +1,7 @@
 // This header implements sweep 1 on the GPU, which computes inner products of the columns of the panel. The panel
-// contains the stored vectors y and s, the gradient g and the displacement z. One traversal computes sums over single
-// variables and the Gram matrix of the panel over the free variables. It also computes the products of the leading
-// columns with all columns over all variables.
+// consists of the stored vectors y and s, the gradient g and the displacement z. One traversal computes sums over
+// single variables and the Gram matrix of the panel over the free variables. It also computes the products of the
+// leading columns (y and s of the newest pair, g and z) with all columns over all variables.
 //
 // Each warp processes tiles of 32 or 64 variables, which a pipeline copies to shared memory (ring.cuh). Each lane
 // classifies one or two variables of a tile as free or active (variables_of_lane). The kernel below loads the tiles and

@@ -81,7 +81,7 @@ __device__ void fragment(const History *column, int j, const PanelRequest &reque
                          const OwnVariable<Real> &own, double (&to)[4]) {
     if (column) load4(column + base + at, to);
     else to[0] = to[1] = to[2] = to[3] = 0;
-    // The first block contains the leading columns of the panel.
+    // The first block contains the leading columns of the panel: y and s of the newest pair, g and z.
     if (j / column_block == 0) {
 #pragma unroll
         for (int e = 0; e < 4; e++) {
@@ -118,9 +118,9 @@ struct TileVariables {
     int block[2];
     bool over_all[2], wanted[2];
 };
-// The kind of a tile states for which of its blocks products over all variables are needed. These are only the first
-// block of the panel, which has the leading columns (leading), no block (other), or all blocks for a new diagonal
-// (all).
+// TileKind states for which column blocks of a tile the products over all variables are needed. With `leading`, they
+// are needed for the first block only, which contains y and s of the newest pair, g and z. With `other`, they are
+// needed for no block. With `all`, they are needed for all blocks, because the diagonal initial Hessian is new.
 enum class TileKind { leading, other, all };
 constexpr int pairs_of_tile(TileKind kind) {
     return kind == TileKind::all ? tile_blocks : kind == TileKind::leading ? tile_blocks / 2 + 1 : tile_blocks / 2;

@@ -32,9 +32,10 @@ constexpr int lane_size(InnerProducts kind, int blocks) {
 // Returns the largest number of stored columns of a panel that is multiplied as this number of blocks of columns.
 constexpr int most_stored(int blocks, InnerProducts kind) { return 2 * PanelsOfBlocks(blocks, kind).most_pairs; }
 
-// WeightedVariables processes the diagonal at the variables of a lane, whose weights have been loaded to at.h. The
-// function look_at() updates the diagonal and adds the sums for the newest pair. It also stores the scale factors
-// sqrt(h) and 1 / sqrt(h) in shared memory for all lanes. If the products are not weighted, it sets at.h to 1.
+// WeightedVariables processes the diagonal initial Hessian at the variables of a lane, whose weights h have been loaded
+// to at.h. The function look_at() updates the weights and adds the sums for the newest pair. It also stores the scale
+// factors sqrt(h) and 1 / sqrt(h) in shared memory for all lanes. If the inner products are not weighted, it sets at.h
+// to 1.
 template <class Real, class History> struct WeightedVariables {
     const DeviceVectors<Real, History> &v;
     const ProductsRequest &request;
@@ -114,7 +115,7 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
         }
     }
 
-    // Processes the diagonal at the lane's variables. The kernel calls this function only for products with a diagonal.
+    // Processes the weights of the lane's variables. The kernel calls this function only if there is a diagonal.
     __device__ void weigh(const DeviceVectors<Real, History> &v, const ProductsRequest &request,
                           const StageLayout<Real, History> &place, unsigned char *stage, int tile,
                           VariablesAhead<Real, lane_variables> &at, LaneSums<Real> &sums) const {
@@ -188,9 +189,10 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
                         over_part[b][e] = taken ? w[b][e] : 0.0;
                     }
                 }
-                // Some products are 0 and can be omitted in wide panels. If no variable of an octet is free, only the
-                // blocks with second appearances of columns are needed. If all variables of an octet are free, the
-                // older steps of a new diagonal are not needed.
+                // Some products are 0 and can be omitted if there are many columns. If no variable of an octet (eight
+                // variables) is free, only the blocks with second appearances of columns are needed
+                // (lane_products.cuh). If all variables of an octet are free, the older s columns, which a new diagonal
+                // requires, are not needed.
                 constexpr int second_from = new_diagonal ? panels.second_from() : blocks - 1;
                 const unsigned octet_bits = ((1u << (8 / lane_variables)) - 1) << octet * 8 / lane_variables;
                 if (blocks > 2 && (any_free & octet_bits) == 0 && columns_ >= second_from * column_block)

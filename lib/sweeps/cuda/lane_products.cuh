@@ -7,13 +7,13 @@
 
 namespace cudaopt {
 
-// Returns the number of columns that the kernel multiplies. If products over the free variables are requested, the
-// leading columns of the panel appear a second time after all columns. Products with the first appearance of a column
-// are sums over the free variables, and products with its second appearance are sums over all variables. A panel of one
-// block of columns needs no second appearance, because one instruction multiplies its free variables and all its
-// variables. With a new diagonal, the products of the older steps over all variables are also needed. These steps
-// appear last and are multiplied over the variables that are not free. Many octets (groups of eight variables) have no
-// such variables.
+// Returns the number of columns that the kernel multiplies. Usually, products over the free variables are requested.
+// The leading columns (y and s of the newest pair, g and z) then appear a second time, after all columns. Products with
+// the first appearance of a column are sums over the free variables, and products with its second appearance are sums
+// over all variables. If there is only one block of columns, no second appearance is needed. One instruction then
+// multiplies both its free variables and all its variables. A new diagonal also requires the products of the older s
+// columns over all variables. These columns appear last and are multiplied over the variables that are not free. Many
+// octets (groups of eight variables) have no such variables.
 constexpr int multiplied_columns(int columns, InnerProducts kind) {
     if (!over_free_variables(kind) || columns <= column_block) return columns;
     return columns + panel::leading + (kind == InnerProducts::new_diagonal ? panel::older(panel::pairs(columns)) : 0);
@@ -154,7 +154,8 @@ template <int blocks, InnerProducts kind> struct LaneProducts {
         }
     }
     // These functions return the index of a product. The function place_over_free() is for columns i <= j over the free
-    // variables. The function place_over_all() is for leading column i and column j over all variables.
+    // variables. The function place_over_all() is for all variables, where column i is y or s of the newest pair, g or
+    // z.
     __device__ static int place_over_free(int i, int j) { return place(i, j); }
     __device__ static int place_over_all(int i, int j, int columns) {
         return one_tile ? (column_block + i) * column_block + j : free_gram ? place(j, columns + i) : place(j, i);

@@ -26,10 +26,10 @@ struct WarpTiles {
     }
 };
 
-// Loads the lane's variables of a tile, except the weights h. If the newest pair is fresh, the function also computes
-// y_new = g - g_base, rounded to the history precision, and writes it to the stage. If g_base has its own vector, y_new
-// is also stored in global memory, so that sweep 2 reads y_new instead of g_base. The function store_kept() keeps part
-// of it in the L2 cache. Returns whether y_new has an element that is not 0.
+// Loads the lane's variables of a tile, except the weights h. If y of the newest pair has not been stored yet (fresh),
+// the function also computes y_new = g - g_base, rounded to the history precision, and writes it to the stage. If
+// g_base has its own vector, y_new is also stored in global memory, so that sweep 2 reads y_new instead of g_base. The
+// function store_kept() keeps part of it in the L2 cache. Returns whether y_new has an element that is not 0.
 template <bool bounds, class Real, class History, int variables>
 __device__ bool load_own_variables(const StageLayout<Real, History> &place, unsigned char *stage,
                                    const PanelRequest &request, int tile, [[maybe_unused]] const History *newest_y,

@@ -14,9 +14,9 @@ __device__ void post(Posted *to, double value, unsigned ticket) {
                  : "memory");
 }
 
-// Writes the numbers of a block to host memory. Each warp has a number. Lane 0 of each warp holds the number whose
-// index is that of the warp in the grid. Only the first `count` numbers are written. One warp writes all numbers of the
-// block, so that they cross the bus together. The last number is the number of variables that were sent in advance. All
+// Writes the numbers of a block to host memory. Each warp has one of them: lane 0 holds the number whose index is that
+// of the warp in the grid. Only the first `count` numbers are written. One warp writes all numbers of the block, so
+// that they cross the bus together. The last number is the number of variables that sweep 1 has sent to the host. All
 // threads must call the function.
 __device__ void post_numbers(Posted *to, double v, int count, unsigned ticket) {
     __shared__ double of_block[products_warps];
@@ -24,7 +24,7 @@ __device__ void post_numbers(Posted *to, double v, int count, unsigned ticket) {
     __syncthreads();
     const int place = blockIdx.x * products_warps + threadIdx.x;
     if (threadIdx.x >= products_warps || place >= count) return;
-    // The fence makes the variables that were sent visible to the host before their number.
+    // The fence ensures that the host sees the variables that sweep 1 has sent before it sees their number.
     if (place == count - 1 && of_block[threadIdx.x] > 0) __threadfence_system();
     post(to + place, of_block[threadIdx.x], ticket);
 }

@@ -14,13 +14,14 @@
 namespace cudaopt {
 
 // Posted is a number that the device writes to host memory. It is divided into two halves, and each half is in a 64-bit
-// word that also contains the ticket of the request. A word is written and read as a whole, so that the tickets show
-// that both halves have arrived. Neither a fence nor a flag is needed.
+// word that also contains the ticket, which is the number of the request. A word is written and read as a whole, so
+// that the tickets show that both halves have arrived. Neither a fence nor a flag is needed.
 struct alignas(16) Posted {
-    // The ticket is in the upper 32 bits of each word.
+    // The number of the request (ticket) is in the upper 32 bits of each word.
     volatile uint64_t low, high;
 
-    // Returns whether the number with this ticket has arrived. If it has, it is stored in `number`.
+    // Returns whether this number has arrived for the request with the given ticket. If it has, it is stored in
+    // `number`.
     bool arrived(unsigned ticket, double &number) const {
         const uint64_t low_word = low, high_word = high;
         if (low_word >> 32 != ticket || high_word >> 32 != ticket) return false;
@@ -30,8 +31,9 @@ struct alignas(16) Posted {
     }
 };
 
-// These are the numbers that the host receives: the inner products, f, the sums of the latest direction, and the number
-// of variables that were sent in advance.
+// The host receives the inner products, f, the sums of the latest direction, and the number of variables that sweep 1
+// has sent to the host. The function posted_numbers() returns how many numbers this is, and direction_numbers is the
+// number of sums of a direction.
 constexpr int direction_numbers = 3;
 static_assert(sizeof(DirectionRecord) == direction_numbers * sizeof(double), "a record is slope, d_squared, projected");
 constexpr int posted_numbers(const ProductsLayout &layout) { return layout.size + 1 + direction_numbers + 1; }
@@ -49,9 +51,9 @@ struct OwnSubtrees {
     }
 };
 
-// Returns the number of values per subtree. These are the inner products, the sums of the latest direction and, if it
-// is given per segment, f. After the values of all subtrees, f and the number of variables that were sent in advance
-// follow.
+// These functions return the number of values that the host receives per subtree, and in total. A subtree has the inner
+// products, the sums of the latest direction and, if it is given per segment, f. The values of the subtrees are
+// followed by f and the number of variables that sweep 1 has sent to the host.
 constexpr int numbers_of_subtree(const ProductsLayout &layout) { return layout.size + direction_numbers + 1; }
 constexpr int posted_numbers(const ProductsLayout &layout, int subtrees) {
     return subtrees * numbers_of_subtree(layout) + 2;
@@ -65,8 +67,8 @@ struct NumbersOfBlocks {
     const double *f;
     int blocks, direction_blocks;
 };
-// NumbersPosted is the output of the kernels. They also reset *sent, the number of variables that were sent in advance,
-// to 0.
+// NumbersPosted is the output of the kernels. They also reset *sent, the number of variables that sweep 1 has sent to
+// the host, to 0.
 struct NumbersPosted {
     unsigned long long *sent;
     Posted *to;

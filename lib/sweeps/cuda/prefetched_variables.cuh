@@ -20,16 +20,17 @@ class PrefetchedVariables {
     }
     CrossedVariables place(unsigned long long *count) const { return {t_.get(), records_.get(), count}; }
 
-    // The function invalidate() records that the variables in host memory were not sent in advance. The function
-    // ahead() returns the breakpoint up to which the next sweep 1 sends them, if it sends any.
+    // The device sends variables in advance, which means that sweep 1 sends them before the host requests them. The
+    // function invalidate() records that the variables in host memory were not sent in advance. The function ahead()
+    // returns the breakpoint up to which the next sweep 1 sends variables, if it sends any.
     void invalidate() { below_ = 0; }
     SendAhead ahead(bool sends, unsigned long long *count) {
         if (sends) below_ = next_;
         return {below_, static_cast<float>(below_ * (1 + 1e-5)), place(count)};
     }
 
-    // Records the number of variables that were sent in advance. If it exceeds the capacity, the next sweep 1 sends
-    // variables up to a smaller breakpoint. If it is small, the next sweep 1 may send them up to a larger one.
+    // Records the number of variables that sweep 1 has sent to the host. If it exceeds the capacity, the next sweep 1
+    // sends variables up to a smaller breakpoint. If it is small, the next sweep 1 may send them up to a larger one.
     void record(const PanelRequest &panel, int64_t variables) {
         panel_ = panel;
         variables_ = variables;
@@ -42,8 +43,8 @@ class PrefetchedVariables {
         }
     }
 
-    // Returns whether all variables with breakpoints up to hi have been sent in advance. The function also records hi,
-    // because the next search is expected to need variables up to about the same breakpoint.
+    // Returns whether sweep 1 has already sent all variables with breakpoints up to hi. The function also records hi,
+    // because the next Cauchy search is expected to need variables up to about the same breakpoint.
     bool covers(const PanelRequest &panel, double hi) {
         next_ = factor_ * hi;
         return hi <= below_ && panel.pairs == panel_.pairs && panel.newest_slot == panel_.newest_slot &&
@@ -74,11 +75,12 @@ class PrefetchedVariables {
     static constexpr double most_ahead = 2.5;
 
     CudaArray<double, Lives::on_host_mapped> t_, records_;
-    // All variables with breakpoints in (0, below_] were sent in advance.
+    // Sweep 1 has sent all variables with breakpoints in (0, below_].
     double below_ = 0;
     int64_t variables_ = 0;
     PanelRequest panel_{};
-    // The next sweep 1 sends variables up to the breakpoint next_, which is factor_ times that of the latest search.
+    // The next sweep 1 sends variables up to the breakpoint next_, which is factor_ times the one that the latest
+    // search needed.
     double next_ = 0, factor_ = most_ahead;
 };
 

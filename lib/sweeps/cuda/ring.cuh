@@ -182,7 +182,7 @@ class Ring {
                     const int from_age = of_y ? (always + 1) / 2 : always / 2;
                     const bool any_other = not_zero >> from_age, any = not_zero >> (of_y && panel_.fresh ? 1 : 0);
                     // Bit 1 of the result is set if one of the other columns is not 0. Bit 0 is set if any column is
-                    // not 0, except a fresh y.
+                    // not 0. A column of y that still contains g_base (fresh) does not count.
                     const unsigned told = __reduce_or_sync(~0u, (any_other ? 2 : 0) | (always > 0 && any ? 1 : 0));
                     others = told & 2;
                     if (!others) zeros_[0] |= others_zero;
@@ -243,7 +243,7 @@ class Ring {
     __device__ static int own_zeros() { return Columns::vector() % 2 == 0 ? zeros_of_y : zeros_of_s; }
     // Returns whether all columns of the tile except the first `always` are 0.
     __device__ bool others_are_zero() const { return looks_for_zeros && zeros() & others_zero; }
-    // Returns whether all columns of the tile are 0, except y of the newest pair if it is fresh.
+    // Returns whether all columns of the tile are 0. A column of y that still contains g_base (fresh) does not count.
     __device__ bool all_are_zero() const { return looks_for_zeros && zeros() & all_zero; }
     // Writes zeros to the stage for the other columns. Code that reads all columns needs them.
     __device__ void clear_others(unsigned char *stage) const {
