@@ -43,7 +43,7 @@ template <> class Array<0> {
     CUDA_OPT_HD double operator[](int i) const { return data()[i]; }
 
   private:
-    // The distance in bytes from this object to its numbers.
+    // The member distance_ is the distance in bytes from this object to its numbers.
     std::ptrdiff_t distance_ = 0;
 };
 
@@ -88,8 +88,8 @@ struct PlaceArrays {
     template <int length> CUDA_OPT_HD void operator()(Array<length> &, int64_t) {}
 };
 
-// This visitor validates an object that was loaded as bytes. It checks that each array has the address that PlaceArrays
-// would assign.
+// CheckPlaces is a visitor that validates an object that was loaded as bytes. It checks that each array has the address
+// that PlaceArrays would assign.
 struct CheckPlaces {
     const double *next;
     bool right = true;

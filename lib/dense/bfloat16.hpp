@@ -40,7 +40,7 @@ struct bfloat16 {
     }
 };
 
-// The constant is the largest finite number of a storage type.
+// The constant largest_number is the largest finite number of a storage type.
 template <class Stored> constexpr double largest_number = static_cast<double>(std::numeric_limits<Stored>::max());
 template <> inline constexpr double largest_number<bfloat16> = 0x1.fep127;
 

@@ -30,14 +30,14 @@ struct Nothing {
 constexpr int most_unrolled = 10, most_in_registers = 6;
 template <int number> inline constexpr bool is_unrolled = number > 0 && number <= most_unrolled;
 
-// Calls body(size). The argument is a compile-time constant if the loops over this size are to be unrolled. Otherwise
-// it is an int.
+// Calls body(size). If the loops over `size` are to be unrolled, the argument is a compile-time constant. Otherwise it
+// is an int.
 template <int number, class Body> CUDA_OPT_HD_INLINE auto at_size([[maybe_unused]] int size, const Body &body) {
     if constexpr (is_unrolled<number>) return body(Known<number>{});
     else return body(size);
 }
 
-// Device loops over a size of this type are unrolled by this factor.
+// Device loops over a size of type Size are unrolled by the factor times_unrolled<Size>.
 template <class Size> constexpr int times_unrolled = std::is_same_v<Size, int> ? 1 : 64;
 
 } // namespace cudaopt::dense

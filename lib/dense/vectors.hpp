@@ -1,4 +1,4 @@
-// These functions are loops over short vectors of a few dozen elements.
+// These functions add and subtract multiples of short vectors, which have a few dozen elements.
 #pragma once
 
 #include "exec/annotations.hpp"

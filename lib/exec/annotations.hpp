@@ -3,13 +3,14 @@
 
 #ifdef __CUDACC__
 #define CUDA_OPT_HD __host__ __device__
-// This macro marks large functions, which must not be inlined into each caller.
+// CUDA_OPT_HD_CALL marks large functions, which must not be inlined into each caller.
 #define CUDA_OPT_HD_CALL __host__ __device__ __noinline__
 #define CUDA_OPT_HD_INLINE __host__ __device__ __forceinline__
 #else
 #define CUDA_OPT_HD
 #define CUDA_OPT_HD_CALL
-// This macro marks functions that are always inlined. They are compiled for the instruction set of each caller.
+// CUDA_OPT_HD_INLINE marks functions that are always inlined. They are thus compiled for the instruction set of each
+// caller.
 #define CUDA_OPT_HD_INLINE inline __attribute__((always_inline))
 #endif
 
@@ -35,10 +36,10 @@ template <class Value> CUDA_OPT_HD_INLINE Value opaque_value(Value value) {
 }
 } // namespace cudaopt
 
-// This macro is a workaround for GCC bug 110702. It is placed before a loop that accesses one object with two strides.
-// For such a loop, GCC 12 may compute an address from a null pointer. GCC then regards the access as undefined and the
-// function as pure, and it removes calls of the function. The empty asm statement claims to write to memory, which
-// prevents this. It produces no instruction.
+// CUDA_OPT_NOT_PURE is a workaround for GCC bug 110702. It is placed before a loop that accesses one object with two
+// strides. For such a loop, GCC 12 may compute an address from a null pointer. GCC then regards the access as undefined
+// and the function as pure, and it removes calls of the function. The empty asm statement claims to write to memory,
+// which prevents this. It produces no instruction.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__)
 #define CUDA_OPT_NOT_PURE asm("" ::: "memory");
 #else

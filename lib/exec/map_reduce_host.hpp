@@ -16,10 +16,10 @@
 namespace cudaopt {
 
 constexpr int64_t tile_variables = 1024;
-// Each tile has this number of independent partial sums. They hide the latency of an addition and reduce the rounding
+// Each tile has tile_lanes independent partial sums. They hide the latency of an addition and reduce the rounding
 // error.
 constexpr int tile_lanes = 4;
-// At most this number of subtrees is distributed to the threads. The records of the subtrees are on the stack.
+// At most subtree_limit subtrees are distributed to the threads, because the records of the subtrees are on the stack.
 constexpr int64_t subtree_limit = 256;
 
 // Joins the records of the variables first <= i < last, at most tile_variables of them, and returns the result.

@@ -163,7 +163,7 @@ class ThreadPool {
   private:
     // A Member represents one thread of the pool and its chunk of the current loop. The calling thread has position 0.
     struct alignas(64) Member {
-        // The flag is true until a thread starts the chunk.
+        // The flag `offered` is true until a thread starts the chunk.
         std::atomic<bool> offered{false};
         Gate gate;
         ThreadPool *pool = nullptr;
@@ -251,7 +251,7 @@ HostThreads::HostThreads(int asked) : most(asked), learned(false), first(asked) 
     static const int wanted = [] {
         const char *const text = std::getenv("OMP_NUM_THREADS");
         const long number = text ? std::strtol(text, nullptr, 10) : 0;
-        // This is also the maximum of the option CUDA_OPT_THREADS.
+        // The limit is also the maximum of the option CUDA_OPT_THREADS.
         constexpr long limit = 4096;
         return static_cast<int>(std::clamp<long>(number, 0, limit));
     }();

@@ -91,7 +91,8 @@ class MoreThuente {
     bool bracketed_ = false;
     bool modified_ = true; // stage 1 uses psi(t) = phi(t) - phi(0) - ftol t phi'(0) instead of phi
     bool any_finite_ = false;
-    // The flag is true while last_width_ is still the initial value step_max - step_min, as after the first update.
+    // The flag is true after the first update. If that update has bracketed the minimum, last_width_ then is the
+    // initial length step_max - step_min.
     bool last_width_is_first_ = false;
 };
 

@@ -57,8 +57,7 @@ class Segments {
 struct Subtree {
     int64_t begin, end;
 };
-// A rank has at most this number of subtrees. With at most 256 = 2^8 segments, there are at most two subtrees per power
-// of 2.
+// A rank has at most 16 subtrees. There are at most 256 = 2^8 segments, and at most two subtrees per power of 2.
 constexpr int most_subtrees = 16;
 
 // Divides the segments first <= k < last into as few subtrees as possible of the summation tree over `count` segments.

@@ -41,8 +41,8 @@ struct BackendOptions {
     int threads;  // the number of host threads; 0 selects it automatically (exec/thread_pool.hpp)
     void *stream; // the CUDA stream; the host backend does not use it
     bool aside;   // whether to allocate the two vectors that save_best() needs
-    // This is the kind of initial Hessian. If it is a learned diagonal, one more vector is allocated. The sweeps use
-    // this diagonal instead of the caller's.
+    // This member is the kind of initial Hessian. If it is a learned diagonal, the backend allocates one more
+    // vector for it. The sweeps then use this vector instead of the caller's diagonal.
     int64_t metric;
     CancellationToken *cancellation; // the backend checks this token while it waits; the check may throw Interrupted
     bool timed = true;               // whether the caller needs the result of seconds()

@@ -192,8 +192,8 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
     unsigned any_free_ = 0;
     bool idle_ = false;
     int until_passed_on_ = tiles_passed_on;
-    // The flags are true if single-precision sums of the first octet, or of all octets, have not yet been added to the
-    // double-precision ones.
+    // The flag leading_wait_ is true if single-precision sums of the first octet of columns must still be added to the
+    // double-precision ones. The flag others_wait_ states the same for all octets.
     bool leading_wait_ = false, others_wait_ = false;
 };
 

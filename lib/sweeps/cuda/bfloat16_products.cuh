@@ -26,7 +26,7 @@ __device__ inline void store_parts(float first, float second, bfloat16 *to, int 
         const __nv_bfloat162 rounded = __floats2bfloat162_rn(first, second);
         const unsigned bits = reinterpret_cast<const unsigned &>(rounded);
         *reinterpret_cast<unsigned *>(to + part * stride) = bits;
-        // These subtractions are exact.
+        // These subtractions are exact: they subtract the leading eight bits of each number's significand.
         first -= __uint_as_float(bits << 16), second -= __uint_as_float(bits & 0xffff0000u);
     }
 }

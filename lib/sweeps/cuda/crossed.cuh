@@ -1,5 +1,5 @@
-// This header transfers variables from the GPU to the host. These are the variables whose breakpoints the Cauchy search
-// passes.
+// This header transfers variables from the GPU to the host. The Cauchy search on the host needs the variables whose
+// breakpoints it passes.
 #pragma once
 
 #include "sweeps/cuda/device_variables.cuh"
@@ -60,7 +60,7 @@ __device__ void send_variables(bool inside, const CrossedHead &head, int columns
 // SendAhead describes which variables sweep 1 sends before the host requests them: those with breakpoints up to an
 // estimate. In most iterations, the host then has the variables for its Cauchy search as soon as it has the sums.
 struct SendAhead {
-    // Sweep 1 sends the variables with breakpoints up to this value to the host. If it is 0, none are sent.
+    // Sweep 1 sends the variables with breakpoints up to `below` to the host. If `below` is 0, it sends none.
     double below;
     float reach; // at least `below`
     CrossedVariables to;

@@ -303,8 +303,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
                 "out of memory: a vector of 2^36 variables has 2^38 bytes or more, which no GPU holds");
         columns_ = panel::columns(m);
         early_launches_ = attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
-        // This is the shared memory that a sweep can use. The subtraction accounts for the static shared memory of the
-        // kernels and for the memory that the system reserves per block.
+        // The next two statements set the shared memory that a sweep can use. They subtract the static shared memory of
+        // the kernels and the memory that the system reserves per block.
         block_shared_ = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024;
         processor_shared_ = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) - 4096;
         KernelLoader<Real, History>(columns_, block_shared_);
@@ -393,7 +393,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         return q;
     }
 
-    // Runs a reduction by launch(record, scratch) and waits for its result. It is rarely used.
+    // Runs a reduction by launch(record, scratch) and waits for its result. This path is rarely taken, so the wait is
+    // acceptable.
     template <class Record, class Launch> Record reduced_by(const Launch &launch) {
         static_assert(sizeof(Record) <= sizeof(StartRecord), "the scratch and the host's copy are made for this size");
         auto *to = reinterpret_cast<Record *>(held_->from_device[0].record);

@@ -1,5 +1,5 @@
-// CutVariables describes the variables of a rank if the sums are divided at segments (sweeps/segments.hpp). It provides
-// the sums of the rank's subtrees, which the device has written to host memory.
+// CutVariables describes the variables of a rank if the sums are divided into segments (sweeps/segments.hpp). It
+// provides the sums of the rank's subtrees, which the device has written to host memory.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ class CutVariables final : public SubtreeSums {
   public:
     explicit CutVariables(int64_t n) : n_(n), segments_(0, n, n) {}
 
-    // Returns whether the variables are divided at segments.
+    // Returns whether the variables are divided into segments.
     bool by_segments() const { return pieces_.by_segments(); }
     const Pieces &pieces() const { return pieces_; }
     OwnSubtrees subtrees() const { return OwnSubtrees(segments_); }

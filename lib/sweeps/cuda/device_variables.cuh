@@ -58,8 +58,8 @@ __device__ inline void load2(const bfloat16 *from, double (&to)[2]) {
     to[0] = __uint_as_float(both << 16), to[1] = __uint_as_float(both & 0xffff0000u);
 }
 
-// All code that scales a variable uses this function. Sweep 1 may send a variable to the host before the host requests
-// it. The variable is then bitwise equal to the one that the host would receive on request.
+// All code that scales a variable uses this function. Sweep 1 may send a scaled variable to the host before the host
+// requests it. The result is then bitwise equal to that of a later request.
 __device__ inline panel::Scaling scaling_of(double h) {
     const double inverse_root = rsqrt(h);
     return {h * inverse_root, inverse_root};
@@ -103,14 +103,13 @@ struct alignas(variables * sizeof(Element) < 16 ? variables * sizeof(Element) : 
     __device__ double operator[](int k) const { return static_cast<double>(v[k]); }
 };
 
-// Sweep 1 uses store_kept() for the first elements of y_new, so that sweep 2 finds them in the L2 cache. This constant
-// is the number of these elements. They occupy 16 MB, about a third of the L2 cache of an H200. The rest remains for
-// other data.
+// Sweep 1 stores the first kept_variables elements of y_new by store_kept(), so that sweep 2 finds them in the L2
+// cache. They occupy 16 MB, about a third of the L2 cache of an H200. The rest of the cache remains for other data.
 template <class History> constexpr int64_t kept_variables = 16000000 / sizeof(History);
 
-// Each lane classifies this number of neighbouring variables. In general these are 8 bytes of a vector. If x is in
-// double precision and the history in bfloat16, they are 16 bytes. Otherwise a tile of 32 variables would have only 64
-// bytes of each column.
+// Each lane classifies variables_of_lane neighbouring variables. In general these are 8 bytes of a vector. If x is in
+// double precision and the history in bfloat16, they are 16 bytes. With 8 bytes, a tile of 32 variables would have only
+// 64 bytes of each column.
 template <class Real, class History>
 constexpr int variables_of_lane = sizeof(Real) == 8 && sizeof(History) == 2 ? 2 : 8 / sizeof(Real);
 template <class Real, class History> constexpr int variables_of_warp = 32 * variables_of_lane<Real, History>;
@@ -129,7 +128,7 @@ template <class Real> struct LaneSums {
     double pg2 = 0, x2 = 0, first = infinity;
     double y2 = 0, d2 = 0; // the sums newest_y_sum and newest_d_sum
     Real largest = 0;
-    // Breakpoints above this value are not needed. It is the larger of SendAhead::reach and the warp's smallest
+    // Breakpoints above candidates_to are not needed. It is the larger of SendAhead::reach and the warp's smallest
     // breakpoint so far.
     float candidates_to = INFINITY;
     int lower = 0, upper = 0, free = 0, not_finite = 0, bad_weights = 0;
@@ -160,15 +159,15 @@ enum class InnerProducts {
 constexpr bool in_metric(InnerProducts kind) {
     return kind == InnerProducts::metric || kind == InnerProducts::new_diagonal;
 }
-// Returns whether kernels of this kind can skip zero tiles. If there is a diagonal, they can do so only if the history
-// is stored in the precision of x.
+// Returns whether kernels of the given kind can skip zero tiles, which are tiles of a column that contain only zeros.
+// If the initial Hessian is a diagonal, they can do so only if the history is stored in the precision of x.
 template <class Real, class History> constexpr bool looks_for_zeros(InnerProducts kind) {
     return kind == InnerProducts::many_active || kind == InnerProducts::general ||
            (kind == InnerProducts::metric && std::is_same_v<Real, History>);
 }
 constexpr bool over_free_variables(InnerProducts kind) { return kind != InnerProducts::unbounded; }
-// Returns whether kernels of this kind send the variables that the Cauchy search may need before the host requests
-// them. They do so only if the threshold is 0.
+// Returns whether kernels of the given kind send variables to the host before the host requests them. These are the
+// variables that the Cauchy search may need. Kernels send them only if the threshold is 0.
 constexpr bool sends_ahead(InnerProducts kind) {
     return kind == InnerProducts::bounded || kind == InnerProducts::many_active || kind == InnerProducts::general ||
            in_metric(kind);
@@ -240,8 +239,8 @@ __device__ bool classify_variables(const VariablesAhead<Real, variables> &at, do
         Real pg = g;
         free[k] = true, candidate[k] = false, z[k] = 0;
         if constexpr (kind != InnerProducts::unbounded) {
-            // For x in the box, these conditions are equivalent to is_active() and projected_gradient(), with fewer
-            // comparisons.
+            // For x in the box, the following conditions are equivalent to is_active() and projected_gradient(), with
+            // fewer comparisons.
             const bool at_lower = x <= l, at_upper = x >= u, up = g >= 0;
             const bool moves = !((at_lower && (at_upper || up)) || (at_upper && g <= 0));
             const Real to_bound = x - (up ? l : u);
@@ -250,7 +249,7 @@ __device__ bool classify_variables(const VariablesAhead<Real, variables> &at, do
                 const double t = breakpoint<double>(x, h * g, l, u);
                 candidate[k] = moves && t > threshold;
                 free[k] = candidate[k] || threshold < 0;
-                // If h g underflows, t is 0, see trial_of_variable().
+                // If the product h g underflows, the breakpoint t is 0, see trial_of_variable().
                 if (moves && t > 0 && t <= threshold) z[k] = -to_bound;
             } else {
                 free[k] = moves;

@@ -22,7 +22,8 @@ struct CoefficientsAnywhere {
     __device__ double operator[](int i) const { return in_memory ? in_memory[i] : by_value[i]; }
 };
 
-// A thread loads this number of pairs before it uses the first one. The number is limited by the registers.
+// In sweep 2, a thread loads pairs_at_once correction pairs before it uses the first one. The number of registers
+// limits it.
 template <class Real, class History>
 constexpr int pairs_at_once = std::is_same_v<Real, History>               ? 3
                               : sizeof(Real) == 8 && sizeof(History) == 2 ? 8

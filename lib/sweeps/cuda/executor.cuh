@@ -76,7 +76,7 @@ class CudaExecutor {
     cudaStream_t stream_ = nullptr;
     CancellationToken *cancellation_ = nullptr;
     Array<unsigned char> scratch_;
-    // A kernel writes this record, and the host reads it.
+    // A kernel writes the record of a reduction to host memory, and the host reads it.
     CudaArray<Room, Lives::on_host_mapped> record_;
 };
 

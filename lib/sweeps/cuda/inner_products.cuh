@@ -9,7 +9,7 @@
 // works in double precision (lane_agent.cuh), and Bfloat16Agent works in single precision (bfloat16_agent.cuh).
 //
 // The assignment of tiles to warps depends only on n and on the number of columns, so that the sums are bitwise equal
-// in each run. If the variables of a rank are divided at segments, it depends on the number of variables of all ranks
+// in each run. If the variables of a rank are divided into segments, it depends on the number of variables of all ranks
 // instead. Partial sums are stored as [entry][block], so that the reduction reads consecutive elements.
 #pragma once
 

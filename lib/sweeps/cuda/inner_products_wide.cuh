@@ -30,7 +30,7 @@ __device__ inline void load4(const bfloat16 *from, double (&to)[4]) {
 // lanes read it by shuffles.
 template <class Real> struct OwnVariable {
     Real g, z; // the gradient and the displacement
-    double y;  // the element of y of the new pair
+    double y;  // the variable's element of y of the newest pair
     panel::Scaling by;
     unsigned free; // bit mask of the free variables among the 32 variables of the warp
 };

@@ -17,13 +17,13 @@
 
 namespace cudaopt {
 
-// If all vectors are aligned, a thread of sweep 2 processes this number of neighbouring variables, which is 16 bytes of
-// x.
+// A thread of sweep 2 processes direction_variables neighbouring variables, which are 16 bytes of x, if all vectors are
+// aligned. Otherwise it processes one.
 template <class Real, class History> constexpr int direction_variables = 16 / sizeof(Real);
 
 // Family is a group of kernels that have several variants. Sweep 1 uses LaneAgent (lanes), Bfloat16Agent (bfloat16), or
 // the kernels for wide panels (wide). Sweep 2 uses the rule TakeDirection. The family `direction` serves the usual
-// requests if the variables are not divided at segments, and `direction_of_pieces` serves the others. If the columns
+// requests if the variables are not divided into segments, and `direction_of_pieces` serves the others. If the columns
 // have fewer bits than x, sweep 2 loads them through shared memory (staged_direction).
 enum class Family { lanes, bfloat16, wide, direction, direction_of_pieces, staged_direction };
 struct Variant {

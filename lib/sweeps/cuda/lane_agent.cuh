@@ -8,13 +8,13 @@
 
 namespace cudaopt {
 
-// Up to this number of blocks of columns, each warp holds all products in its registers. This corresponds to 21 pairs,
-// or to 19 pairs with a new diagonal.
+// Returns the largest number of column blocks for which each warp holds all products in its registers. It corresponds
+// to 21 pairs, or to 19 pairs with a new diagonal.
 constexpr int widest_resident(InnerProducts kind) { return kind == InnerProducts::new_diagonal ? 8 : 6; }
-// Returns the kind of the kernel that serves a request with this number of blocks of columns. The kind `bounded` has no
-// kernel of its own, because `general` costs only one more branch per tile if zero tiles are not tracked. The kind
-// `many_active` has its own kernels only for wide panels of double x. There, `general` takes 4 to 9 % longer per
-// iteration (H100, m = 17), because it needs more registers.
+// Returns the kind of the kernel that serves a request with the given number of column blocks. The kind `bounded` has
+// no kernel of its own, because `general` costs only one more branch per tile if zero tiles are not tracked. The kind
+// `many_active` has its own kernels only for many columns and x in double precision. There, `general` takes 4 to 9 %
+// longer per iteration (H100, m = 17), because it needs more registers.
 template <class Real> constexpr InnerProducts lane_kind(InnerProducts kind, int blocks) {
     const bool has_own = kind == InnerProducts::many_active && blocks >= 5 && sizeof(Real) == 8;
     return kind == InnerProducts::bounded || (kind == InnerProducts::many_active && !has_own) ? InnerProducts::general
@@ -29,7 +29,7 @@ constexpr int lane_size(InnerProducts kind, int blocks) {
     return kind == InnerProducts::unbounded && odd ? blocks + 1 : blocks;
 }
 
-// Returns the largest number of stored columns of a panel that is multiplied as this number of blocks of columns.
+// Returns the largest number of stored columns that a kernel with the given number of column blocks can multiply.
 constexpr int most_stored(int blocks, InnerProducts kind) { return 2 * PanelsOfBlocks(blocks, kind).most_pairs; }
 
 // WeightedVariables processes the diagonal initial Hessian at the variables of a lane, whose weights h have been loaded
@@ -39,7 +39,8 @@ constexpr int most_stored(int blocks, InnerProducts kind) { return 2 * PanelsOfB
 template <class Real, class History> struct WeightedVariables {
     const DeviceVectors<Real, History> &v;
     const ProductsRequest &request;
-    // This is the address of the lane's first variable in the stage, in the columns y_0, s_0, y_1, and so on.
+    // The pointer `columns` is the address of the lane's first variable in the stage, in the column y_0. The columns
+    // s_0, y_1 and so on follow.
     const History *columns;
     Real *h_to;
     double2 *factors_to;
@@ -137,9 +138,9 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
 
     template <class OwnRing>
     __device__ void multiply(const OwnRing &, unsigned char *stage, const bool (&is_free)[lane_variables]) {
-        // These are bit masks of the free variables. An octet is a group of eight variables. The mask lane_free[e] has
-        // one bit per octet, for the lane's variable e. Bit k of any_free is set if any variable that lane k has
-        // classified is free. Bit k of all_free is set if all of them are free.
+        // The variables below are bit masks of the free variables. An octet is a group of eight variables. The mask
+        // lane_free[e] has one bit per octet, for the lane's variable e. Bit k of any_free is set if any variable that
+        // lane k has classified is free. Bit k of all_free is set if all of them are free.
         unsigned lane_free[2], any_free = 0, all_free = ~0u;
         if constexpr (free_gram) {
             unsigned free[lane_variables];
@@ -244,12 +245,13 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
     __device__ static int r() { return threadIdx.x % 4; }
 
     const int columns_;
-    // The lane's elements of each block of columns have these byte offsets in the stage. The results of columns past
-    // the end are discarded.
+    // The array at_column_ contains the byte offsets of the lane's elements in the stage, one for each block of
+    // columns. The results of columns past the end are discarded.
     int at_column_[blocks];
     // With a diagonal, bit b is set if the lane's column of block b is scaled by 1 / sqrt(h) instead of sqrt(h).
     unsigned scaled_by_ = 0;
-    // The flag is true if the lane's column is g or z and the stored columns have fewer bits than g and z.
+    // The flag of a column block is true if the lane's column is g or z and if g and z have more bits than the stored
+    // columns.
     bool of_caller_[blocks];
     double2 *const factors_;
     Products products_;

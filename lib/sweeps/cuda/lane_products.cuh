@@ -20,8 +20,8 @@ constexpr int multiplied_columns(int columns, InnerProducts kind) {
 }
 constexpr int column_blocks(int columns) { return (columns + column_block - 1) / column_block; }
 
-// PanelsOfBlocks contains the range of the number of pairs whose panels are multiplied as this number of blocks of
-// columns.
+// PanelsOfBlocks contains the smallest and the largest number of pairs whose panels have the given number of column
+// blocks.
 struct PanelsOfBlocks {
     // Both numbers are 0 if there is no such panel.
     int least_pairs = 0, most_pairs = 0;
@@ -48,11 +48,11 @@ struct BlockProduct {
     constexpr bool of(int block, int other) const { return by == other && (first == block || second == block); }
 };
 
-// BlockProducts lists the instructions for a panel with this number of blocks of columns. The products are symmetric,
-// so either block of a product may be the factor `by`. One instruction computes two products with a common factor.
-// Among the blocks before the last two, at most one half of an instruction is wasted. The last two blocks contain the
-// second appearances of columns and are multiplied by all blocks before them. Without products over the free variables,
-// all blocks are multiplied by block 0.
+// BlockProducts lists the tensor-core instructions for a panel with the given number of column blocks. The products are
+// symmetric, so either block of a product may be the factor `by`. One instruction computes two products with a common
+// factor. Among the blocks before the last two, at most one half of an instruction is wasted. The last two blocks
+// contain the second appearances of columns and are multiplied by all blocks before them. Without products over the
+// free variables, all blocks are multiplied by block 0.
 template <int blocks, InnerProducts kind> struct BlockProducts {
     int count = 0;
     BlockProduct list[blocks * (blocks + 1) / 2] = {};
@@ -101,7 +101,7 @@ template <int blocks, InnerProducts kind> struct BlockProducts {
     constexpr void times_last(int last) {
         int waiting = last;
         for (int i = 0; i < last; i++) {
-            // This product is already in the list, with block i as the factor.
+            // The product of blocks i and `last` is already in the list, with block i as the factor.
             if ((last + 1 - i) % 2 == 0) continue;
             if (waiting < 0) waiting = i;
             else add(waiting, i, last), waiting = -1;
@@ -115,8 +115,8 @@ template <int blocks, InnerProducts kind> struct BlockProducts {
 // rows.
 template <int blocks, InnerProducts kind> struct LaneProducts {
     static constexpr bool free_gram = over_free_variables(kind);
-    // The flag is true if one tile contains all products. Its upper half is over the free variables, and its lower half
-    // over all variables.
+    // The flag one_tile is true if one tile contains all products. Its upper half is over the free variables, and its
+    // lower half is over all variables.
     static constexpr bool one_tile = free_gram && blocks == 1;
     static constexpr BlockProducts<blocks, kind> products{};
     static_assert(products.complete() || kind == InnerProducts::new_diagonal, "each pair of blocks has its product");

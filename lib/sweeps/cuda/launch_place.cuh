@@ -28,7 +28,7 @@ void launch_behind(bool early, const char *what, void (*kernel)(Parameters...), 
           what);
 }
 
-// Returns the number of blocks for n variables. If the variables are divided at segments, there is one block per part
+// Returns the number of blocks for n variables. If the variables are divided into segments, there is one block per part
 // of a segment. Otherwise there are at most `most` blocks, and no more than n requires.
 inline int variable_blocks(const Pieces &pieces, int64_t n, int most) {
     if (pieces.by_segments()) return pieces.count();

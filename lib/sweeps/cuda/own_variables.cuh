@@ -7,7 +7,7 @@
 
 namespace cudaopt {
 
-// Returns the index of the part of a segment that this block processes. If the variables are not divided at segments,
+// Returns the index of the part of a segment that this block processes. If the variables are not divided into segments,
 // it returns blockIdx.x. Sweep 1 traverses the variables from the last to the first, so block 0 processes the last
 // part.
 __device__ inline int block_of_pieces(const Pieces &pieces) {

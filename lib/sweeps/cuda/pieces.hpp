@@ -1,5 +1,5 @@
 // This header describes the division of the variables among the blocks of a grid. In general the blocks execute a
-// grid-stride loop over all variables. If the variables of a rank are divided at segments (sweeps/segments.hpp), each
+// grid-stride loop over all variables. If the variables of a rank are divided into segments (sweeps/segments.hpp), each
 // block processes one part of one segment. Which variables are summed together, and in which order, then depends only
 // on the number of variables of all ranks.
 #pragma once
@@ -9,10 +9,10 @@
 
 namespace cudaopt {
 
-// A segment has at most this number of parts, which is a power of two. With 8 parts, an eighth of the segments occupies
-// all multiprocessors of a GPU.
+// A segment has at most most_pieces parts, and the number of parts is a power of two. With 8 parts, an eighth of the
+// segments occupies all multiprocessors of a GPU.
 constexpr int most_pieces = 8;
-// If a segment has several parts, each part has at least this number of tiles. No part is empty.
+// If a segment has several parts, each part has at least 16 tiles. No part is empty.
 constexpr int64_t least_tiles_of_piece = 16;
 
 // BlockShare describes the units of a block, which are tiles or groups of variables. A worker is a thread or a warp.
@@ -23,7 +23,7 @@ struct BlockShare {
 
 class Pieces {
   public:
-    // The default constructor means that the variables are not divided at segments.
+    // The default constructor means that the variables are not divided into segments.
     Pieces() = default;
     explicit Pieces(const OwnSegments &own)
         : whole_(own.whole()), first_(static_cast<int>(own.first())), segments_(static_cast<int>(own.count())) {

@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(products_threads)
     } else if (entry == layout.size) {
         v = *f;
     } else if (entry < layout.size + 1 + direction_numbers) {
-        // This is the index of the number within a record of sweep 2.
+        // The index `which` is that of the number within a record of sweep 2.
         const int which = entry - layout.size - 1;
         const double *const records = reinterpret_cast<const double *>(directions);
         v = join_of_warp(
@@ -130,7 +130,7 @@ template <int runs> __device__ double join_of_segments(const PieceNumbers &of, i
     }
 }
 
-// Like reduce_partials(), this kernel joins the partial sums, but for variables that are divided at segments. It uses
+// Like reduce_partials(), this kernel joins the partial sums, but for variables that are divided into segments. It uses
 // one warp per number. The argument f contains one value per segment, or a single value.
 __global__ void __launch_bounds__(products_threads)
     reduce_pieces(ProductsLayout layout, const __grid_constant__ OwnSubtrees subtrees, int segments,

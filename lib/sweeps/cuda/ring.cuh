@@ -89,8 +89,9 @@ template <class Real, class History, int most_columns, int most_vectors> struct 
     }
 };
 
-// The number of stages per warp is limited by these constants and by the shared memory per block. It does not change
-// any sum. Sweep 1 is as fast with 3 or 4 stages as with 2. Sweep 2 with many pairs is slightly faster with 3.
+// These constants are the largest numbers of stages per warp in sweeps 1 and 2. The shared memory per block may allow
+// fewer. The number of stages does not change any sum. Sweep 1 is as fast with 3 or 4 stages as with 2. Sweep 2 with
+// many pairs is slightly faster with 3.
 constexpr int stages_of_products = 2, stages_of_direction = 3;
 inline int stages_within(int block_bytes, int stage_bytes, int most) {
     return std::max(1, std::min(most, block_bytes / (products_warps * stage_bytes)));
@@ -172,8 +173,8 @@ class Ring {
                        zeros);
             };
             if (looks_for_zeros && zeros_are_kept()) {
-                // The mask has one bit per age. It is for the columns of Y or of S, depending on which of them the lane
-                // copies.
+                // The mask `zero` has one bit per age of a pair, for the columns of Y or of S, depending on which of
+                // them the lane copies.
                 unsigned zero = v_.zero_tiles.by_age(zeros_[0], panel_);
                 bool others = true;
                 if constexpr (always < most_columns) {
@@ -309,8 +310,8 @@ class Ring {
     unsigned columns_to_, vectors_to_; // the addresses of the lane's first copies in the first stage
     const int size_, end_;             // the number of bytes of one stage and of all stages
     int now_ = 0, ahead_ = 0;
-    // These are bit masks of zero columns. Element 0 belongs to the tile that will be requested next, element 1 to the
-    // latest request, element 2 to the request before it, and so on.
+    // The bit masks zeros_ mark zero columns. Element 0 belongs to the tile that will be requested next, element 1 to
+    // the latest request, element 2 to the request before it, and so on.
     unsigned zeros_[most_stages + 1] = {};
 };
 

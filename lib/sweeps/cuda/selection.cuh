@@ -40,7 +40,7 @@ class Selection {
     // nothing else.
     std::size_t enqueue(void *scratch, std::size_t bytes, int64_t count, const unsigned char *marks, int64_t *list,
                         cudaStream_t stream) {
-        // This call clears an earlier error, which CUB would otherwise report.
+        // The call of cudaGetLastError() clears an earlier error, which CUB would otherwise report.
         cudaGetLastError();
         check(cub::DeviceSelect::Flagged(scratch, bytes, thrust::counting_iterator<int64_t>(0), marks, list,
                                          count_.get(), count, stream),

@@ -17,7 +17,7 @@ namespace cudaopt {
 
 inline void check(cudaError_t error, const char *what) {
     if (error == cudaSuccess) return;
-    // This call clears the error. A sticky error is reported again by the next call of the runtime.
+    // The call of cudaGetLastError() clears the error. The next call of the runtime reports a sticky error again.
     cudaGetLastError();
     char text[256];
     std::snprintf(text, sizeof text, "CUDA failed in %s: %s (%s)", what, cudaGetErrorString(error),
@@ -76,7 +76,7 @@ template <class T, Lives where> class CudaArray {
         data_ = static_cast<T *>(memory);
         bytes_ = bytes;
     }
-    // The destructor calls this function too, and therefore it cannot report errors.
+    // The destructor also calls release(), so this function must not report errors.
     void release() {
         if (data_) static_cast<void>(where == Lives::on_device ? cudaFree(data_) : cudaFreeHost(data_));
         data_ = nullptr;

@@ -12,7 +12,7 @@
 
 namespace cudaopt {
 
-// Kernels write this struct, and the host reads it.
+// Kernels write the struct FromDevice to host memory, and the host reads it.
 struct FromDevice {
     unsigned flag;
     unsigned long long crossed;

@@ -26,7 +26,7 @@ class ZeroTiles {
   public:
     // The limit is 29 pairs, because the m + 1 slots then need 30 bits.
     static constexpr int most_pairs = 29;
-    // These two bits are used by Ring and are never stored in the bitmap.
+    // Only Ring uses these two bits; they are never stored in the bitmap.
     static constexpr unsigned marks = 3u << 30;
     // Returns whether zero tiles should be tracked. Tracking starts when a quarter of the variables are active. It
     // stops when fewer than an eighth are active, because it then saves little and costs some instructions per tile.

@@ -387,8 +387,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     void store_fresh_y(const Trials &to, const PanelRequest &request, int64_t begin, int variables) const {
         const Real *before;
         if constexpr (Vectors::apart) before = work_.g_base(request.newest_slot);
-        // Here y_fresh and g_base are the same memory. This assignment shows that to the compiler, which can then
-        // vectorise the loop.
+        // In this case y_fresh and g_base are the same memory. The assignment shows that to the compiler, which can
+        // then vectorise the loop.
         else before = to.y_fresh;
         for (int64_t i = begin; i < begin + variables; i++) to.y_fresh[i] = gradient_change<History>(g_[i], before[i]);
     }

@@ -1,6 +1,6 @@
-// This macro compiles a function once for each useful instruction set. When the program is loaded, one version is
-// selected by the features of the processor, whatever its manufacturer. The functions that it calls must be inlined,
-// because they would otherwise be compiled for the baseline instruction set. The macro has no effect with
+// CUDA_OPT_EACH_INSTRUCTION_SET compiles a function once for each useful instruction set. When the program is loaded,
+// one version is selected by the features of the processor, whatever its manufacturer. The functions that it calls must
+// be inlined, because they would otherwise be compiled for the baseline instruction set. The macro has no effect with
 // ThreadSanitizer. ThreadSanitizer would instrument the functions that select the version, although they run before it
 // is initialised.
 #pragma once

@@ -4,7 +4,7 @@
 
 namespace cudaopt {
 
-// A tile has this number of variables. A tile of a few dozen columns fits in the first-level cache.
+// A tile has 128 variables. If it has a few dozen columns, it fits in the first-level cache.
 constexpr int tile_height = 128;
 
 // Returns the number of columns of a padded tile. Columns of zeros are added up to a multiple of 4. The columns are

@@ -20,7 +20,7 @@ void facts_of_tile(const TileVariables &tile, int variables, double threshold, d
     const Lanes zero = {}, one = zero + 1, never = zero + infinity;
     Lanes pg2 = zero, x2 = zero, lower = zero, upper = zero, free_variables = zero, not_finite = zero, largest = zero;
     Lanes first = never;
-    // A negative threshold makes all variables free, including those whose breakpoint is NaN.
+    // A negative threshold of the Cauchy search makes all variables free, including those whose breakpoint is NaN.
     const Indices all = zero > threshold;
     for (int r = 0; r < tile_height; r += lanes) {
         const Lanes x = at(tile.x, r), g = at(tile.g, r), l = at(tile.l, r), u = at(tile.u, r);
