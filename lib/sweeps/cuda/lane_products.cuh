@@ -23,7 +23,7 @@ constexpr int column_blocks(int columns) { return (columns + column_block - 1) /
 // PanelsOfBlocks contains the smallest and the largest number of pairs whose panels have the given number of column
 // blocks.
 struct PanelsOfBlocks {
-    // Both numbers are 0 if there is no such panel.
+    // Both least_pairs and most_pairs are 0 if no panel has this number of column blocks.
     int least_pairs = 0, most_pairs = 0;
     constexpr PanelsOfBlocks(int blocks, InnerProducts kind) {
         for (int pairs = 1; column_blocks(multiplied_columns(panel::columns(pairs), kind)) <= blocks; pairs++)
@@ -154,14 +154,14 @@ template <int blocks, InnerProducts kind> struct LaneProducts {
         }
     }
     // These functions return the index of a product. The function place_over_free() is for columns i <= j over the free
-    // variables. The function place_over_all() is for all variables, where column i is y or s of the newest pair, g or
-    // z.
+    // variables. The function place_over_all() is for all variables. Its column i is y or s of the newest pair, g or z.
     __device__ static int place_over_free(int i, int j) { return place(i, j); }
     __device__ static int place_over_all(int i, int j, int columns) {
         return one_tile ? (column_block + i) * column_block + j : free_gram ? place(j, columns + i) : place(j, i);
     }
 
-    // Returns the index of the product of column i with the step of this age, over the variables that are not free.
+    // Returns the index of a product over the variables that are not free. The factors are column i and the column s of
+    // the pair with the given age.
     __device__ static int place_over_held(int i, int age, int columns) {
         return place(i, columns + panel::leading + age - 1);
     }

@@ -20,8 +20,8 @@ struct alignas(16) Posted {
     // The number of the request (ticket) is in the upper 32 bits of each word.
     volatile uint64_t low, high;
 
-    // Returns whether this number has arrived for the request with the given ticket. If it has, it is stored in
-    // `number`.
+    // Returns whether the device has written the number for the request with the given ticket. If it has, the function
+    // stores it in `number`.
     bool arrived(unsigned ticket, double &number) const {
         const uint64_t low_word = low, high_word = high;
         if (low_word >> 32 != ticket || high_word >> 32 != ticket) return false;

@@ -11,8 +11,8 @@ namespace cudaopt {
 
 class Selection {
   public:
-    // The arguments are texts for error messages. They name what selects, and the work of the stream up to the end of
-    // the selection.
+    // Both arguments are used in error messages. The text `what` names the operation that selects, and `work` names the
+    // work of the stream up to the end of the selection.
     Selection(const char *what, const char *work) : what_(what), work_(work) {}
 
     // Allocates memory for up to `count` items. It also performs one selection, because CUB's kernels are loaded by
