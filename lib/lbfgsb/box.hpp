@@ -15,13 +15,14 @@ template <class Mask, class Number> CUDA_OPT_HD_INLINE Number select(Mask mask, 
     return mask ? yes : no;
 }
 
-// The projection of x onto [l, u]. NaN remains NaN, so that it is not mistaken for a point of the box.
+// Returns the projection of x onto [l, u]. If x is NaN, the result is NaN, so that it is not mistaken for a point of
+// the box.
 template <class Number> CUDA_OPT_HD_INLINE Number clamp_to_box(Number x, Number l, Number u) {
     return select(x < l, l, select(x > u, u, x));
 }
 
-// A point at which f can be evaluated: x projected onto [l, u] and onto the range of the storage type, [-largest,
-// largest]. If x is NaN because its terms overflowed, the result is `from`, a point of the box.
+// Returns a point at which f can be evaluated. It is x projected onto [l, u] and onto the range of the storage type,
+// [-largest, largest]. If x is NaN because its terms overflowed, the result is `from`, a point of the box.
 template <class Number>
 CUDA_OPT_HD_INLINE Number place_in_box(Number x, Number from, Number l, Number u, Number largest) {
     const Number clamped = clamp_to_box(x, l, u), storable = clamp_to_box(clamped, -largest, largest);
@@ -34,12 +35,12 @@ template <class Number> CUDA_OPT_HD_INLINE auto is_active(Number x, Number g, Nu
     return ((x <= l) & (g >= 0)) | ((x >= u) & (g <= 0)) | (l == u);
 }
 
-// The bound in the direction of -g. If g = 0 it is the lower one.
+// Returns the bound towards which -g points. If g = 0, returns the lower bound.
 template <class Number> CUDA_OPT_HD_INLINE Number bound_ahead(Number g, Number l, Number u) {
     return select(g < 0, u, l);
 }
 
-// One component of the projected gradient: (P g)_i = x_i - P(x - g)_i.
+// Returns one component of the projected gradient, (P g)_i = x_i - P(x - g)_i.
 template <class Number> CUDA_OPT_HD_INLINE Number projected_gradient(Number x, Number g, Number l, Number u) {
     const Number to_bound = x - bound_ahead(g, l, u);
     return select(g < 0, select(to_bound > g, to_bound, g), select(to_bound < g, to_bound, g));

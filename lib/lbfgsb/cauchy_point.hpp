@@ -1,12 +1,12 @@
 // The generalized Cauchy point is the first local minimiser of the quadratic model along the projected steepest-descent
-// path x(t) = P(x - t g) (Byrd, Lu, Nocedal, Zhu 1995, section 4). The variables that have not reached a bound there
+// path x(t) = P(x - t g) (Byrd, Lu, Nocedal, Zhu 1995, section 4). The variables that are not at a bound at this point
 // are the free variables of the subspace minimisation.
 //
-// Nearly always the minimiser lies before the first breakpoint, and the sums of sweep 1 suffice to compute it.
-// Otherwise the Cauchy search requests the variables whose breakpoints lie in an interval of t, called a window, and
-// advances from segment to segment, as in algorithm CP. If the window contains more variables than can be fetched, it
-// is bisected: inner products with a trial threshold give the slope of the path there directly, however many
-// breakpoints lie before it.
+// The breakpoint of a variable is the t at which it reaches its bound. Nearly always the minimiser lies before the
+// first breakpoint, and the inner products already computed at the iterate suffice. Otherwise the Cauchy search
+// requests the variables whose breakpoints lie in an interval of t, called a window, and advances from segment to
+// segment, as in algorithm CP. If the window contains more variables than can be fetched, it is bisected: inner
+// products with a trial threshold give the slope of the path there directly, however many breakpoints lie before it.
 //
 // The Cauchy search is suspended at each request and resumes with the reply.
 #pragma once
@@ -19,17 +19,20 @@
 namespace cudaopt {
 
 struct CauchyPoint {
-    double t = 0;         // t*, the path parameter of the minimiser
+    double t = 0;         // t*, the path parameter of the Cauchy point
     double t_first = 0;   // max(0, min(t_1, t_1*)): the one-breakpoint approximation of Fei et al. (2014)
-    double threshold = 0; // variables with a larger breakpoint are free
+    double threshold = 0; // a variable is free if its breakpoint exceeds this t
     double free_variables = 0;
     int64_t segments = 0, breakpoints_crossed = 0;
-    bool crossed = false;    // t exceeds the first breakpoint
-    bool own_gram = false;   // the products over the free variables are in own_gram_, otherwise in PanelProducts
-    bool gram_holds = false; // these products are over the variables that are free at `threshold`
+    bool crossed = false; // the Cauchy point lies beyond the first breakpoint
+    // Whether the inner products over the free variables are stored in own_gram_. Otherwise they are in PanelProducts.
+    bool own_gram = false;
+    // Whether these products are those over the variables that are free at `threshold`.
+    bool gram_holds = false;
 };
 
-enum class CauchyState { window, inner_products, found, breakdown }; // the first two are requests
+// The states `window` and `inner_products` are requests to the backend.
+enum class CauchyState { window, inner_products, found, breakdown };
 
 template <int M> class CauchySearch {
   public:
@@ -46,25 +49,28 @@ template <int M> class CauchySearch {
         visit(own_gram_, panel::gram_count(panel::columns(m)));
     }
 
-    // sums: the reply to the inner products of `panel` with threshold 0. middle: the factors of M^-1, required if
-    // bounded. approximate: the search stops at the first breakpoint. Returns breakdown if a slope or curvature of the
-    // path is not finite, which cannot happen without pairs.
+    // Begins the Cauchy search. `sums` is the reply to the request for the inner products of `panel` with threshold 0.
+    // `middle` contains the factors of the inverse of the middle matrix M of the compact representation, which are
+    // required if `bounded`. If `approximate`, the search stops at the first breakpoint. Returns breakdown if a slope
+    // or a curvature of the path is not finite, which cannot happen with an empty history.
     CUDA_OPT_HD CauchyState begin(const Matrix &matrix, const Factors &middle, const PanelRequest &panel,
                                   const PanelProducts &sums, bool bounded, bool approximate);
-    // The operands of the two requests: the panel of the inner products, and the window (window_begin(), window_end()]
-    // whose variables are to be fetched.
+    // The operands of the two requests. Inner products are requested for panel(). Variables are requested whose
+    // breakpoints lie in the window (window_begin(), window_end()].
     CUDA_OPT_HD const PanelRequest &panel() const { return panel_; }
     CUDA_OPT_HD double window_begin() const { return from_; }
     CUDA_OPT_HD double window_end() const { return to_; }
     CUDA_OPT_HD CauchyState resume(const Matrix &matrix, const Factors &middle, const PanelProducts &sums,
                                    const CrossedWindow &window);
 
-    // Called instead of resume() if the point is known and only the products over the free variables were missing.
+    // The caller calls this instead of resume() if the Cauchy point is already known and the request was only for the
+    // inner products over the free variables.
     CUDA_OPT_HD void use_new_products() { point_.own_gram = false; }
 
-    // Results, valid after `found`: the Cauchy point; p = W'd in the basis, where d = -g on the variables that still
-    // move at t* and 0 on the others; c = W'(x_c - x), which is set only if a breakpoint was crossed and is t* p
-    // otherwise; the panel's products over the free variables, packed as in PanelProducts.
+    // The results are valid after `found`. W is the n by 2k matrix of the compact representation. p() is W'd, where
+    // d = -g on the variables that still move at t* and 0 on the others. c() is W'(x_c - x), where x_c is the Cauchy
+    // point. c() is set only if a breakpoint was crossed; otherwise c = t* p. free_gram() returns the inner products
+    // of the panel over the free variables, packed as in PanelProducts.
     CUDA_OPT_HD const CauchyPoint &point() const { return point_; }
     CUDA_OPT_HD const double *c() const { return path_.data(); }
     CUDA_OPT_HD const double *p() const { return path_.data() + size_; }
@@ -95,11 +101,13 @@ template <int M> class CauchySearch {
     }
     CUDA_OPT_HD double *c() { return path_.data(); }
     CUDA_OPT_HD double *p() { return path_.data() + size_; }
-    // p and c after CompactMatrix::reduce_by_middle(), from which p'M p and p'M c are computed.
+    // Copies of c and p to which CompactMatrix::reduce_by_middle() was applied. From them p'M p and p'M c are computed.
     CUDA_OPT_HD double *c_reduced() { return path_.data() + 2 * size_; }
     CUDA_OPT_HD double *p_reduced() { return path_.data() + 3 * size_; }
 
-    struct PathState { // all breakpoints <= t have been processed; phi'(t+) and phi''(t+)
+    // The model phi along the path at t, after all breakpoints <= t have been processed. slope is phi'(t+) and
+    // curvature is phi''(t+).
+    struct PathState {
         double t = 0, slope = 0, curvature = 0;
     };
 
@@ -109,24 +117,26 @@ template <int M> class CauchySearch {
     CauchyPoint point_, saved_point_;
     PathState at_, saved_at_;
     double least_curvature_ = 0;
-    double moving_at_start_ = 0; // number of variables that move at t = 0
+    double moving_at_start_ = 0; // number of variables that are not active at t = 0
     double searched_ = 0;        // all breakpoints up to this t have been processed
-    double reach_ = 0;           // the window extends beyond the segment's minimiser by this fraction
-    double bracket_ = 0;         // an upper bound of the minimiser, from the bisection
-    double lo_ = 0, hi_ = 0;     // the interval of the bisection
+    double reach_ = 0;           // relative length by which a window extends beyond the segment's minimiser
+    double bracket_ = 0;         // upper bound of t*, known from the bisection
+    double lo_ = 0, hi_ = 0;     // the bisection searches the interval (lo_, hi_]
     int bisections_ = 0;
     bool all_tied_ = false;
-    static constexpr bool bisects = M == 0; // otherwise all variables of a window can always be fetched
+    // If M is a compile-time constant, all variables of a window can always be fetched, and no bisection is needed.
+    static constexpr bool bisects = M == 0;
     static constexpr int panel_columns = M == 0 ? 0 : panel::columns(M);
-    dense::Known<2 * M> size_;                                           // 2m
-    dense::Array<8 * M> path_;                                           // c, p, c_reduced, p_reduced: 2m numbers each
-    dense::KeptRoom<M> saved_path_, w_, w_reduced_, entries_, own_gram_; // own_gram_: set at the first crossing
+    dense::Known<2 * M> size_; // 2m
+    dense::Array<8 * M> path_; // c, p, c_reduced, p_reduced: 2m numbers each
+    // own_gram_ is set when the first breakpoint is crossed.
+    dense::KeptRoom<M> saved_path_, w_, w_reduced_, entries_, own_gram_;
 };
 
 namespace cauchy {
 
 // The first window extends beyond the segment's minimiser by this fraction, because crossing breakpoints moves the
-// minimiser to a larger t, on elastic-plastic torsion by less than 5 %.
+// minimiser to a larger t. On the elastic-plastic torsion problem it moves by less than 5 %.
 constexpr double first_reach = 0.0625;
 // The largest number of variables for which downdating the products one variable at a time takes less time than forming
 // them again. The constants are approximate values for an H200.
@@ -134,7 +144,8 @@ CUDA_OPT_HD inline int64_t most_downdates(double free_variables) {
     return 512 + static_cast<int64_t>(free_variables / 2000);
 }
 
-// The double whose bit pattern lies halfway between those of lo and hi, both nonnegative.
+// Returns the double whose bit pattern, read as an integer, is halfway between those of lo and hi. Both must be
+// nonnegative.
 CUDA_OPT_HD inline double bits_midpoint(double lo, double hi) {
     int64_t a, b;
     memcpy(&a, &lo, sizeof a);
@@ -147,9 +158,10 @@ CUDA_OPT_HD inline double bits_midpoint(double lo, double hi) {
 
 } // namespace cauchy
 
-// Sets p, c and the free variables of the path at the threshold tau from the sums there. The middle matrix is not
-// needed. Let z be the displacement up to tau: z = -tau g on the variables that move, and bound - x on those that have
-// stopped. Then p = W'd and c = W'z; c is 0 at tau = 0 and is not set there. Returns d'd.
+// Sets p, c and the number of free variables at the path parameter tau, from the sums computed with this threshold. Let
+// d = -g on the variables that still move beyond tau, and 0 on the others. Let z be the displacement up to tau: -tau g
+// on the variables that move, and bound - x on those that have stopped. Then p = W'd and c = W'z. At tau = 0, c is 0
+// and is not set. Returns d'd.
 template <int M>
 CUDA_OPT_HD_INLINE double CauchySearch<M>::load_path(const Matrix &matrix, const PanelProducts &sums, double tau) {
     const int size = 2 * matrix.model_pairs();

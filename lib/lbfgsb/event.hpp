@@ -1,5 +1,5 @@
-// The last event and its numbers. solver/sentence.cpp forms a sentence from them on request and documents what the
-// numbers are.
+// The last event of a solve, and the numbers that belong to it. On request, solver/sentence.cpp forms a message from
+// them. That file documents the meaning of the numbers.
 #pragma once
 
 #include <cstdint>

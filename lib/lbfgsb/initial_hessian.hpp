@@ -1,6 +1,6 @@
 // The initial Hessian approximation B_0 of the model: theta I, the caller's diagonal, or theta times a learned diagonal
-// (learned_diagonal.hpp). Its kind determines which inner products are requested. Two control flows use it: the state
-// machine of one large problem, and the loop of many small ones.
+// (learned_diagonal.hpp). The kind of B_0 determines which inner products are requested. The state machine for one
+// large problem and the loop for a batch of small problems both use this class.
 #pragma once
 
 #include "lbfgsb/requests.hpp"
@@ -13,7 +13,8 @@ CUDA_OPT_HD_INLINE bool uses_callers_diagonal(const Settings &settings) { return
 class InitialHessian {
   public:
     CUDA_OPT_HD const LearnedDiagonal &learned() const { return learned_; }
-    // Begins a solve. The pairs of a warm start may come from another kind of B_0, whose diagonal no longer exists.
+    // Begins a solve. A warm start may use correction pairs from a solve with another kind of B_0. A diagonal learned
+    // in that solve is then discarded.
     CUDA_OPT_HD void begin(const Settings &settings) {
         if (kind_ != settings.metric) learned_.clear();
         kind_ = settings.metric;
@@ -27,7 +28,7 @@ class InitialHessian {
     CUDA_OPT_HD void forget() { learned_.forget(); }
     CUDA_OPT_HD void forget_all() { learned_.clear(); }
 
-    // Return whether there is a diagonal h, and whether the model is formed with it.
+    // exists() returns whether there is a diagonal h. weighted() returns whether the model uses h.
     CUDA_OPT_HD bool exists(const Settings &settings) const {
         return uses_callers_diagonal(settings) || learned_.exists();
     }
@@ -40,8 +41,8 @@ class InitialHessian {
         return uses_callers_diagonal(settings) ? other_weights - supplied_ : learned_.weights();
     }
 
-    // Return whether the caller has to supply a diagonal at this iterate, and whether the last one is still valid at
-    // the next iterate.
+    // is_due() returns whether the caller has to supply a diagonal at this iterate. stays_valid() returns whether the
+    // caller's last diagonal remains valid at the next iterate.
     CUDA_OPT_HD bool is_due(const Settings &settings, int64_t iterate) const {
         const int64_t every = settings.diagonal_every;
         return uses_callers_diagonal(settings) && (supplied_at_ < 0 || (every > 0 && iterate - supplied_at_ >= every));
@@ -53,9 +54,9 @@ class InitialHessian {
         supplied_++;
         supplied_at_ = iterate;
     }
-    // theta of B_0, or 0 if it is that of the newest pair. A diagonal that is supplied at every iterate is H_0 itself.
-    // One that remains valid for several iterates is scaled by the newest pair, as theta I is, because the curvature
-    // along the steps changes from iterate to iterate.
+    // Returns the factor theta of B_0, or 0 if theta is to be computed from the newest pair. A diagonal supplied at
+    // every iterate is H_0 itself, without a factor. A diagonal that is valid for several iterates is scaled by the
+    // newest pair, because the curvature along the steps changes from iterate to iterate.
     CUDA_OPT_HD double theta(const Settings &settings, int pairs) const {
         return uses_callers_diagonal(settings) && (settings.diagonal_every == 1 || pairs == 0) ? 1 : 0;
     }
@@ -64,11 +65,11 @@ class InitialHessian {
     // Returns whether the learned diagonal has been updated since the last model was formed, or will be with the next
     // products.
     CUDA_OPT_HD bool has_changed() const { return learned_.exists() || learned_.update_is_due(); }
-    // Returns the update of the learned diagonal that the next inner products perform, if one is due, and regards it as
-    // done.
+    // Returns the update of the learned diagonal, if one is due. The caller must pass it to the next sweep of inner
+    // products. From this call on, the update counts as done.
     CUDA_OPT_HD DiagonalUpdate take_update() { return learned_.take_update(); }
-    // The inner products for the model: those of `panel` and those that B_0 requires in addition. matrix_weights
-    // identifies the weights of the stored products.
+    // Returns the request for the inner products from which the model is formed: those of `panel` and those that B_0
+    // requires in addition. matrix_weights identifies the diagonal with which the stored products were weighted.
     CUDA_OPT_HD PanelRequest model_panel(const Settings &settings, PanelRequest panel, int64_t matrix_weights,
                                          bool bounded) const {
         panel.weighted = weighted(settings);
@@ -79,8 +80,8 @@ class InitialHessian {
         panel.free_gram = bounded || panel.older_steps;
         return panel;
     }
-    // Records a new pair in the given slot. sums: products with this pair as the fresh one. in_metric: whether they
-    // include the sums that involve h.
+    // Updates the statistics of the learned diagonal for a new pair, which is stored in the given slot. `sums` are the
+    // inner products with this pair as the newest. in_metric says whether they include the sums that involve h.
     CUDA_OPT_HD void observe(const Settings &settings, const PanelProducts &sums, bool in_metric, int slot,
                              int capacity, int64_t n) {
         if (settings.metric != Metric::learned) return;
@@ -95,12 +96,13 @@ class InitialHessian {
 
   private:
     int64_t kind_ = Metric::one_number; // the kind with which the stored pairs were formed
-    // The number of the caller's diagonals so far, and the iterate of the last; -1 if there was none in this solve.
+    // supplied_ counts the diagonals that the caller has supplied. supplied_at_ is the iterate at which the last one
+    // was supplied, or -1 if there was none in this solve.
     int64_t supplied_ = 0, supplied_at_ = -1;
     LearnedDiagonal learned_;
 };
 
-// The same interface if B_0 = theta I is a compile-time constant. It stores nothing.
+// This class has the same interface for kernels in which B_0 = theta I is fixed at compile time. It stores nothing.
 struct ScalarInitialHessian {
     CUDA_OPT_HD static constexpr void begin(const Settings &) {}
     CUDA_OPT_HD static constexpr void forget() {}

@@ -4,8 +4,9 @@
 // (state_machine.hpp) and the loop of many small ones (batch/next_trial.hpp) perform the actions that the verdicts
 // require.
 //
-// trial.hpp defines the decisions at trial points, termination.hpp those that end a solve, noise.hpp those that allow
-// for a noise level of f, slow_progress.hpp when a slow solve restarts.
+// trial.hpp defines the decisions at trial points, and termination.hpp the decisions that end a solve. noise.hpp
+// defines the decisions that take a noise level of f into account. slow_progress.hpp decides when a slow solve
+// restarts.
 #pragma once
 
 #include <cmath>
@@ -26,27 +27,31 @@ enum class TrialVerdict {
     end       // the solve ends
 };
 
-// The action that follows at an iterate, and after a failed line search. verify: measure the norm of the relative
-// gradient and decide again. restart_anew: a restart that also discards what was learned about the diagonal.
+// The action that follows at an iterate, and the action that follows a failed line search. `verify` requests the norm
+// of the relative gradient, after which the decision is repeated. `restart_anew` is a restart that also discards the
+// learned diagonal.
 enum class IterateVerdict { go_on, restart, restart_anew, verify, end };
 enum class FailureVerdict { refresh, verify, end };
 
-// The direction does not descend; no lower f was found; a lower f was found, but L-BFGS-B 3.0 does not return to it; f
-// at the lowest point was higher when it was evaluated again.
+// The reasons for which a line search fails. no_descent: the direction is not a descent direction. nothing_lower: no
+// lower f was found. lower_not_accepted: a lower f was found, but L-BFGS-B 3.0 does not return to that point.
+// lower_not_found_again: f at the lowest point was higher when it was evaluated again.
 enum class SearchFailure { no_descent, nothing_lower, lower_not_accepted, lower_not_found_again };
 
-// theta of B_0 = theta I, and the first step of the line search along the direction that this B_0 gives.
+// The factor theta of B_0 = theta I, and the first step of the line search along the direction -B_0^-1 g.
 struct FirstStep {
     double theta, step;
 };
 
 struct Iteration {
     Results results;
-    Event event; // of the last task
+    Event event; // describes the last task that the caller received
 
     int64_t n = 0;
-    bool bounded = false, boxed = false;    // some variable has a bound; every variable has two
-    bool single_x = false, single_f = true; // x is stored in single precision; all values of f so far fit it
+    // bounded: at least one variable has a finite bound. boxed: every variable has two finite bounds.
+    bool bounded = false, boxed = false;
+    // single_x: x is stored in single precision. single_f: single precision represents all values of f so far exactly.
+    bool single_x = false, single_f = true;
 
     // The base point of the line search, and the state of the line search.
     double f_base = 0, slope_base = 0; // f and the slope along d at the base point
@@ -54,7 +59,8 @@ struct Iteration {
     double step = 0;                   // step to the trial point, as a multiple of d
     double unit = 1;                   // reported steps are step * unit, as L-BFGS-B 3.0 reports them
     DirectionSums direction{};
-    int64_t cauchy_free = 0, cauchy_breakpoints = 0; // free variables, and breakpoints crossed, of the direction
+    // The numbers of free variables and of crossed breakpoints at the Cauchy point of this direction.
+    int64_t cauchy_free = 0, cauchy_breakpoints = 0;
     MoreThuente line;
     int64_t search_evaluations = 0, cuts_in_a_row = 0;
     bool truncated = false;   // the direction was truncated at the box
@@ -62,32 +68,35 @@ struct Iteration {
     bool search_started = false;
     bool step_max_pending = false; // the largest step within the box is not computed yet
     bool exhausted = false;        // the line search ended without a step that satisfies both Wolfe conditions
-    bool returning = false;        // it evaluates its lowest point again, in order to return to it
+    bool returning = false;        // the line search evaluates its lowest point again, to accept that point
     bool at_iterate = true;        // x, f and g are those of an iterate
-    bool first = true;             // the iterate is the start
+    bool first = true;             // the current iterate is the starting point
     // Iterations since the most recent step along -g, including that one. The count stops at steps_before_verdict.
     int steps_since_gradient = 0;
     SearchFailure failure = SearchFailure::no_descent;
 
     // Progress.
     double f_previous = 0, f_best = infinity;
-    IterateFacts best; // of the best iterate, while a copy of it is saved
+    IterateFacts best; // data of the best iterate, valid while a copy of that iterate is saved
     bool best_saved = false;
     bool ran_away = false; // in the last line search f decreased almost linearly up to the last step
-    double f_refreshed = infinity, pg_refreshed = infinity; // at the last refresh after a failed line search
+    // f and ||P g|| when the history was last discarded after a failed line search.
+    double f_refreshed = infinity, pg_refreshed = infinity;
     int refreshes_in_vain = 0;
-    // Iterations since the last progress (note_progress()), or evaluations if there is a noise level; f and ||P g|| at
-    // the last progress.
+    // in_vain counts the iterations since note_progress() last saw progress, or the evaluations if f has a noise level.
+    // f_noted and pg_noted are f and ||P g|| at the last progress.
     int in_vain = 0;
     double f_noted = infinity, pg_noted = infinity;
-    int reached = 0;                     // the stopping test that holds, while the solve continues for a lower f
-    int postponed = 0;                   // the iterations for which it has continued
-    double expected_decrease = infinity; // of f, predicted by the model along d of a line search that failed
-    double f_restarted = infinity;       // at the last restart
+    // reached is the stopping test that is satisfied while the solve nevertheless continues, in search of a lower f.
+    // postponed counts the iterations for which it has continued.
+    int reached = 0;
+    int postponed = 0;
+    double expected_decrease = infinity; // predicted by the model along the direction of a failed line search
+    double f_restarted = infinity;       // f at the last restart
     bool relatively_flat = false;        // the relative gradient was small when it was last measured
 
-    // Slow progress (slow_progress.hpp): f at the start; the least f, the least ||P g||_inf and the evaluations at the
-    // last progress or restart.
+    // Data of slow_progress.hpp. f_start is f at the start. f_slow and pg_slow are the least f and the least
+    // ||P g||_inf at the last progress. evaluations_slow is the number of evaluations at the last progress or restart.
     int slow_restarts = 0;
     double f_start = infinity, f_slow = infinity, pg_slow = infinity;
     int64_t evaluations_slow = 0;
@@ -95,12 +104,13 @@ struct Iteration {
     // The termination.
     int end_code = 0;
     EventKind end_why = EventKind::nothing;
-    double end_numbers[2] = {}; // numbers for the message that change before it is written
-    double seconds = 0;         // since the solve began, if they are limited
+    double end_numbers[2] = {}; // numbers for the final message, copied because they change before it is written
+    double seconds = 0;         // time since the solve began, measured only if it is limited
 
     static constexpr double progress_share = 0.1;  // a decrease by this fraction counts as progress
-    static constexpr int steps_before_verdict = 5; // after a restart, before FACTR may end the solve
-    // Differences of f below this share of |f| count as rounding errors if the slopes say that the step is good.
+    static constexpr int steps_before_verdict = 5; // steps after a restart before the FACTR test may end the solve
+    // A difference of f below this fraction of |f| counts as a rounding error if the slopes satisfy the approximate
+    // Wolfe conditions.
     static constexpr double rounding_level = 1e5 * machine_epsilon;
 
     // ---- the start and each iterate
@@ -129,7 +139,7 @@ struct Iteration {
     // ---- trial.hpp
 
     CUDA_OPT_HD void note_cauchy_point(const CauchyPoint &point, bool counts);
-    CUDA_OPT_HD void begin_search(double theta); // x is its base point
+    CUDA_OPT_HD void begin_search(double theta); // the current x becomes the base point of the line search
     CUDA_OPT_HD bool descends(const Settings &settings, const DirectionSums &sums, int pairs);
     // Returns whether a direction that does not descend may be truncated at the box.
     CUDA_OPT_HD bool can_truncate() const { return bounded && direction.projected > 0 && !truncated; }
@@ -141,7 +151,7 @@ struct Iteration {
     CUDA_OPT_HD double trial_step() const { return returning ? step : line.step(); }
     // The trial point becomes an iterate. Returns whether the base point is better and has to be saved.
     CUDA_OPT_HD bool accept(const Settings &settings, const PanelProducts &sums);
-    // s'y of the new pair; 0 if the pair is unusable.
+    // Returns s'y of the new correction pair, or 0 if the pair is unusable.
     CUDA_OPT_HD double curvature(const PanelProducts &sums) const;
     CUDA_OPT_HD double curvature_scale(const Settings &settings, const PanelProducts &sums, double curvature) const;
     CUDA_OPT_HD double scale_without_pair(const Settings &settings, double theta) const;
@@ -149,13 +159,13 @@ struct Iteration {
 
     // ---- noise.hpp
 
-    CUDA_OPT_HD double noise_level(const Settings &settings, double f) const; // eps_f, or 0 if there is none
+    CUDA_OPT_HD double noise_level(const Settings &settings, double f) const; // 0 if f counts as free of noise
     CUDA_OPT_HD bool wants_noise_estimate(const Settings &settings) const;
     CUDA_OPT_HD double noise_spacing() const;
 
     // ---- slow_progress.hpp
 
-    CUDA_OPT_HD bool restarts_slow_solve(const Settings &settings); // at this iterate
+    CUDA_OPT_HD bool restarts_slow_solve(const Settings &settings);
 
     // ---- termination.hpp
 

@@ -8,18 +8,21 @@
 
 namespace cudaopt {
 
-// The columns of the inner products, and the variables that count as free.
+// Describes the panel, which is the set of vectors whose inner products are requested, and the variables that count as
+// free in them.
 struct PanelRequest {
-    int pairs;           // correction pairs in the panel, newest first
-    int newest_slot;     // their slots are newest_slot, newest_slot - 1, ... modulo m + 1
-    double threshold;    // free: breakpoint > threshold. 0: all variables that are not active; -1: all
+    int pairs;       // correction pairs in the panel, newest first
+    int newest_slot; // the pairs are in the slots newest_slot, newest_slot - 1, ... modulo m + 1
+    // A variable is free if its breakpoint exceeds the threshold. With 0 all variables that are not active are free;
+    // with -1 all variables are free.
+    double threshold;
     bool fresh;          // the newest slot still contains g_base, and the sweep forms y_new = g - g_base
     bool free_gram;      // the products over the free variables are needed
     bool weighted;       // scale the variables by the diagonal h: y and g by sqrt(h), s and z by 1 / sqrt(h)
     bool single = false; // products may be formed in single precision if they keep their digits
-    // These two are for inner products only. watches: form the sums that involve h although the products are not
-    // weighted. older_steps: form the products of the older steps over all variables, because the stored products have
-    // other weights.
+    // The following two members are used by inner products only. watches: the sums that involve h are formed although
+    // the products are not weighted. older_steps: the products of the older steps over all variables are formed,
+    // because the stored products were weighted with another diagonal.
     bool watches = false;
     bool older_steps = false;
 
@@ -39,9 +42,11 @@ struct ProductsRequest : PanelRequest {
 struct DirectionRequest {
     PanelRequest panel;          // that of the inner products from which the coefficients were computed
     double gradient_coefficient; // a
-    const double *coefficients;  // q for each panel column; those of g and z are not used
+    const double *coefficients;  // q, one number per panel column; the entries for g and z are not used
     double step;                 // the first step of the line search
-    int spare_slot;              // receives d and g; among the panel's slots only the fresh one is allowed
+    // The slot of the history in which d and g are stored. It must not be one of the panel's slots, except the fresh
+    // one.
+    int spare_slot;
     // Truncation, the fallback of version 3.0: only the fraction alpha of the displacement from the Cauchy point, x -
     // cauchy_t g, to the subspace minimiser is used.
     bool truncate;
@@ -61,8 +66,8 @@ constexpr int crossed_capacity = 4096;
 struct CrossedVariable {
     double t;
     int64_t index;
-    double g, z;     // gradient; displacement to the bound, z = bound - x
-    const double *w; // entries in panel order, panel::columns(pairs) of them; those of g and z are not set
+    double g, z;     // component of the gradient, and displacement to the bound, z = bound - x
+    const double *w; // this variable's entry in each of the panel::columns(pairs) columns; those of g and z are not set
 };
 
 // The variables of a window, in the order of their breakpoints, and of their indices if the breakpoints are equal. If
@@ -75,10 +80,12 @@ struct CrossedWindow {
 };
 
 struct StartReport {
-    int64_t x_nan, bound_nan, crossed; // first index with NaN in x, with NaN in a bound, with l > u; n if there is none
-    int64_t projected;                 // components moved into the box
-    int64_t boxed, bounded;            // components with two finite bounds, with at least one
-    int64_t digits = 53;               // binary digits of a component of x; 24 in single precision
+    // The first index with NaN in x, the first with NaN in a bound, and the first with l > u. Each is n if there is
+    // none.
+    int64_t x_nan, bound_nan, crossed;
+    int64_t projected;      // number of components of x that were moved into the box
+    int64_t boxed, bounded; // numbers of variables with two finite bounds, and with at least one
+    int64_t digits = 53;    // binary digits of a component of x; 24 in single precision
     // Returns whether the start can be used. Only then has x been projected into the box; invalid input is not changed.
     CUDA_OPT_HD bool usable(int64_t n) const { return x_nan == n && bound_nan == n && crossed == n; }
 };
@@ -110,14 +117,14 @@ enum class Verb {
     task
 };
 
-// The operands of inner_products, crossed, direction and truncation are in the state machine (products_requested(),
-// panel_requested(), direction_requested()). The comments name the verbs that use a member. For other verbs the member
-// may still have the value from an earlier request.
+// A request to the backend. The comment at each member names the verbs that use this member. For other verbs it may
+// still have the value from an earlier request. The larger operands of inner_products, crossed, direction and
+// truncation are read from the state machine: products_requested(), panel_requested() and direction_requested().
 struct Request {
     Verb verb = Verb::task;
     int task = 0;
     int slot = 0;          // step, largest_step, restore, save_best, finish_pair
-    double number = 0;     // step: along d; restore, restore_best: f there
+    double number = 0;     // step: length of the step along d; restore, restore_best: f at the restored point
     int64_t index = 0;     // read_variable
     double lo = 0, hi = 0; // crossed
 };
@@ -129,13 +136,14 @@ struct Variable {
 // Only the members that were requested are set. The sums remain valid until the next inner products.
 struct Reply {
     const PanelProducts *sums = nullptr;
-    const DirectionSums *direction = nullptr; // set with the direction or, if not known then, with the products
+    // Set in the reply to the direction request or, if the sums are not available then, with the next inner products.
+    const DirectionSums *direction = nullptr;
     StartReport start{};
     CrossedWindow crossed{};
-    double number = 0; // truncation, largest_step, and the three norms
+    double number = 0; // the result of truncation, of largest_step, or of one of the three norms
     int64_t index = 0; // check_diagonal: the first invalid element
     Variable variable{};
-    double seconds = 0; // since the solve began; only if settings.max_seconds > 0
+    double seconds = 0; // time since the solve began, set only if settings.max_seconds > 0
 };
 
 } // namespace cudaopt

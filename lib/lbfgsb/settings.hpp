@@ -15,14 +15,14 @@ struct Metric {
 struct Settings {
     int64_t max_iterations = 2000, max_evaluations = 0, evaluations_per_search = 20, max_cuts = 30;
     bool approximate_cauchy = false, report_iterates = false, robust = true, timed = true, noise_auto = false;
-    int64_t history_bits = 64, // per element of S and Y
-        product_bits = 64,     // per element while their products are formed
+    int64_t history_bits = 64, // precision in which the history, S and Y, is stored
+        product_bits = 64,     // precision in which the inner products of its elements are formed
         threads = 0, log_frequency = -1, log_type = 0, f_part = 0;
     int64_t metric = Metric::one_number;
-    int64_t diagonal_every = 1; // iterations for which the caller's diagonal is valid; 0: all
+    int64_t diagonal_every = 1; // number of iterations for which the caller's diagonal is valid; 0: for all
     double eps = 0, pgtol = 1e-5, factr = 1e7, f_target = -infinity;
     double relative_gtol = 5e-4, rounding = 100, f_unbounded = -1e300;
-    double noise = 0, noise_abs = 0; // noise of f, relative to |f| and in the units of f
+    double noise = 0, noise_abs = 0; // noise level of f, relative to |f|, and in absolute terms
     double gtol = 0.9, ftol = 1e-4, xtol = 0.1, step_min = 1e-20, step_max = 1e20, max_seconds = 0;
 };
 

@@ -11,8 +11,9 @@ namespace cudaopt {
 
 namespace slow_progress {
 
-constexpr int first_window = 250;   // evaluations without progress after which the solve restarts
-constexpr int growth = 3;           // factor of the window per restart, which limits the share of the cost of restarts
+constexpr int first_window = 250; // evaluations without progress after which the solve restarts
+// Each restart multiplies the window by this factor. This limits the fraction of the solve's cost spent on restarts.
+constexpr int growth = 3;
 constexpr double f_progress = 1e-7; // progress: f falls by this share of its decrease since the start, or
 constexpr double pg_progress = 0.3; // ||P g||_inf falls by this factor
 constexpr int most_restarts = 15;   // 250 3^15 evaluations are never reached, and fit an integer

@@ -267,11 +267,11 @@ CUDA_OPT_HD_INLINE double Iteration::curvature(const PanelProducts &sums) const 
     return sy > machine_epsilon * -slope_base * step ? sy : 0;
 }
 
-// The factor by which y is multiplied. It is the second derivative along s, at the end of the step, of the cubic that
-// interpolates f and the slopes at both ends, divided by the mean second derivative along the step, which s'y measures.
-// The model then contains the curvature at the new iterate instead of that halfway (Biggs, J. Inst. Math. Appl. 8
-// (1971) 315). For a quadratic the factor is 1. It is limited to [1/2, 2], because the cubic does not describe f if the
-// factor is outside. If the decrease of f may be due to noise, the factor is 1.
+// Returns the factor by which y of the new pair is multiplied. It is the second derivative along s, at the end of the
+// step, of the cubic that interpolates f and the slopes at both ends, divided by the mean second derivative along the
+// step, which s'y measures. The model then contains the curvature at the new iterate instead of that halfway (Biggs, J.
+// Inst. Math. Appl. 8 (1971) 315). For a quadratic the factor is 1. It is limited to [1/2, 2], because the cubic does
+// not describe f if the factor is outside. If the decrease of f may be due to noise, the factor is 1.
 CUDA_OPT_HD_INLINE double Iteration::curvature_scale(const Settings &settings, const PanelProducts &sums,
                                                      double curvature) const {
     constexpr double largest_factor = 2, significant_decrease = 1e-6; // of f, in single precision as well
@@ -282,9 +282,9 @@ CUDA_OPT_HD_INLINE double Iteration::curvature_scale(const Settings &settings, c
     return is_finite(factor) ? least(greatest(factor, 1 / largest_factor), largest_factor) : 1;
 }
 
-// theta of B_0 after a step from which no pair was formed, if there are no pairs. If f was still decreasing when the
-// evaluations of the line search ended, the next one begins with the length reached, up to a distance of 1, as at a
-// start. The length is limited because a function without a lower bound never stops decreasing.
+// Returns theta of B_0 = theta I if the history is empty after a step from which no pair was formed. If f was still
+// decreasing when the evaluations of the line search ended, the next one begins with the length reached, up to a
+// distance of 1, as at a start. The length is limited because a function without a lower bound never stops decreasing.
 CUDA_OPT_HD_INLINE double Iteration::scale_without_pair(const Settings &settings, double theta) const {
     const double continued = greatest(theta / step, results.pg_norm2);
     return exhausted && settings.metric != Metric::callers && continued < theta ? continued : theta;

@@ -17,19 +17,20 @@ struct PathVariable {
     double t, g, z;
 };
 
-// h = 1 without a diagonal.
+// Returns the data of one variable on the projected path. h is its element of the diagonal, or 1 without a diagonal.
 CUDA_OPT_HD_INLINE PathVariable on_path(const BoxedVariable &at, double h, const panel::Scaling &by) {
     return {breakpoint(at.x, h * at.g, at.l, at.u), by.root * at.g,
             by.inverse_root * (bound_ahead(at.g, at.l, at.u) - at.x)};
 }
 
 struct Trial {
-    double x;       // in the box
+    double x;       // the new value, within the bounds
     bool projected; // the projection changed the subspace minimiser
 };
 
-// The trial point of step 1. move = a g + w'q is the displacement to the unconstrained subspace minimiser, h the
-// variable's weight (1 without a diagonal), and largest the largest number that can be stored.
+// Returns one variable of the trial point of step 1. `move` = a g + w'q is the displacement to the unconstrained
+// subspace minimiser. h is the variable's element of the diagonal, or 1 without a diagonal. `largest` is the largest
+// number that the storage type can represent.
 CUDA_OPT_HD inline Trial trial_of_variable(const BoxedVariable &at, const DirectionRequest &request, double h,
                                            double move, double largest) {
     // An active variable is selected only at the end, so that neighbouring threads do not diverge.
@@ -51,8 +52,8 @@ CUDA_OPT_HD inline Trial trial_of_variable(const BoxedVariable &at, const Direct
     return {stays ? at.x : x, !stays && x != at.x + move};
 }
 
-// The largest step along d from x that stays in [l, u] (Byrd et al. 1995, eq. 5.8 for d_u; step_max for the line
-// search).
+// Returns the largest step along d for which x + step d stays in [l, u]. It limits the line search, and the truncation
+// of the subspace minimiser (Byrd et al. 1995, eq. 5.8).
 CUDA_OPT_HD inline double largest_step_of_variable(double x, double d, double l, double u) {
     if (d < 0) return (l - x) / d;
     if (d > 0) return (u - x) / d;
