@@ -191,7 +191,8 @@ CUDA_OPT_HD_INLINE double CauchySearch<M>::load_path(const Matrix &matrix, const
     return d_squared;
 }
 
-// Sets the slope and the curvature of the path just beyond the threshold tau:
+// Sets the first and second derivative of the model phi along the path just beyond the path parameter tau. With d, z, p
+// and c as in load_path(), they are
 //
 //     phi'(tau+) = d'g + theta d'z - p'M c = -(1 - theta tau) d'd - p'M c,    phi'' = theta d'd - p'M p.
 template <int M>
@@ -212,9 +213,9 @@ CUDA_OPT_HD_INLINE void CauchySearch<M>::evaluate_path(const Matrix &matrix, con
     if (is_finite(at_.curvature)) at_.curvature = greatest(at_.curvature, least_curvature_);
 }
 
-// Copies the products over the free variables, because they are downdated when variables reach their bounds and the
-// next inner products overwrite the originals. If M > 0 no further inner products follow, and the originals are
-// downdated in place.
+// Copies the inner products over the free variables. The copy is downdated when variables reach their bounds, and the
+// backend's next inner products overwrite the originals. If the capacity M is a compile-time constant, no further inner
+// products follow, and the originals are downdated in place.
 template <int M>
 CUDA_OPT_HD_INLINE void CauchySearch<M>::copy_free_gram(const Matrix &matrix, const PanelProducts &sums) {
     if (!bisects) return;
@@ -229,7 +230,8 @@ CUDA_OPT_HD_INLINE void CauchySearch<M>::downdate_free_gram(const Matrix &matrix
     dense::Room<panel_columns> room(entries_);
     double *const entries = room.data();
     dense::copy(variable.w, columns, entries);
-    entries[panel::gradient] = entries[panel::displacement] = 0; // not set in variable.w, and not needed
+    entries[panel::gradient] = entries[panel::displacement] =
+        0; // variable.w does not contain these, and no one reads them
     for (int i = 0; i < columns; gram += columns - i, i++) dense::subtract(gram, entries[i], entries + i, columns - i);
 }
 
@@ -241,13 +243,14 @@ CUDA_OPT_HD_INLINE CauchyState CauchySearch<M>::begin(const Matrix &matrix, cons
     point_.segments = 1;
     point_.breakpoints_crossed = 0;
     point_.crossed = false;
-    if (!bounded) { // x_c = x: the subspace minimisation alone determines d, as in the Fortran code
+    if (!bounded) { // The Cauchy point is x itself, as in L-BFGS-B 3.0: the subspace minimisation alone determines d.
         load_path(matrix, sums, 0);
         point_.t = point_.t_first = 0;
         return CauchyState::found;
     }
     if (matrix.pairs() == 0) {
-        // With B = theta I the model is separable, so that x_c = P(x - g / theta), whatever breakpoints are crossed.
+        // With B = theta I the model is separable. The Cauchy point is therefore P(x - g / theta), whichever
+        // breakpoints are crossed.
         load_path(matrix, sums, 0);
         point_.t_first = least(1 / matrix.theta(), sums.first_breakpoint);
         point_.t = approximate ? point_.t_first : 1 / matrix.theta();
@@ -273,10 +276,10 @@ CUDA_OPT_HD_INLINE CauchyState CauchySearch<M>::begin(const Matrix &matrix, cons
     return next_window();
 }
 
-// Requests the next window. Windows are adjacent, and each extends beyond the minimiser as estimated at the end of the
-// one before. The Cauchy search terminates: the reach doubles from window to window, so that after at most 2,100
-// windows, the number of binary exponents, a window contains all finite breakpoints; and each bisection step at least
-// halves its interval. Nearly always one window suffices.
+// Requests the next window. Windows are adjacent, and each extends beyond the minimiser that is estimated at the end of
+// the previous window. Nearly always one window suffices. The Cauchy search terminates because the relative length of
+// the windows doubles each time. After at most 2,100 windows, the number of binary exponents, a window contains all
+// finite breakpoints. A bisection terminates as well, because each step at least halves its interval.
 template <int M> CUDA_OPT_HD_INLINE CauchyState CauchySearch<M>::next_window() {
     const double hi = least(at_.t + (1 + reach_) * (minimiser() - at_.t), bracket_);
     if (hi <= searched_) return settle();
@@ -302,7 +305,7 @@ CUDA_OPT_HD_INLINE CauchyState CauchySearch<M>::resume(const Matrix &matrix, con
     const bool too_many = bisects && window.count > crossed_capacity;
     switch (asked_) {
     case Asked::window:
-        if (too_many) { // bisect it
+        if (too_many) { // bisect the window
             lo_ = at_.t, hi_ = to_, bisections_ = 0;
             return probe();
         }
@@ -323,8 +326,8 @@ CUDA_OPT_HD_INLINE CauchyState CauchySearch<M>::resume(const Matrix &matrix, con
     return CauchyState::breakdown;
 }
 
-// Processes the breakpoints of a window that ends at hi, until a segment contains its own minimiser (algorithm CP).
-// Returns whether one does.
+// Processes the breakpoints of a window that ends at hi, in increasing order, until the minimiser of the model along a
+// segment lies within this segment (algorithm CP). Returns whether such a segment was found.
 template <int M>
 CUDA_OPT_HD_INLINE bool CauchySearch<M>::pass_breakpoints(const Matrix &matrix, const Factors &middle,
                                                           const CrossedWindow &window, double hi) {
@@ -352,7 +355,7 @@ CUDA_OPT_HD_INLINE bool CauchySearch<M>::pass_breakpoints(const Matrix &matrix, 
     return minimiser() <= hi;
 }
 
-// Updates p, the slope and the curvature after the variable has reached its bound (eqs. 4.9 and 4.10).
+// Updates p, the slope and the curvature after a variable has reached its bound (Byrd et al. 1995, eqs. 4.9 and 4.10).
 template <int M>
 CUDA_OPT_HD_INLINE void CauchySearch<M>::fix_at_bound(const Matrix &matrix, const Factors &middle,
                                                       const CrossedVariable &variable) {
@@ -373,9 +376,9 @@ CUDA_OPT_HD_INLINE void CauchySearch<M>::fix_at_bound(const Matrix &matrix, cons
     point_.free_variables--;
 }
 
-// Called if (lo, hi] contains more breakpoints than can be fetched. Requests the inner products at a tau between lo and
-// hi. The midpoint is alternately that of the values and that of their bit patterns, so that at most 128 steps reach
-// adjacent floating-point numbers, where the bisection ends.
+// Performs one bisection step, because (lo, hi] contains more breakpoints than can be fetched. It requests the inner
+// products at a midpoint of lo and hi. The midpoint of the values and that of the bit patterns alternate. Thus after at
+// most 128 steps lo and hi are adjacent floating-point numbers, and the bisection ends.
 template <int M> CUDA_OPT_HD_CALL inline CauchyState CauchySearch<M>::probe() {
     double middle = bisections_ % 2 == 0 ? lo_ + 0.5 * (hi_ - lo_) : cauchy::bits_midpoint(greatest(lo_, 0.0), hi_);
     if (!(middle > lo_ && middle < hi_)) middle = cauchy::bits_midpoint(lo_, hi_);
@@ -396,7 +399,7 @@ CUDA_OPT_HD_CALL inline CauchyState CauchySearch<M>::judge_probe(const Matrix &m
     evaluate_path(matrix, middle, sums, tau);
     point_.segments++;
     const bool past_minimum = at_.slope >= 0 || point_.free_variables <= 0;
-    if (all_tied_ || !past_minimum) { // continue with a new window from here, unless the minimiser is found
+    if (all_tied_ || !past_minimum) { // continue from tau with a new window, unless the minimiser is found
         copy_free_gram(matrix, sums);
         searched_ = at_.t;
         return after_window(past_minimum);

@@ -7,9 +7,9 @@
 // the oldest pair first. The m + 1 slots of S and Y are numbered cyclically; the spare slot receives the next pair.
 // That pair is called fresh while its slot of Y still contains the previous gradient.
 //
-// A history may be full from the start. Then k = m, and the pairs that do not exist yet are represented as the oldest
-// ones, with s = y = 0, and with 1 in place of s'y and s's. GPU threads that work on different iterates of different
-// problems then execute the same instructions.
+// Here k is the number of correction pairs in the model, and m is the capacity of the history. A history may be full
+// from the start. Then k = m, and pairs that do not exist yet are represented as the oldest ones, with s = y = 0, and
+// with 1 in place of s'y and s's. GPU threads that solve different problems then execute the same instructions.
 #pragma once
 
 #include "dense/loaded.hpp"
@@ -18,8 +18,8 @@
 
 namespace cudaopt {
 
-// M is the capacity, m, if it is a compile-time constant; the arrays are then members. If M is 0, m is set when the
-// arrays are placed behind the object (dense/array.hpp).
+// The template argument M is the capacity m if it is a compile-time constant. The arrays are then members of the
+// object. If M is 0, m is set at run time, and the arrays are placed behind the object (dense/array.hpp).
 template <int M> class CompactMatrix {
   public:
     template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {
@@ -40,53 +40,57 @@ template <int M> class CompactMatrix {
     CUDA_OPT_HD int model_pairs() const { return is_full() ? static_cast<int>(m_) : k_; }
     CUDA_OPT_HD int spare_slot() const { return spare_; }
     CUDA_OPT_HD int newest_slot() const { return (spare_ + m_) % (m_ + 1); }
-    // The slot of a pair; pair 0 is the oldest.
+    // Returns the slot of a pair. Pair 0 is the oldest.
     CUDA_OPT_HD int slot(int pair) const { return (spare_ + m_ + 1 - k_ + pair) % (m_ + 1); }
     CUDA_OPT_HD double theta() const { return theta_; }
     // Returns whether the stored inner products are unweighted and over all variables.
     CUDA_OPT_HD bool plain() const { return plain_; }
-    // Identifies the diagonal with which the stored inner products are weighted (LearnedDiagonal::weights).
+    // Returns the number that identifies the diagonal with which the stored inner products are weighted.
     CUDA_OPT_HD int64_t weights() const { return weights_; }
 
-    // Discards everything, so that B = I. full: the history is full from the start. It always is if M is small enough
-    // for unrolled loops.
+    // Discards all pairs and sets B = I. `full` says whether the history counts as full from the start. If M is small
+    // enough for unrolled loops, it always does.
     CUDA_OPT_HD void begin(bool full);
     CUDA_OPT_HD void clear();
-    // Discards all pairs. If keep_theta is set, B = theta I with theta of the last pair, which contains the scale of f
-    // and x; otherwise B = I.
+    // Discards all pairs. If keep_theta is set, B becomes theta I with theta of the last pair, because this theta
+    // reflects the scales of f and x. Otherwise B becomes I.
     CUDA_OPT_HD void drop_pairs(bool keep_theta);
     // Sets B = theta I. There must be no pairs.
     CUDA_OPT_HD void set_scale(double theta) { theta_ = plain_theta_ = theta; }
-    // Returns whether the fresh pair can be used: its products are normal floating-point numbers.
+    // Returns whether the fresh pair can be used, that is, whether its inner products are normal floating-point
+    // numbers.
     CUDA_OPT_HD static bool usable(const PanelProducts &sums, double step);
     // The pair in the spare slot becomes the newest one: s = step d, and y is y_scale times the difference of the
-    // gradients. If there are m pairs, the oldest is discarded. sums: inner products with this pair as the fresh one.
-    // weights: identifies their diagonal. keeps_ss: whether S'S is updated, which only factor() needs. The caller has
-    // checked that s'y > 0.
+    // gradients. If there are m pairs, the oldest is discarded. `sums` are the inner products with this pair as the
+    // fresh one, and `weights` identifies the diagonal with which they are weighted. keeps_ss says whether S'S is
+    // updated, which only factor() needs. The caller must have checked that s'y > 0.
     CUDA_OPT_HD void append(const PanelProducts &sums, double step, int64_t weights, double y_scale, bool keeps_ss);
 
     // Returns whether inner products with the stored pairs of n variables may be formed in single precision.
     CUDA_OPT_HD bool fits_single_precision(int64_t n) const;
 
-    // The panel of the stored pairs, and the panel after append(), with the pair in the spare slot as the fresh one.
+    // stored_panel() returns the panel of the stored pairs. tentative_panel() returns the panel that results if the
+    // pair in the spare slot is appended, with this pair as the fresh one.
     CUDA_OPT_HD PanelRequest stored_panel() const;
     CUDA_OPT_HD PanelRequest tentative_panel() const;
 
-    // Replaces the products of the stored pairs by those in coordinates scaled by a diagonal: S'S, and the newest row
-    // and column of S'Y, which does not depend on the scaling. sums: weighted products of the pairs' panel, including
-    // those of the older steps. theta: the scale of B_0 in these coordinates, or 0 for y'y / s'y of the newest pair.
+    // Replaces the stored inner products by those in coordinates scaled by a diagonal. This changes S'S. S'Y does not
+    // depend on the scaling, and only its newest row and column are set. `sums` are the weighted products of the stored
+    // pairs, including those of the older steps. theta is the scale of B_0 in these coordinates. If it is 0, y'y / s'y
+    // of the newest pair is used.
     CUDA_OPT_HD void rescale_products(const PanelProducts &sums, double theta, int64_t weights);
-    // Sets Y'Y from weighted products, which contain it over the free variables only. Y'Y is used only if all variables
-    // are free.
+    // Sets Y'Y from weighted products. They contain Y'Y over the free variables only. This suffices, because Y'Y is
+    // used only if all variables are free.
     CUDA_OPT_HD void load_free_yy(const PanelProducts &sums);
-    // Replaces all products by unweighted ones, from the products of the stored pairs' panel over all variables.
+    // Replaces all stored inner products by the unweighted products of the same pairs over all variables.
     CUDA_OPT_HD void load_unscaled(const PanelProducts &over_all);
 
-    // Factorises M^-1 = [-D, L'; L, theta S'S]. Returns false on breakdown.
+    // Factorises the inverse of the middle matrix, M^-1 = [-D, L'; L, theta S'S], where D is the diagonal of S'Y and L
+    // its strictly lower triangle. Returns false on breakdown.
     using Factors = dense::QuasiDefiniteOf<M>;
     CUDA_OPT_HD bool factor(Factors &middle) const;
-    // reduce_by_middle(): v <- (V'R)^-1 v for 2k numbers in the basis, where M^-1 = V'R V. middle_form(): a'M b for two
-    // vectors a and b that have been reduced.
+    // reduce_by_middle() replaces a vector v of 2k elements by (V'R)^-1 v, where the factorisation is M^-1 = V'R V.
+    // middle_form() returns a'M b for two vectors a and b after both have been reduced.
     CUDA_OPT_HD_INLINE void reduce_by_middle(const Factors &middle, double *v) const {
         dense::at_size<M>(model_pairs(), [&](auto k) { middle.reduce(k, v); });
     }
@@ -94,16 +98,16 @@ template <int M> class CompactMatrix {
         return dense::at_size<M>(model_pairs(), [&](auto k) { return middle.reduced_form(k, a, b); });
     }
 
-    // v <- K^-1 v with K = M^-1 - W_F'W_F / theta, as the subspace minimisation needs it (eq. 5.11). over_free: the
-    // panel's products over the free variables, packed as in PanelProducts. system: receives the factors of K. Returns
-    // false on breakdown.
+    // Replaces v by K^-1 v for the subspace minimisation (Byrd et al. 1995, eq. 5.11). K is M^-1 - W_F'W_F / theta, and
+    // W_F consists of the rows of W that belong to free variables. over_free contains the panel's products over the
+    // free variables, packed as in PanelProducts. `system` receives the factors of K. Returns false on breakdown.
     CUDA_OPT_HD bool solve_subspace(Factors &system, const double *over_free, double *v) const;
-    // v <- K^-1 v if all variables are free. Then K = [-(D + Y'Y / theta), -R'; -R, 0] with R the upper triangle of
-    // S'Y, and no factorisation is needed (the inverse form of Byrd, Nocedal, Schnabel 1994, eq. 3.1).
+    // Replaces v by K^-1 v if all variables are free. Then K = [-(D + Y'Y / theta), -R'; -R, 0] with R the upper
+    // triangle of S'Y, and no factorisation is needed (the inverse form of Byrd, Nocedal, Schnabel 1994, eq. 3.1).
     CUDA_OPT_HD void apply_full_space_inverse(double *v) const;
 
-    // Convert panel entries (one row of W, or the products of one column with all others) to the basis, and
-    // coefficients in the basis to panel entries.
+    // to_basis() converts numbers in the order of the panel's columns to the basis of W. They are one row of W, or the
+    // products of one column with all others. to_panel() converts coefficients in the basis to the panel's order.
     CUDA_OPT_HD void to_basis(const double *panel_entries, double *basis) const;
     CUDA_OPT_HD void to_panel(const double *basis, double *panel_entries) const;
 
@@ -127,7 +131,9 @@ template <int M> class CompactMatrix {
     double theta_ = 1, plain_theta_ = 1;
     bool plain_ = true, full_ = false;
     int64_t weights_ = no_weights;
-    Matrix ss_, ys_, yy_;     // m x m, stored by rows, oldest pair first: S'S (its upper triangle), Y'S, Y'Y
+    // The m x m matrices S'S, of which only the upper triangle is set, Y'S and Y'Y. They are stored by rows, with the
+    // oldest pair first.
+    Matrix ss_, ys_, yy_;
     dense::Array<M> step_;    // s_j = step_j d_j
     dense::Array<M> y_scale_; // y_j = y_scale_j times the stored difference of the gradients
 };
@@ -176,8 +182,8 @@ template <int M> CUDA_OPT_HD_INLINE void CompactMatrix<M>::drop_oldest(Matrix &m
 template <int M>
 CUDA_OPT_HD_INLINE void CompactMatrix<M>::append(const PanelProducts &sums, double step, int64_t weights,
                                                  double y_scale, bool keeps_ss) {
-    // Until rescale_products() is called, the products of the older pairs may have other weights than those of the
-    // newest.
+    // The stored products of the older pairs may be weighted with another diagonal than those of the newest pair, until
+    // rescale_products() is called.
     weights_ = k_ == 0 || weights == weights_ ? weights : other_weights;
     plain_ = plain_ && weights_ == no_weights;
     if (is_full() || k_ == m_) {

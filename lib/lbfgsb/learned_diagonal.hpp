@@ -4,15 +4,16 @@
 //     u_i = y_i^2 / b_i / sum_j y_j^2 / b_j,    w_i = b_i s_i^2 / sum_j b_j s_j^2,
 //     b_i <- b_i sqrt((kappa + u_i) / (kappa + w_i)),    kappa = (5 + number of earlier pairs) / n.
 //
-// The quotient is limited to [2/3, 3/2]. b is thus an average over the pairs, in which later pairs have less weight.
+// The quotient below the root is limited to [2/3, 3/2]. Because kappa grows, later pairs change b less.
 // The model is formed with b only while b fits pairs that have not updated it yet better than theta I does
 // (LearnedDiagonal::observe).
 //
-// The update is elementwise except for two sums, which are among the inner products. Sweep 1 therefore applies it while
-// it reads the variables, with pairs older than the one whose products it forms. The first ten pairs update b one at a
-// time, later pairs four at a time: after each change of b the products of all older steps have to be formed again, and
-// by then the average changes little. The vector h = 1 / b is stored, in the same form as the caller's diagonal of H_0;
-// theta remains a scalar of CompactMatrix. Another update rule would change only this file.
+// The update is elementwise except for two sums, which are among the inner products. The sweep that forms inner
+// products therefore applies the update while it reads the variables. The pairs that it applies are older than the
+// newest pair. The first ten pairs update b one at a time, and later pairs four at a time. The reason is that after
+// each change of b the products of all older steps have to be formed again, while b changes little after ten pairs. The
+// vector h = 1 / b is stored, in the same form as the caller's diagonal of H_0; theta remains a scalar of
+// CompactMatrix. Another update rule would change only this file.
 #pragma once
 
 #include <cmath>
@@ -25,26 +26,28 @@
 namespace cudaopt {
 
 // The largest factor by which one pair changes b_i^2. Among very many variables there are some with an extreme share of
-// the curvature, and one of them is enough to spoil the model.
+// the curvature. Without the limit, a single one of them could make the model poor.
 constexpr double most_at_once = 1.5;
 
-// The data of a pair that updates the diagonal. d is used instead of s = step d, because the step cancels.
+// The data of a pair that updates the diagonal b. The direction d is used instead of s = step d, because the step
+// length cancels in the update.
 struct LearnedPair {
     int slot;
     double of_d, of_y; // 1 / sum b_j d_j^2, 1 / sum y_j^2 / b_j
     double kappa;
 };
 
-// The update of h in one sweep 1: its pairs are applied one after the other.
+// The update of h = 1 / b that one sweep performs. The sweep applies the pairs one after the other.
 struct DiagonalUpdate {
     static constexpr int most = 4;
-    bool anew = false; // b was 1 before, and h is not read
+    bool anew = false; // b was 1 before, so that the sweep does not read h
     int count = 0;
     LearnedPair pairs[most] = {};
 };
 
-// Numbers that identify the weights of inner products: none, or several different ones. Learned diagonals have the
-// numbers 1, 2, ..., and the caller's diagonals -2, -3, ...
+// Each diagonal with which inner products are weighted has a number. Learned diagonals have the numbers 1, 2, ..., and
+// the caller's diagonals -2, -3, ... no_weights stands for unweighted products, and other_weights for products that are
+// weighted with different diagonals.
 constexpr int64_t no_weights = 0, other_weights = -1;
 
 // Elements of b are limited to [2^-26, 2^26]. If they spread over a factor of 2^52 = 1 / epsilon, a sum of weighted
@@ -71,11 +74,11 @@ inline bool is_update_consistent(const DiagonalUpdate &update, int m) {
 // The pairs that have updated the diagonal, and a measure of how much better it fits new pairs than theta I does.
 class LearnedDiagonal {
   public:
-    // Return whether there is a learned diagonal, which h then contains, and whether the model is formed with it.
+    // exists() returns whether there is a learned diagonal, stored as h. serves() returns whether the model uses it.
     CUDA_OPT_HD bool exists() const { return exists_; }
     CUDA_OPT_HD bool serves() const { return exists_ && serves_; }
     CUDA_OPT_HD bool update_is_due() const { return due_; }
-    // Identifies the weights of the model's inner products: the number of the current h, or no_weights.
+    // Returns the number of the diagonal with which the model's inner products are weighted, or no_weights.
     CUDA_OPT_HD int64_t weights() const { return serves() ? made_ : no_weights; }
     // Discards the diagonal and its pairs. The average advantage over theta I is kept.
     CUDA_OPT_HD void forget() {
@@ -84,7 +87,8 @@ class LearnedDiagonal {
         update_ = {};
     }
     CUDA_OPT_HD void clear() {
-        const int64_t made = made_; // products of pairs that are kept may still have these weights
+        const int64_t made =
+            made_; // kept, because stored products may still be weighted with a diagonal of this number
         *this = LearnedDiagonal{};
         made_ = made;
     }
@@ -111,7 +115,7 @@ class LearnedDiagonal {
         due_ = update_.count >= at_once;
     }
 
-    // Returns the update that the inner products requested now have to perform, and chooses the weights that they have.
+    // Returns the update that the sweep requested next has to perform. Also decides whether its products are weighted.
     CUDA_OPT_HD DiagonalUpdate take_update() {
         serves_ = serves_next_;
         if (!due_) return {};
@@ -131,9 +135,11 @@ class LearnedDiagonal {
   private:
     bool exists_ = false, serves_ = false, serves_next_ = false;
     bool due_ = false;
-    int64_t pairs_ = 0;    // that have updated b, or will
-    int64_t made_ = 0;     // the number of different h so far
-    double advantage_ = 0; // of b over theta I: average of 2 log of the ratio of the cosines
+    int64_t pairs_ = 0; // number of pairs that have updated b, or will update it
+    int64_t made_ = 0;  // number of different diagonals so far
+    // The running average of 2 log(c_b / c_theta). c_b and c_theta are the cosines of the angle between y and s in the
+    // coordinates scaled by b and in those of theta I.
+    double advantage_ = 0;
     DiagonalUpdate update_{};
 };
 

@@ -32,8 +32,8 @@ inline bool is_consistent(const Event &event) {
     return dense::is_within(EventKind::nothing, event.kind, EventKind::called_after_end);
 }
 
-// The task that was returned to the caller in this state; 0 if the solve has ended, with any code. CUDA_OPT_MISUSE: the
-// caller never gets control in this state.
+// Returns the task that the caller receives when the state machine is in this state. Returns 0 if the solve has ended,
+// and CUDA_OPT_MISUSE if the caller never gets control in this state.
 inline int task_at(StateMachine::State state) {
     using State = StateMachine::State;
     switch (state) {
@@ -73,7 +73,7 @@ inline bool StateMachine::is_consistent(int64_t n_, int m, int bits) {
     if (!is_panel(panel_) || !is_panel(requested_) || !is_panel(direction_request_.panel) ||
         !dense::is_within(0, direction_request_.spare_slot, m))
         return false;
-    // The backend allocates the vectors of these only if the settings require them.
+    // The backend allocates vectors for a learned diagonal and for the best iterate only if the settings require them.
     if ((learned_diagonal().exists() && settings.metric != Metric::learned) || (best_saved && !settings.robust))
         return false;
     dense::CheckPlaces places{reinterpret_cast<const double *>(this + 1)};

@@ -2,8 +2,8 @@
 // those of iterative solvers, random sampling and sums in single precision. Without a noise level all of this has no
 // effect.
 //
-// eps_f is a bound on |f - E f|. The rules follow from it: two values of f whose difference is at most 2 eps_f may be
-// equal. Slopes are compared as they are, because the line search needs their signs only.
+// eps_f is a bound on |f - E f|, where E f is the expected value. Two values of f whose difference is at most 2 eps_f
+// may be equal. Slopes are compared as they are, because the line search needs their signs only.
 #pragma once
 
 #include "lbfgsb/iteration.hpp"
@@ -12,11 +12,11 @@ namespace cudaopt {
 
 namespace noise {
 
-constexpr int samples = 8;          // values of f from which the level is estimated
-constexpr double significant = 20;  // noise levels that a decrease must exceed for a useful curvature
-constexpr double pg_progress = 0.7; // a smaller ||P g||_inf by this factor counts as progress
+constexpr int samples = 8;          // number of values of f from which the noise level is estimated
+constexpr double significant = 20;  // a decrease yields a useful curvature if it exceeds this many noise levels
+constexpr double pg_progress = 0.7; // a reduction of ||P g||_inf by this factor counts as progress
 constexpr int most_in_vain = 200;   // evaluations without progress after which the solve ends
-constexpr double agreement = 4;     // largest ratio of the levels of three orders that agree
+constexpr double agreement = 4;     // levels from three orders of differences agree if their ratio is at most this
 constexpr double per_deviation = 2; // eps_f / standard deviation, which is sqrt(3) for uniform noise
 
 // Returns the standard deviation of the noise in f, estimated from values at equally spaced points of a short line
@@ -52,8 +52,8 @@ CUDA_OPT_HD_CALL inline double deviation(const double (&values)[samples]) {
 
 } // namespace noise
 
-// eps_f = max(NOISE_ABS + NOISE |f|, the estimate). It is 0 without ROBUST, where the iterates are those of L-BFGS-B
-// 3.0 and no iterate is saved.
+// Returns the noise level eps_f = max(NOISE_ABS + NOISE |f|, the estimate). Without the option ROBUST it returns 0,
+// because the iterates are then those of L-BFGS-B 3.0, which does not allow for noise.
 CUDA_OPT_HD_INLINE double Iteration::noise_level(const Settings &settings, double f) const {
     if (!settings.robust) return 0;
     return greatest(settings.noise_abs + settings.noise * std::fabs(f), results.noise_estimate);

@@ -23,7 +23,7 @@ constexpr int gradient = 2; // column of g
 // Column of z: bound - x for each variable whose breakpoint was crossed, and 0 for the others. If the threshold is 0,
 // no breakpoint was crossed, and the products with z are not set.
 constexpr int displacement = 3;
-constexpr int leading = 4; // y_new, s_new, g, z: the rows of the products over all variables
+constexpr int leading = 4; // number of leading columns: y_new, s_new, g, z
 
 CUDA_OPT_HD constexpr int columns(int pairs) { return leading + (pairs > 1 ? 2 * (pairs - 1) : 0); }
 CUDA_OPT_HD constexpr int y_column(int age) { return age == 0 ? 0 : leading + 2 * (age - 1); } // age 0: the newest pair
@@ -33,8 +33,8 @@ CUDA_OPT_HD constexpr int age(int column) { return column < leading ? 0 : (colum
 // The number of pairs in a panel with at least one.
 CUDA_OPT_HD constexpr int pairs(int columns) { return (columns - leading) / 2 + 1; }
 
-// Coordinates scaled by a diagonal h: y and g, in even columns, are multiplied by sqrt(h); s and z, in odd columns, are
-// divided by sqrt(h).
+// In coordinates scaled by a diagonal h, the vectors y and g, in even columns, are multiplied by sqrt(h). The vectors s
+// and z, in odd columns, are divided by sqrt(h).
 CUDA_OPT_HD constexpr bool inverse(int column) { return column % 2 == 1; }
 struct Scaling {
     double root, inverse_root; // of h; both 1 without a diagonal
@@ -46,12 +46,12 @@ CUDA_OPT_HD_INLINE Scaling scaling_of(double h) {
     return {root, 1 / root};
 }
 
-// Products of columns i <= j over the free variables, packed by rows of the upper triangle.
+// The products of the columns i <= j over the free variables are packed by rows of the upper triangle.
 CUDA_OPT_HD constexpr int gram_count(int columns) { return columns * (columns + 1) / 2; }
 CUDA_OPT_HD constexpr int gram_index(int i, int j, int columns) { return i * columns - i * (i - 1) / 2 + (j - i); }
 
-// Products s_i's_j over all variables of the older pairs, with ages 1 <= i <= j, packed like the products over the free
-// variables. Those with the newest step are among the products of the leading columns.
+// The products s_i's_j of the older pairs, with ages 1 <= i <= j, are over all variables. They are packed in the same
+// way as the products over the free variables. Products with the newest step are among those of the leading columns.
 CUDA_OPT_HD constexpr int older(int pairs) { return pairs > 1 ? pairs - 1 : 0; }
 CUDA_OPT_HD constexpr int older_count(int pairs) { return gram_count(older(pairs)); }
 CUDA_OPT_HD constexpr int older_index(int i, int j, int pairs) { return gram_index(i - 1, j - 1, older(pairs)); }
@@ -83,13 +83,16 @@ enum VariableSum {
 // The results of inner products. The arrays belong to the backend and are valid until its next inner products.
 struct PanelProducts {
     double variable_sums[variable_sum_count];
-    double projected_gradient_max;  // max |(P g)_i|
-    double first_breakpoint;        // least breakpoint beyond the threshold
-    double f;                       // the caller's f, read by the same sweep
-    int columns;                    // of the panel
-    const double *free_gram;        // panel::gram_count(columns): over the free variables
-    const double *leading_products; // leading x columns, stored by rows: over all variables
-    const double *older_steps;      // panel::older_count(pairs): over all variables. NULL if not requested
+    double projected_gradient_max; // max |(P g)_i|
+    double first_breakpoint;       // least breakpoint beyond the threshold
+    double f;                      // the caller's f, read by the same sweep
+    int columns;                   // number of columns of the panel
+    // The panel::gram_count(columns) products over the free variables.
+    const double *free_gram;
+    // The products of the leading columns with all columns, over all variables, stored by rows.
+    const double *leading_products;
+    // The panel::older_count(pairs) products of the older steps, over all variables. NULL if they were not requested.
+    const double *older_steps;
 
     CUDA_OPT_HD double over_free(int i, int j) const {
         return i <= j ? free_gram[panel::gram_index(i, j, columns)] : free_gram[panel::gram_index(j, i, columns)];

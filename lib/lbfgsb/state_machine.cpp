@@ -97,7 +97,7 @@ const Request &StateMachine::stop() {
     return request_;
 }
 
-// This does not wait for the backend either: the last command that it receives restores the best iterate.
+// Ends the solve without waiting for the backend. The last command to the backend restores the best iterate.
 const Request &StateMachine::give_up(bool stop_requested, double seconds_passed) {
     Iteration::give_up(stop_requested, seconds_passed);
     settle();
@@ -123,7 +123,8 @@ int StateMachine::finish_pair() {
     return matrix_.newest_slot();
 }
 
-PanelRequest StateMachine::products_at_trial() const { // assumes that the step is accepted, as it nearly always is
+// The request assumes that the trial point is accepted, which is nearly always the case.
+PanelRequest StateMachine::products_at_trial() const {
     PanelRequest panel = matrix_.tentative_panel();
     panel.free_gram = bounded;
     // If the caller supplies another diagonal at this point, products of the other pairs would be useless.
@@ -192,7 +193,7 @@ void StateMachine::refuse_start(EventKind why, int64_t index) {
     request_.index = index;
 }
 
-// The state becomes that of the start again, so that a corrected call may follow.
+// Returns to the state `start`, so that the caller may try again with corrected input.
 void StateMachine::report_invalid_start(const Variable &variable) {
     event.numbers[0] = variable.l;
     event.numbers[1] = variable.x;
@@ -262,7 +263,7 @@ void StateMachine::judge_iterate(const Reply &reply, bool verified) {
 
 void StateMachine::accept_diagonal(const Reply &reply) {
     hessian_.accept_supplied(results.iterations);
-    products_valid_ = false; // they are not weighted with this diagonal
+    products_valid_ = false; // the existing products are not weighted with this diagonal
     begin_direction(reply);
 }
 

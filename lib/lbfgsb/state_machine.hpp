@@ -89,15 +89,16 @@ class StateMachine : public Iteration {
 
     Settings settings;
 
-    // The request is stored here until the next call of one of these three.
+    // The returned request is valid until the next call of one of these three functions.
     const Request &advance(const Reply &reply);
-    // Called instead of the next advance(): the caller wants no further task, or a sweep took too long.
+    // Called instead of the next advance(). stop() is called if the caller wants no further task, and give_up() if a
+    // sweep of the backend took too long.
     const Request &stop();
     const Request &give_up(bool stop_requested, double seconds_passed);
     // Resets the state to that before the first call. With keep_pairs the pairs are kept for a warm start; the newest
     // may be unfinished (finish_pair()).
     void begin_anew(bool keep_pairs);
-    // The backend has failed, and the solve cannot continue.
+    // Ends the solve because the backend has failed.
     void break_off() { state_ = State::ended, broken_ = true; }
     // Called after a checkpoint is loaded: the sums of the last inner products no longer exist.
     void forget_products() { products_valid_ = false; }
@@ -127,7 +128,7 @@ class StateMachine : public Iteration {
     bool started() const { return state_ != State::start; }
     bool has_ended() const { return state_ == State::ended; }
     bool broken() const { return broken_; }
-    int task() const { return task_; } // the last one
+    int task() const { return task_; } // the last task returned to the caller
     const CompactMatrix<0> &matrix() const { return matrix_; }
     const LearnedDiagonal &learned_diagonal() const { return hessian_.learned(); }
     bool pair_unfinished() const { return pair_unfinished_; }
@@ -136,7 +137,7 @@ class StateMachine : public Iteration {
     int spare_slot() const { return direction_request_.spare_slot; } // contains d and g_base at a trial point
     // Returns whether B_0 is theta diag(1 / h) instead of theta I.
     bool weighted() const { return hessian_.weighted(settings); }
-    // theta of the newest model. With the caller's diagonal it is 1 before the first model.
+    // Returns theta of the newest model. With the caller's diagonal it is 1 before the first model is formed.
     double model_theta() const;
     // Returns whether the sums of the direction to this trial point are not known yet. The inner products of
     // products_at_trial() then include them.
@@ -162,7 +163,7 @@ class StateMachine : public Iteration {
   private:
     friend StateMachine *make_state(void *block, int64_t n, int m);
 
-    // Each of these ends with a request.
+    // Each of the following functions ends with a request.
     void suspend(State next, Verb verb);
     void request_products(State next, const PanelRequest &panel);
     void request_task(State next, int task);
@@ -219,13 +220,13 @@ class StateMachine : public Iteration {
     int task_ = 0;
     bool broken_ = false;
 
-    PanelRequest panel_{};                 // the inner products for the next direction
+    PanelRequest panel_{};                 // the inner products that the next direction needs
     bool products_valid_ = false;          // the stored sums are those of panel_
     DirectionRequest direction_request_{}; // without the coefficients
     bool remakes_for_truncation_ = false;  // the model is formed again, because its direction is to be truncated
     bool direction_sums_known_ = false, direction_judged_ = false;
     bool pair_unfinished_ = false; // the slot of y of the newest pair still contains g_base
-    int noise_samples_ = 0;        // for the estimate of the noise level
+    int noise_samples_ = 0;        // number of values of f sampled so far to estimate the noise level
     double noise_values_[noise::samples] = {};
 
     InitialHessian hessian_;
@@ -233,12 +234,12 @@ class StateMachine : public Iteration {
     CompactMatrix<0>::Factors middle_, system_; // the factors of M^-1 and of K
     CauchySearch<0> cauchy_;
     dense::Array<0> workspace_, coefficients_; // for the subspace minimisation; of the direction
-    Request request_{};                        // the last one
-    PanelRequest requested_{};                 // the last inner products except those of the Cauchy search
-    DiagonalUpdate update_requested_{};        // the update that they perform
+    Request request_{};                        // the last request
+    PanelRequest requested_{};                 // the last inner products requested outside the Cauchy search
+    DiagonalUpdate update_requested_{};        // the update that the sweep of these products performs
 };
 
-// A machine in a block of state_bytes(m) zero bytes, aligned to 8.
+// Constructs a state machine in a block of state_bytes(m) zero bytes, which must be aligned to 8 bytes.
 StateMachine *make_state(void *block, int64_t n, int m);
 int64_t state_bytes(int m);
 

@@ -1,6 +1,7 @@
 // Subspace minimisation by the direct primal method (Byrd, Lu, Nocedal, Zhu 1995, section 5.1), reduced to operations
-// whose cost does not depend on n. Let r_c = (1 - theta t*) g - W M c on the free variables, G = W_F'W_F and K = M^-1 -
-// G / theta. Then
+// whose cost does not depend on n. The symbols are those of compact_matrix.hpp and cauchy_point.hpp. Let
+// r_c = (1 - theta t*) g - W M c on the free variables, G = W_F'W_F and K = M^-1 - G / theta. The displacement to the
+// subspace minimiser is then
 //
 //     x_c - x + d_u = -g / theta + W q,    q = M c / theta - K^-1 W_F'r_c / theta^2    on the free variables.
 //
@@ -17,10 +18,10 @@
 
 namespace cudaopt {
 
-// p, c: those of the Cauchy point at t (CauchySearch); c is NULL if no breakpoint was crossed. over_free: the panel's
-// products over the free variables; NULL if all variables are free. system, v: workspace, where v has 2k elements. q:
-// receives the coefficients in panel order. Returns false if the factorisation breaks down or a coefficient is not
-// finite.
+// Computes the coefficients q in panel order. p and c belong to the Cauchy point at t (CauchySearch); c is NULL if no
+// breakpoint was crossed. over_free contains the panel's products over the free variables, or is NULL if all variables
+// are free. `system` and v are workspace, where v has 2k elements for k pairs. Returns false if the factorisation
+// breaks down or a coefficient is not finite.
 template <int M>
 CUDA_OPT_HD_INLINE bool minimise_subspace(const CompactMatrix<M> &matrix, const double *p, const double *c, double t,
                                           const double *over_free, typename CompactMatrix<M>::Factors &system,

@@ -12,7 +12,7 @@ CUDA_OPT_HD_INLINE int Iteration::stopping_test(const Settings &settings) const 
     const Results &r = results;
     if (r.f <= settings.f_target) return CUDA_OPT_F_TARGET;
     if (!exhausted && r.pg_norm2 < settings.eps * greatest(1.0, r.x_norm2)) return CUDA_OPT_EPS;
-    // This also holds if pgtol is off and the projected gradient is 0, since nothing is left to do.
+    // If the projected gradient is 0, the test is satisfied even if pgtol is 0, because x is then a stationary point.
     if (r.pg_norm_max <= settings.pgtol) return CUDA_OPT_PGTOL;
     if (settings.factr > 0 && r.iterations > 0 && decrease_is_small(settings)) return CUDA_OPT_FACTR;
     return 0;
@@ -38,8 +38,8 @@ CUDA_OPT_HD_INLINE void Iteration::verify(const Settings &settings, double relat
     relatively_flat = relative_gradient <= tolerance * greatest(std::fabs(results.f), 1.0);
 }
 
-// An estimate of the error of f that rounding of f and of x causes. It is finite and thus less than infinity, the value
-// of an unknown expected decrease.
+// Returns an estimate of the error of f that is caused by rounding f and x. The estimate is finite. It is thus less
+// than expected_decrease while that is infinite, which means unknown.
 CUDA_OPT_HD_CALL inline double Iteration::rounding_errors(const Settings &settings) const {
     constexpr double unit_roundoff = machine_epsilon / 2, single_unit_roundoff = 1 / 16777216.0; // 2^-53, 2^-24
     const double of_f = (single_f ? single_unit_roundoff : unit_roundoff) * std::fabs(f_base);
@@ -47,7 +47,7 @@ CUDA_OPT_HD_CALL inline double Iteration::rounding_errors(const Settings &settin
     return least(settings.rounding * (of_f + of_x), largest_finite);
 }
 
-// The largest expected decrease of f for which no further line search is made.
+// Returns a decrease of f so small that no further line search is made if the model predicts no more than this.
 CUDA_OPT_HD_CALL inline double Iteration::negligible_decrease(const Settings &settings) const {
     const double by_factr = settings.factr * machine_epsilon * greatest(std::fabs(f_base), 1.0);
     return least(greatest(by_factr, rounding_errors(settings)), largest_finite);
@@ -63,7 +63,7 @@ CUDA_OPT_HD_CALL inline void Iteration::converge(const Settings &settings, int t
     end_numbers[1] = least_decrease(settings);
     const bool holds_here = test == CUDA_OPT_EPS || test == CUDA_OPT_PGTOL ||
                             (test == CUDA_OPT_F_TARGET && noise_level(settings, f_best) > 0);
-    if (holds_here) best_saved = false; // but perhaps not at the saved iterate
+    if (holds_here) best_saved = false; // the test may not be satisfied at the saved iterate
     end(CUDA_OPT_CONVERGED, test == CUDA_OPT_F_TARGET ? EventKind::f_target_reached
                             : test == CUDA_OPT_EPS    ? EventKind::eps_reached
                             : test == CUDA_OPT_PGTOL  ? EventKind::pgtol_reached
@@ -160,7 +160,7 @@ CUDA_OPT_HD_CALL inline double Iteration::take_best() {
     return results.f;
 }
 
-// Records the event of the termination with the numbers for its sentence. x, f and g have to be final.
+// Records the event that ended the solve, with the numbers for its message. x, f and g must be final.
 CUDA_OPT_HD_CALL inline void Iteration::record_end(const Settings &settings) {
     const Results &r = results;
     event = {end_why, {}, {}};

@@ -8,12 +8,12 @@ namespace cudaopt {
 
 constexpr double steepest_ascent_accepted = 0.8; // 1 - 2 delta of Hager and Zhang (2005), delta = 0.1
 constexpr int most_refreshes_in_vain = 4;
-constexpr double least_cosine = 1e-3; // of the angle between a projected direction and -P g
+constexpr double least_cosine = 1e-3; // least cosine of the angle between a projected direction and -P g
 
 // The info code of the 2013 manual for a verdict of the line search.
 CUDA_OPT_HD inline int info_code(SearchVerdict verdict) {
     switch (verdict) {
-    case SearchVerdict::evaluate: return 3; // only used when maxfev is reached
+    case SearchVerdict::evaluate: return 3; // used only if the largest number of evaluations is reached
     case SearchVerdict::converged: return 1;
     case SearchVerdict::interval_too_small: return 2;
     case SearchVerdict::at_minimum_step: return 4;
@@ -51,9 +51,10 @@ CUDA_OPT_HD_INLINE void Iteration::begin_search(double theta) {
 }
 
 // Records the sums of the sweep that formed d, and returns whether d is used as a descent direction. After the
-// projection onto the box, the direction to the subspace minimiser may hardly descend. Over several iterations the
-// steps then become shorter, and the iterates converge to a point that is not a minimiser. If the diagonal is learned,
-// so that iterates need not match L-BFGS-B 3.0, such a direction is treated as one that does not descend.
+// projection onto the box, the direction to the subspace minimiser may be almost orthogonal to the projected gradient.
+// Over several iterations the steps then become shorter, and the iterates converge to a point that is not a minimiser.
+// If the diagonal is learned, so that iterates need not match L-BFGS-B 3.0, such a direction is treated as one that
+// does not descend.
 CUDA_OPT_HD_INLINE bool Iteration::descends(const Settings &settings, const DirectionSums &sums, int pairs) {
     direction = sums;
     slope_base = sums.slope;
