@@ -236,7 +236,7 @@ CUDA_OPT_HD_INLINE void CompactMatrix<M>::rescale_products(const PanelProducts &
     if (k_ == 0) return;
     plain_ = false;
     weights_ = weights;
-    // In a full history, the pairs that exist are the newest k_ of the k.
+    // In a history that counts as full, only the newest k_ of the k pairs exist.
     const int k = model_pairs(), newest = k - 1;
     for (int i = k - k_; i < k; i++) {
         const int age_i = newest - i, y_i = panel::y_column(age_i);
@@ -311,7 +311,7 @@ CUDA_OPT_HD_INLINE bool CompactMatrix<M>::solve_subspace_of(Size k, Factors &sys
                      *with_s = over_free + panel::gram_index(s_j, 0, columns);
         const double step = step_[j], y_scale = y_scale_[j];
         double *y_s = system.row(j) + k;
-        // The older a pair, the further right it is in the panel.
+        // In the panel, older pairs are stored in later columns.
         for (int i = 0, y_i = columns - 2, s_i = columns - 1; i < j; i++, y_i -= 2, s_i -= 2) {
             system(i, j) = -reciprocal * (y_scale * y_scale_[i] * with_y[y_i]);
             system(i, k + j) = at(ys_, i, j) - step * y_scale_[i] * with_s[y_i];

@@ -253,11 +253,12 @@ CUDA_OPT_HD_INLINE double Iteration::begin_direction(const Settings &settings, i
     return chosen.theta;
 }
 
-// As in VA15 and L-BFGS-B 3.0, the first trial point is x - t P g with t = 1 / ||P g||. With bounds t is at most 1, and
-// it is 1 if every variable has two bounds. Without bounds the direction is -g / theta with theta = ||g|| and the step
-// is 1, so that d is not lost in the rounding of x, whatever the scale of f is. theta is changed in four cases:
+// Returns the first step along -g. As in VA15 and L-BFGS-B 3.0, the first trial point is x - t P g with t = 1 / ||P
+// g||. With bounds t is at most 1, and it is 1 if every variable has two bounds. Without bounds the direction is -g /
+// theta with theta = ||g|| and the step is 1, so that d is not lost in the rounding of x, whatever the scale of f is.
+// theta is changed in four cases:
 // - The trial point would round to x. The distance is increased.
-// - f would change by less than its rounding errors, judging by its slope. The distance is increased, up to 1.
+// - According to its slope, f would change by less than its rounding errors. The distance is increased, up to 1.
 // - The distance exceeds 2^26 ||x||, so that f could not be interpolated there. It is reduced to that, unless every
 //   variable has two bounds, or x is 0 or so small that no pair could be formed from such a step.
 // - The diagonal is learned. The distance is then at most 2 |f| / ||P g||, at which a parabola with this f and slope

@@ -64,9 +64,9 @@ CUDA_OPT_HD_INLINE bool Iteration::wants_noise_estimate(const Settings &settings
     return settings.noise_auto && settings.robust && failure != SearchFailure::no_descent && direction.d_squared > 0;
 }
 
-// The spacing, as a multiple of d, of the points at which f is sampled. The points have to differ in the precision of
-// x, and have to be so close together that f is smooth between them. None is farther away than the first trial point,
-// which is in the box.
+// Returns the spacing, as a multiple of d, of the points at which f is sampled. The points must differ in the precision
+// of x, and must be so close together that f is smooth between them. No point is farther away than the first trial
+// point, so that all points are in the box.
 CUDA_OPT_HD_CALL inline double Iteration::noise_spacing() const {
     const double share = single_x ? 1e-4 : 1e-7, smallest_x = 1e-3;
     const double distance = share * greatest(smallest_x, results.x_norm2);
@@ -86,9 +86,9 @@ CUDA_OPT_HD_INLINE void Iteration::note_progress_beyond_noise(double level) {
     in_vain = progress ? 0 : in_vain + static_cast<int>(search_evaluations);
 }
 
-// With noise a failed line search does not end the solve, because f has other errors at other points, or at the same
-// points in another evaluation. The history is discarded; its scale is kept unless it was empty. The solve ends after
-// too many evaluations without progress.
+// Decides what follows a failed line search if f is noisy. The failure does not end the solve, because f has different
+// errors at other points, and perhaps in another evaluation at the same point. The history is discarded. Its scale
+// theta is kept unless the history was empty. The solve ends after too many evaluations without progress.
 CUDA_OPT_HD_CALL inline FailureVerdict Iteration::after_noisy_failure(const Settings &settings, int pairs) {
     in_vain += static_cast<int>(search_evaluations);
     if (in_vain >= noise::most_in_vain) {

@@ -329,13 +329,14 @@ void StateMachine::minimise_in_subspace(const PanelProducts &sums) {
     take_direction();
 }
 
-// Discards the history after a breakdown and continues from the same point. Without pairs nothing can break down.
+// Discards the history after a factorisation has failed, and continues from the same point. With an empty history no
+// factorisation can fail.
 void StateMachine::break_down() {
     refresh();
     request_products(State::model_products, model_panel());
 }
 
-// Discards the history. The scale of f and x that it contains is kept, unless version 3.0 is followed.
+// Discards the history. With ROBUST the scalar theta is kept, because it reflects the scales of f and x.
 void StateMachine::refresh() {
     matrix_.drop_pairs(settings.robust);
     hessian_.forget();
@@ -349,9 +350,9 @@ void StateMachine::use_stored_pairs() {
     panel_.free_gram = bounded;
 }
 
-// Requests sweep 2, which forms d and the trial point; f and g are evaluated there next. On a GPU the sums of d come
-// with those of the next sweep, which saves one synchronisation. It is then known only after the evaluation whether d
-// is a descent direction.
+// Requests the sweep that forms the direction d and the trial point, at which f and g are evaluated next. On a GPU the
+// sums over d arrive with those of the following sweep, which saves one synchronisation. Whether d is a descent
+// direction is then known only after the evaluation.
 void StateMachine::take_direction() {
     products_valid_ = pair_unfinished_ = direction_sums_known_ = direction_judged_ = false;
     begin_search(matrix_.theta());
@@ -366,8 +367,9 @@ void StateMachine::judge_direction(const Reply &reply) {
     request_evaluation(State::trial_point);
 }
 
-// The direction to the projected subspace minimiser does not descend, or hardly does. The step from the Cauchy point
-// towards the minimiser is then limited to the box (Morales and Nocedal 2011, section 3).
+// Replaces a direction that is not a sufficient descent direction because of the projection onto the box. The new
+// direction truncates the step from the Cauchy point to the subspace minimiser at the box (Morales and Nocedal 2011,
+// section 3).
 void StateMachine::replace_direction() {
     if (!can_truncate()) {
         failure = SearchFailure::no_descent;
@@ -377,9 +379,9 @@ void StateMachine::replace_direction() {
     restore(State::truncation_ready);
 }
 
-// If the diagonal is learned, the products at the trial point have updated it, or an update is due, because on a GPU
-// these products are the first to show that the direction does not descend. The model is then formed again with the
-// updated diagonal.
+// Prepares the truncation of a direction. On a GPU only the inner products at the trial point show that the direction
+// is not a descent direction. By then a learned diagonal may have been updated, or its update may be due. The model is
+// then formed again with the updated diagonal.
 void StateMachine::prepare_truncation() {
     if (!hessian_.has_changed()) return request_truncation();
     remakes_for_truncation_ = true;
@@ -389,7 +391,7 @@ void StateMachine::prepare_truncation() {
 
 void StateMachine::request_truncation() {
     remakes_for_truncation_ = false;
-    direction_request_.panel.fresh = false; // sweep 2 has already formed y_new
+    direction_request_.panel.fresh = false; // the sweep of the direction has already formed y_new
     direction_request_.truncate = truncated = true;
     suspend(State::truncated, Verb::truncation);
 }
@@ -488,15 +490,17 @@ void StateMachine::sample_noise() {
     request_.number = noise_samples_ * noise_spacing();
 }
 
-// Inner products are requested because their reply contains f. Here they are those of g only.
+// Returns the inner products to request at a sample of f. They are requested because their reply contains f, and
+// include only those of g.
 PanelRequest StateMachine::products_of_sample() const {
     PanelRequest panel = matrix_.stored_panel();
     panel.pairs = 0;
     return panel;
 }
 
-// If f is undefined at one of the points, no estimate is made. Rounding errors are not noise either: if f has no larger
-// errors, the search has failed for another reason, such as a wrong gradient, and that must not end as convergence.
+// Stores a sample of f. The last sample yields an estimate of the noise level, unless f is undefined at one of the
+// points. Errors of f that are no larger than rounding errors do not count as noise. The line search has then failed
+// for another reason, such as a wrong gradient, and the solve must not end as converged.
 void StateMachine::note_noise_sample(const PanelProducts &sums) {
     noise_values_[noise_samples_ - 1] = sums.f;
     if (is_finite(sums.f) && noise_samples_ < noise::samples) return sample_noise();
@@ -509,8 +513,8 @@ void StateMachine::note_noise_sample(const PanelProducts &sums) {
 
 // ---- the end
 
-// y of the newest pair is normally formed by the sweep of the next direction. Since there is none, it is formed here: g
-// may no longer exist when another solve uses the pairs.
+// Ends the solve at the best iterate. The vector y of the newest pair is normally formed by the sweep of the next
+// direction. There is no next direction, so y is formed here. When a later solve uses the pairs, g may no longer exist.
 void StateMachine::settle() {
     if (pair_unfinished_) {
         suspend(State::ending, Verb::finish_pair);
