@@ -37,7 +37,7 @@ int Batch::resume() {
         active_ = 0;
         throw;
     }
-    cancellation_.end_call(); // later waits are not limited
+    cancellation_.end_call(); // waits outside this call have no time limit
     return task;
 }
 
@@ -71,7 +71,8 @@ int Batch::call() {
     return CUDA_OPT_EVALUATE_BATCH;
 }
 
-// All problems have ended. Returns the code of the first problem that has not converged, if there is one.
+// Ends the batch after all problems have ended. Returns the code of the first problem that has not converged, if there
+// is one.
 int Batch::end() {
     phase_ = Phase::ended;
     machine_->read_codes(codes_.data());

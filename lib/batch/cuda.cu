@@ -1,5 +1,5 @@
-// A batch on CUDA. Each problem is processed by one thread if there are many problems with few variables, and by one
-// warp otherwise.
+// Implements a batch on CUDA. Each problem is processed by one thread if there are many problems with few variables,
+// and by one warp otherwise.
 #include "batch/cuda_teams.cuh"
 #include "batch/cuda_threads.hpp"
 

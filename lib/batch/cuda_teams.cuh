@@ -171,7 +171,7 @@ template <class How> class CudaTeams {
     }
 
     int device_ = 0, shared_ = 0;
-    bool ready_ = false; // everything is allocated
+    bool ready_ = false; // whether all memory has been allocated
     int64_t working_bytes_ = 0, most_blocks_ = 0;
     cudaStream_t stream_ = nullptr;
     CancellationToken *cancellation_ = nullptr;

@@ -1,4 +1,4 @@
-// A batch on CUDA with one thread per problem, for numbers of pairs that are compile-time constants.
+// Creates batches on CUDA with one thread per problem, if the capacity of the history is a compile-time constant.
 #pragma once
 
 #include "batch/machine.hpp"
@@ -6,8 +6,8 @@
 namespace cudaopt {
 
 template <class Real, int m, bool weights = false> std::unique_ptr<BatchMachine> make_cuda_batch_of_threads();
-// For problems without bounds, with their persistent data in shared memory. Returns NULL if the device has too little
-// of it.
+// Creates a batch for problems without bounds, whose persistent data is stored in shared memory. Returns NULL if the
+// device has too little shared memory.
 template <class Real, int m> std::unique_ptr<BatchMachine> make_cuda_batch_in_shared();
 
 } // namespace cudaopt

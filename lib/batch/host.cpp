@@ -1,4 +1,4 @@
-// A batch on the threads of the host. Each thread solves one problem at a time.
+// Implements a batch on the threads of the host. Each thread solves one problem at a time.
 #include <cstring>
 
 #include "batch/machine_on.hpp"

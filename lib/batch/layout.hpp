@@ -299,7 +299,7 @@ template <class ShapeOf> CUDA_OPT_HD constexpr int64_t shared_bytes(const ShapeO
 }
 template <class ShapeOf> CUDA_OPT_HD constexpr int64_t shared_stride(ShapeOf shape) { return shared_bytes(shape) + 8; }
 template <class ShapeOf> CUDA_OPT_HD constexpr int64_t local_bytes(const ShapeOf &shape) {
-    // 16 more bytes, because arrays of length 0 are not allowed.
+    // The 16 additional bytes prevent an array of length 0, which C++ does not allow.
     return workspace_bytes(shape) - shared_bytes(shape) + 16;
 }
 template <class ShapeOf>

@@ -46,11 +46,11 @@ class BatchMachine {
     virtual void allocate(const BatchShape &shape, void *stream, CancellationToken &cancellation) = 0;
     virtual int64_t workspace_bytes() const = 0;
 
-    // Advances all problems to their first evaluation, and returns how many wait for one. If `stop` is true, they end
-    // there.
+    // Advances all problems to their first evaluation, and returns how many wait for one. If `stop` is true, the
+    // problems end instead of waiting for an evaluation.
     virtual int64_t begin(const BatchArrays &arrays, const Settings &settings, bool stop) = 0;
     // Advances the active problems, whose f and g have been evaluated, to their next evaluation, and returns how many
-    // wait for one. If `stop` is true, they end there.
+    // wait for one. If `stop` is true, they end instead.
     virtual int64_t resume(const BatchArrays &arrays, const Settings &settings, bool stop, double seconds) = 0;
     // Ends the solves: x, f and g become those of each problem's best iterate. The function does not wait for the
     // device.

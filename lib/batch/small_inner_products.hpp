@@ -41,7 +41,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_products(const Pa
     double *const gram = free_gram_, *const leading = leading_;
     const bool free_gram = has_bounds<ShapeOf> && request.free_gram, same_rows = free_gram && free == shape_.n;
     const auto store_leading = [=](int a, int b, double sum) { leading[a * columns + b] = sum; };
-    // Used if only products with a <= b are formed.
+    // Stores a product of the columns a and b under both orders. It is used if only products with a <= b are formed.
     const auto store_leading_twice = [=](int a, int b, double sum) {
         store_leading(a, b, sum);
         if (a < b && b < panel::displacement) store_leading(b, a, sum);

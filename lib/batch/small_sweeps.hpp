@@ -1,5 +1,5 @@
-// The sweeps over the variables of one small problem. A team of lanes performs them: a team is one thread or one warp,
-// and its threads are called lanes. Variables and sums are distributed over the lanes. One lane forms each sum, in the
+// The sweeps over the variables of one small problem. A team performs them. It is one thread or one warp, and its
+// threads are called lanes. Variables and sums are distributed over the lanes. One lane forms each sum, in the
 // order of the variables, so that the result is bitwise independent of the size of the team.
 //
 // All lanes call the functions of the first group below. Those of the second group are rare or belong to the Cauchy
@@ -87,7 +87,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     // Returns, in every lane, the factor by which a direction is shortened so that its end point lies in the box.
     CUDA_OPT_HD double truncation(const DirectionRequest &request) {
         bring_to_front(request.panel);
-        // The elements of variable i in the pairs, which are loaded together.
+        // The elements of variable i in all correction pairs. They are loaded together.
         using Own = RowOfPairs<History, bands ? 2 * known_pairs<ShapeOf> : 0, PairValues>;
         const auto rule = [=, &request](int i, Min &alpha) {
             const BoxedVariable at = row(i);
@@ -175,8 +175,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
 
   private:
     CUDA_OPT_HD int pairs_of(const PanelRequest &panel) const { return is_full(shape_) ? shape_.m : panel.pairs; }
-    // True if one thread of a device forms all products in few traversals of the variables, because it waits for its
-    // loads in each traversal.
+    // True if a single thread of a device forms all products in a few traversals of the variables. Few traversals save
+    // time, because the thread waits for its loads in each of them.
     static constexpr bool bands = Team::width == 1 && on_device && panel::columns(known_pairs<ShapeOf>) <= 12;
     static constexpr bool several = Team::width > 1; // whether a team has several lanes
     static constexpr int in_advance = bands ? loaded_in_advance<ShapeOf> : 1;
@@ -187,7 +187,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     }
     CUDA_OPT_HD History &d(int i) const { return pairs(i)[panel::s_new]; }
     CUDA_OPT_HD int64_t &front() const { return persistent_->front; }
-    // Variable i at the base point of the line search.
+    // The data of one variable at the base point of the line search.
     struct Base {
         double x, d, l, u;
     };

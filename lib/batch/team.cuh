@@ -1,4 +1,4 @@
-// The team of a warp on a CUDA device.
+// Implements a team of 32 lanes, which are the threads of one warp on a CUDA device.
 #pragma once
 
 #include <cstring>

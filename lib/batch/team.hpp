@@ -13,7 +13,7 @@ namespace cudaopt::batch {
 struct OneThread {
     static constexpr int width = 1;
     CUDA_OPT_HD int lane() const { return 0; }
-    // A barrier: memory that the lanes wrote before it is visible to all of them after it.
+    // Synchronises the lanes. Data that a lane wrote to memory before this call is visible to all lanes after it.
     CUDA_OPT_HD void sync() const {}
     // Calls f in the first lane only. f returns an int, which each lane receives. Each lane sees what the first lane
     // has written to memory.

@@ -12,7 +12,7 @@ namespace cudaopt::batch {
 template <int n, int m, int64_t metric, class History, bool bounds>
 using ShapeIn = FixedShape<n, m, History, bounds || metric != Metric::one_number, metric != Metric::one_number>;
 
-// The synchronisation of teams that do not have to synchronise before an evaluation.
+// Replaces the synchronisation before each evaluation for teams that do not need one.
 struct NoSync {
     CUDA_OPT_HD void operator()() const {}
 };
