@@ -24,7 +24,7 @@ constexpr char magic[8] = {'c', 'u', 'd', 'a', '_', 'o', 'p', 't'};
 struct Clocks {
     double seconds_passed, host_seconds;
 
-    // Rejects NaN, and values that would overflow the integers of the clock.
+    // Returns false if a time is NaN, negative or so large that the integers of the clock would overflow.
     bool are_consistent() const {
         constexpr double longest = 1e9; // 31 years
         return dense::is_within(0.0, seconds_passed, longest) && dense::is_within(0.0, host_seconds, longest);
@@ -57,7 +57,7 @@ template <class Visit> void Solver::each_vector(const StateMachine &state, const
     }
 }
 
-// The size in bytes of the vectors of a state in a checkpoint.
+// Returns the number of bytes that the vectors of a solve occupy in a checkpoint.
 int64_t Solver::bytes_of_vectors(const StateMachine &state) const {
     const int64_t whole = dimension() * (bits_ / 8), stored = dimension() * (state.settings.history_bits / 8);
     int64_t bytes = 0;
@@ -69,7 +69,7 @@ int64_t Solver::bytes_of_vectors(const StateMachine &state) const {
 }
 
 int64_t Solver::save(unsigned char *to) {
-    // The caller may have finished the last task, so that its g is in the units of x.
+    // If the caller has already performed the last task, its g is still the gradient with respect to x.
     if (to) scale_input();
     // Between calls, the sums of a direction are not available until the next inner products. Therefore compute inner
     // products and discard them.
@@ -234,7 +234,7 @@ int Solver::load(const unsigned char *from, int64_t bytes) {
         if (scaled_ && saved.settings.metric == Metric::callers) scaled_->scale_diagonal();
         x_is_new_ = g_is_restored_ = true;
         unscale_output();
-    } catch (...) { // the pairs may have been lost
+    } catch (...) { // the correction pairs may already have been overwritten
         begin_anew(false);
         throw;
     }

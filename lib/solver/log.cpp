@@ -66,8 +66,8 @@ void Solver::log_start() {
     log_line("   I  NFN     FUNC          GNORM         STEPLENGTH");
 }
 
-// The rule of VA15: iterations 1, k + 1, 2k + 1, ... are logged, and with k = 0 only the first. The last iteration is
-// logged at the end.
+// Returns whether the current iteration is logged. As in VA15, a log frequency of k selects the iterations 1, k + 1,
+// 2k + 1, ..., and k = 0 selects only the first. The last iteration is logged at the end of the solve.
 bool Solver::row_is_due() const {
     const int64_t each = settings().log_frequency, before = results().iterations - 1;
     return each == 0 ? before == 0 : before % each == 0;
@@ -90,7 +90,7 @@ void Solver::log_end() {
     if (!log_write_) return;
     Message sentence;
     describe(state_->event, sentence);
-    if (results().iterations > 0 && !row_is_due()) log_row(); // the start is logged above the table
+    if (results().iterations > 0 && !row_is_due()) log_row(); // the starting point has no row in the table
     log_line("%s", "");
     if (results().stop_test) log_line(" THE MINIMIZATION TERMINATED WITHOUT DETECTING ERRORS.");
     log_line(" %s", sentence.text());

@@ -69,8 +69,8 @@ int Solver::continue_as_rank() {
     if (joined.of == Exchange::set_up) attempt([this] { allocate_as_rank(); });
     else if (state_->state() == StateMachine::State::start_checked && own_dimension() > 0)
         attempt([this] { move_into_box(); });
-    // Single precision was not accurate enough for these sums. All ranks use the joined sums for this decision, so that
-    // they decide as a single rank would.
+    // If single precision was not accurate enough for these sums, they are formed again in double precision. All ranks
+    // base this decision on the joined sums, so that they decide as a single rank would.
     if (joined.in_double) return run_as_rank(state_->request_in_double());
     return run_as_rank(state_->advance(reply_));
 }
@@ -92,7 +92,7 @@ int Solver::run_as_rank(Request request) {
                                   settings(), stop_requested, seconds_passed());
             return CUDA_OPT_EXCHANGE;
         }
-        // The sums of this rank alone are not the result for all variables.
+        // The sums over the direction on this rank are not yet those over the variables of all ranks.
         if (request.verb == Verb::direction) reply_.direction = nullptr;
         request = state_->advance(reply_);
     }

@@ -7,7 +7,7 @@ namespace cudaopt {
 void describe(const Event &event, Message &message) {
     const auto i = static_cast<long long>(event.integers[0]), j = static_cast<long long>(event.integers[1]);
     const double a = event.numbers[0], b = event.numbers[1], c = event.numbers[2], d = event.numbers[3];
-    // The number of iterations is i.
+    // The variable i is the number of iterations.
     const char *const where = i == 0 ? "converged at the start" : "converged";
     const auto refuse = [&](const char *what) {
         message.set("%s at index %lld (counted from 0) of %lld: l = %g, x = %g, u = %g", what, i, j, a, b, c);

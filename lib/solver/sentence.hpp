@@ -1,4 +1,4 @@
-// Translates an event into a message.
+// Forms the message that describes an event of a solve.
 #pragma once
 
 #include "lbfgsb/event.hpp"

@@ -52,14 +52,14 @@ class Solver {
         return message_;
     }
 
-    // The caller's arrays, checked at the API boundary: each call of one solve passes the same arrays.
+    // The caller's arrays. The API boundary checks that all calls of one solve pass the same arrays.
     UserArrays arrays{};
     void *stream = nullptr; // the CUDA stream; not used on the host
 
     int resume();
 
-    // Makes this handle one of several ranks; it stores the given part of the dimension() variables (rank.cpp). May
-    // throw.
+    // Makes this handle one of several ranks, which stores the given part of the dimension() variables (rank.cpp). The
+    // function may throw.
     void become_rank(const Part &part) {
         ranks_ = std::make_unique<Ranks>(part);
         own_n_ = -1;
@@ -75,8 +75,9 @@ class Solver {
     // Begins a new solve like reset(), but keeps the correction pairs.
     void warm_start();
 
-    // A checkpoint (checkpoint.cpp), which includes the caller's arrays. If `to` is NULL, save() only returns its size.
-    // A solve cannot be saved before its start, after a failure of the backend, or on a rank after any failure.
+    // save() writes a checkpoint, which includes the caller's arrays (checkpoint.cpp). If `to` is NULL, it only returns
+    // the size of the checkpoint. A solve cannot be saved before its start, after a failure of the backend, or on a
+    // rank after any failure.
     bool can_save() const { return state_->started() && !state_->broken() && !(ranks_ && ranks_->failed()); }
     int64_t save(unsigned char *to);
     // Restores a saved solve. Returns 0, or a negative code and sets the message.
@@ -156,13 +157,13 @@ class Solver {
     bool x_is_new_ = false, g_is_restored_ = false; // whether z or s g has changed since the last conversion to x or g
     std::unique_ptr<Ranks> ranks_;                  // NULL: this handle stores all variables
     Reply reply_;                                   // the reply to the last request of the state machine
-    DirectionSums direction_sums_{};                // the part of the reply that is stored here
+    DirectionSums direction_sums_{};                // the sums over the direction to which reply_ points
     mutable Message message_;
     mutable bool message_pending_ = false;
     bool resumed_ = false;     // whether the last task has to be returned again
     double own_f_ = 0;         // on a rank: the caller's value of f
     bool stop_agreed_ = false; // all ranks have learned that one of them requests a stop
-    int end_code_ = 0;         // on a rank: the code during the last exchange
+    int end_code_ = 0;         // on a rank: the return code, kept during the last exchange
     int origin_ = -1;          // the rank that caused the termination; -1: no single rank
     Clock::time_point first_call_{};
     CancellationToken cancellation_{stop_requested};
