@@ -10,7 +10,7 @@ namespace cudaopt {
 
 class Checksum {
   public:
-    // Eight bytes per step, with one table per byte (Kounavis and Berry, IEEE Trans. Comput. 57 (2008) 1550).
+    // Processes eight bytes per step, with one table per byte (Kounavis and Berry, IEEE Trans. Comput. 57 (2008) 1550).
     void add(const void *bytes, int64_t count) {
         const auto *next = static_cast<const unsigned char *>(bytes);
         for (; count >= 8; count -= 8, next += 8) {
@@ -30,7 +30,7 @@ class Checksum {
         for (int i = 0; i < 8; i++) word |= uint64_t{bytes[i]} << (8 * i);
         return word;
     }
-    // tables[k][b]: the remainder of the byte b followed by k zero bytes.
+    // Returns the tables. tables[k][b] is the CRC remainder of the byte b followed by k zero bytes.
     static constexpr Tables make_tables() {
         Tables made{};
         for (uint64_t b = 0; b < 256; b++) {

@@ -1,5 +1,5 @@
-// Exception for failures of the system, such as exhausted memory or CUDA errors. It stores its message in itself,
-// because an exception that reports exhausted memory cannot allocate any.
+// An exception for failures of the system, such as exhausted memory or CUDA errors. The message is an array inside the
+// object, because an exception that reports exhausted memory cannot allocate any.
 #pragma once
 
 #include <exception>

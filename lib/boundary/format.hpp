@@ -1,5 +1,5 @@
-// Text formatting with a decimal point, independent of the locale of the process or the thread, because programs parse
-// the logs and messages.
+// Formats text with a decimal point, whatever the locale of the process or the thread is. Programs parse the logs and
+// messages and rely on this.
 #pragma once
 
 #include <locale.h>
@@ -22,7 +22,7 @@ class PointLocale {
     const locale_t before_;
 };
 
-// Like vsnprintf(), snprintf() and printf().
+// The following functions work like vsnprintf(), snprintf() and printf(), but always use a decimal point.
 inline int format(char *to, std::size_t size, const char *pattern, va_list arguments) {
     const PointLocale point;
     return std::vsnprintf(to, size, pattern, arguments);

@@ -10,7 +10,8 @@
 
 namespace cudaopt {
 
-// Only for objects with static storage duration: the key is never deleted.
+// Objects of this class must have static storage duration, because the key of the thread-local storage is never
+// deleted.
 template <class T> class PerThread {
   public:
     PerThread() : good_(pthread_key_create(&key_, free) == 0) {}

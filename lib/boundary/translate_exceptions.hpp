@@ -1,5 +1,5 @@
 // The API boundary of all interfaces. Every call that can fail runs inside translate_exceptions(), so that no exception
-// reaches the caller. It allocates nothing, and therefore also works when memory is exhausted.
+// reaches the caller. The function allocates nothing, so that it also works when memory is exhausted.
 #pragma once
 
 #include <new>
@@ -17,7 +17,7 @@ template <class Action, class Report> int translate_exceptions(const Action &act
         return report(failure.code, failure.what());
     } catch (const std::bad_alloc &) {
         return report(CUDA_OPT_OUT_OF_MEMORY, "out of memory on the host");
-    } catch (...) { // the library itself throws nothing else
+    } catch (...) { // the library itself throws no other types
         return report(CUDA_OPT_MISUSE, "a function of the caller's has thrown an exception");
     }
 }

@@ -74,8 +74,8 @@ class GradientCheck {
     int first_sample_ = 0, sample_count_ = 0, at_sample_ = 0;
     SlopeEstimate estimates_[directions];
     int known_ = 0;
-    // The number of points with another gradient than the base point, and of those whose gradient is in single
-    // precision.
+    // points_ counts the points whose gradient differs from that at the base point. single_points_ counts those among
+    // them whose gradient is exactly representable in single precision.
     int64_t points_ = 0, single_points_ = 0;
     // True if some component of g has more than 8 binary digits. A gradient of small integers, such as that of a
     // piecewise linear f, would not show its precision.

@@ -1,4 +1,4 @@
-// The sweeps of a gradient check on the threads of the host. This file also chooses between host and CUDA.
+// Implements the sweeps of a gradient check on the threads of the host. This file also chooses between host and CUDA.
 #include "cuda_opt.h"
 #include "gradient_check/check_sweeps_on.hpp"
 #include "sweeps/host/executor.hpp"

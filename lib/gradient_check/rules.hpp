@@ -14,7 +14,7 @@ struct CheckDirection {
     uint64_t seed;
     int64_t first, end;
 };
-// The largest step t.
+// The largest step t of a gradient check, in units of the variables' sizes.
 constexpr double longest_check_step = 0.1;
 
 // Sums over the displacements D_i = x_i - base_i, with the gradient g at the base point.

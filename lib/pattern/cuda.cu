@@ -1,5 +1,5 @@
-// The pattern search on the current CUDA device and the handle's stream. Only functions that return a number to the
-// host wait for the stream.
+// Implements the pattern search on the current CUDA device, in the handle's stream. Only functions that return a number
+// to the host wait for the stream.
 #include "sweeps/backend.hpp"
 #include "sweeps/cuda/selection.cuh"
 #include "exec/map_reduce_cuda.cuh"

@@ -1,4 +1,4 @@
-// The pattern search on the threads of the host.
+// Implements the pattern search on the threads of the host.
 #include <cstring>
 
 #include "cuda_opt.h"

@@ -33,7 +33,7 @@ int Search::resume(double *points, const double *values) {
     values_ = values;
     cancellation_.begin_call(first_call_, settings.max_seconds);
     const int task = call();
-    cancellation_.end_call(); // later waits are not limited
+    cancellation_.end_call(); // waits outside this call have no time limit
     return task;
 }
 
@@ -183,7 +183,8 @@ int Search::next_iteration() {
         sweeps_->draw(walks_, points_);
         return request(Phase::starts, walks_);
     }
-    // If there are new starting points, the array of points contains points of other walks.
+    // After new random starts, the array of points does not contain the walks' previous trial points. All coordinates
+    // are then written.
     const bool all_rows = j_ < 0;
     j_ = 0;
     return request_trials(all_rows);

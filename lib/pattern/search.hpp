@@ -83,7 +83,7 @@ class Search {
     CancellationToken cancellation_{stop_requested};
     double *points_ = nullptr;
     const double *values_ = nullptr;
-    int j_ = 0;             // the coordinate along which the last trials were requested
+    int j_ = 0;             // the last coordinate along which trial points were requested
     int64_t round_end_ = 0; // the number of iterations after which all walks start again
     int64_t iterations_ = 0, evaluations_ = 0, batch_ = 0, active_ = 0, stop_test_ = 0;
 

@@ -1,5 +1,5 @@
-// The interface between the phases of the pattern search and a backend. The backend performs all loops over walks,
-// which are many independent searches.
+// The interface between the pattern search and a backend, which is the host or CUDA. The backend performs all loops
+// over walks, which are many independent searches.
 #pragma once
 
 #include <cstdint>

@@ -90,7 +90,7 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
     Array<unsigned char> mark_;
     pattern::Rules rules_{};
     pattern::Walks walks_{};
-    // The walks whose trial points are evaluated, and the walks that draw a random point.
+    // active_ contains the walks whose trial points are evaluated. selected_ contains those that draw a random point.
     Batch active_{}, selected_{};
     Executor executor_; // the last member, so that its destructor waits before the arrays are freed
 };

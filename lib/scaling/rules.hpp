@@ -61,8 +61,8 @@ template <class Real> struct ScaleGradient {
     CUDA_OPT_HD void operator()(int64_t i) const { g_z[i] = static_cast<Real>(g[i] * scales(i)); }
 };
 
-// Scales the diagonal D of an inverse Hessian with respect to x: with respect to z it is D / s^2. The rule reads s and
-// D.
+// Converts a diagonal D of the inverse Hessian with respect to x to D / s^2, that with respect to z. The rule reads s
+// and D.
 template <class Real> struct ScaleDiagonal { // writes D / s^2
     Scales<Real> scales;
     const Real *d;

@@ -33,13 +33,13 @@ class ScaledVariables {
     // Checks s, l and u and, if with_x is true, x. It waits for the result.
     virtual ScaleReport check(bool with_x) = 0;
     // The next functions compute z from x, l / s and u / s from the bounds, s g from g, and D / s^2 from the caller's
-    // diagonal D. Each of them accesses 3 n-vectors.
+    // diagonal D. Each function accesses three vectors of n elements.
     virtual void scale_x() = 0;
     virtual void scale_bounds() = 0;
     virtual void scale_gradient() = 0;
     virtual void scale_diagonal() = 0;
-    // The next functions compute x from z (3 n-vectors, and up to 4 n-vectors of bounds) and g from s g (3 n-vectors).
-    // The sweeps do not read x and g.
+    // The next functions compute x from z, and g from s g. Each accesses three vectors of n elements; the first also
+    // accesses up to four vectors of bounds. The sweeps do not read x and g.
     virtual void unscale_x() = 0;
     virtual void unscale_gradient() = 0;
     // Copies s to host memory as n doubles. It waits for the result.

@@ -78,7 +78,8 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
     bool has_vector(const void *bound, double bound_all) const {
         return bound || (user_.scales && bound_all != 0 && is_finite(bound_all));
     }
-    // Returns the quotient rounded to Real. The variable is volatile, because GCC 12 omits the rounding from -O2 on.
+    // Returns the bound divided by the common scale, rounded to Real. The variable is volatile, because GCC 12 omits
+    // the rounding at -O2 and above.
     double scaled_number(double bound_all) const {
         if (user_.scales) return bound_all;
         const volatile Real rounded = static_cast<Real>(bound_all / user_.scale_all);
