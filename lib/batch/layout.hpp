@@ -217,7 +217,7 @@ struct Replies {
     DirectionSums direction;
 };
 struct Operands {
-    PanelRequest panel; // the operand of the inner products
+    PanelRequest panel; // the inner products to be computed next
     DiagonalUpdate update;
     DirectionRequest direction;
 };

@@ -176,10 +176,10 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     // The next action within a step, from one evaluation to the next.
     enum class Next {
         products,   // compute the inner products at x
-        model,      // form the quadratic model from these products
+        model,      // form the quadratic model from the inner products
         diagonal,   // let the caller supply the diagonal
         direction,  // compute the direction that minimises the model
-        truncation, // compute the same direction, truncated at the box
+        truncation, // compute the last direction again, truncated at the box
         failure,    // recover, because the direction is not a descent direction
         step,       // evaluate f and g at another step along the direction
         evaluation, // evaluate f and g at the first step along the direction

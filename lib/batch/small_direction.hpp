@@ -1,6 +1,6 @@
-// Sweep 2 of one small problem computes the direction d from the coefficients of the quadratic model, and the first
-// trial point, x_base + step d projected on the box. The same traversal saves x and g as those of the base point, and
-// moves each stored correction pair to the next position, so that d becomes the newest s.
+// The direction sweep of one small problem computes the direction d from the coefficients of the quadratic model, and
+// the first trial point, x_base + step d projected on the box. The same traversal saves x and g as those of the base
+// point, and moves each stored correction pair to the next position, so that d becomes the newest s.
 #pragma once
 
 #include "batch/small_sweeps.hpp"

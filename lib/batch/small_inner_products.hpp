@@ -1,4 +1,4 @@
-// Sweep 1 of one small problem computes the inner products of the panel's columns (lbfgsb/panel.hpp). The same
+// The first sweep of one small problem computes the inner products of the panel's columns (lbfgsb/panel.hpp). The same
 // traversal computes the norms of the projected gradient P g and of x, the numbers of variables at bounds, the least
 // breakpoint and the newest y = g - g_base. The products of the leading columns (y, s and g of the newest pair) with
 // all columns are summed over all variables. The products of all columns with each other are summed over the free

@@ -3,8 +3,8 @@
 // order of the variables, so that the result is bitwise independent of the size of the team.
 //
 // All lanes call the functions of the first group below. Those of the second group are rare or belong to the Cauchy
-// search, and the first lane performs them alone. small_inner_products.hpp defines sweep 1, the inner products, and
-// small_direction.hpp sweep 2, the direction.
+// search, and the first lane performs them alone. small_inner_products.hpp defines the sweep of the inner products, and
+// small_direction.hpp that of the direction.
 #pragma once
 
 #include <cmath>
@@ -256,7 +256,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
                   there = request.pairs > 0 ? 2 * (slots - ahead) : 0;
         each_row([=](int i) {
             const PairValues at = pairs(i);
-            // The elements of a variable are loaded together.
+            // All elements of a variable are loaded before the first is used, so that the thread waits only once.
             if constexpr (bands) {
                 constexpr int all = row_stride(known_pairs<ShapeOf>);
                 History moved[all];
@@ -272,8 +272,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         team_.sync();
     }
 
-    // Defined in small_inner_products.hpp: the products of the panel, and the counts, maxima and squares of the same
-    // sweep.
+    // small_inner_products.hpp defines the next functions. They compute the inner products of the panel, and the
+    // counts, maxima and sums of squares of the same sweep.
     CUDA_OPT_HD void form_inner_products(const PanelRequest &request, bool bounded);
     template <class Panel> CUDA_OPT_HD void form_products(const PanelRequest &request, int free, const Panel &panel);
     template <class Panel> CUDA_OPT_HD void form_by_lanes(const Panel &panel, int columns);
@@ -281,7 +281,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     CUDA_OPT_HD void report(const RowFacts<has_bounds<ShapeOf>> &facts, int free);
     CUDA_OPT_HD void sum_squares();
 
-    // Defined in small_direction.hpp: the direction, and the shift of the pairs by one position.
+    // small_direction.hpp defines the next functions, which compute the direction and shift the pairs by one position.
     template <class Size, class Entries>
     CUDA_OPT_HD static double subspace_move(Size pairs, double gradient_coefficient, const double *coefficients,
                                             double g, double h, const Entries &entries);

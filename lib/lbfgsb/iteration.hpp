@@ -69,7 +69,7 @@ struct Iteration {
     bool step_max_pending = false; // the largest step within the box is not computed yet
     bool exhausted = false;        // the line search ended without a step that satisfies both Wolfe conditions
     bool returning = false;        // the line search evaluates its lowest point again, to accept that point
-    bool at_iterate = true;        // x, f and g are those of an iterate
+    bool at_iterate = true;        // whether x, f and g are those of an iterate, not of a trial point
     bool first = true;             // the current iterate is the starting point
     // Iterations since the most recent step along -g, including that one. The count stops at steps_before_verdict.
     int steps_since_gradient = 0;
@@ -93,7 +93,7 @@ struct Iteration {
     int postponed = 0;
     double expected_decrease = infinity; // predicted by the model along the direction of a failed line search
     double f_restarted = infinity;       // f at the last restart
-    bool relatively_flat = false;        // the relative gradient was small when it was last measured
+    bool relatively_flat = false;        // whether the relative gradient was small when it was last computed
 
     // Data of slow_progress.hpp. f_start is f at the start. f_slow and pg_slow are the least f and the least
     // ||P g||_inf at the last progress. evaluations_slow is the number of evaluations at the last progress or restart.
@@ -163,11 +163,11 @@ struct Iteration {
     CUDA_OPT_HD bool wants_noise_estimate(const Settings &settings) const;
     CUDA_OPT_HD double noise_spacing() const;
 
-    // ---- slow_progress.hpp
+    // ---- defined in slow_progress.hpp
 
     CUDA_OPT_HD bool restarts_slow_solve(const Settings &settings);
 
-    // ---- termination.hpp
+    // ---- defined in termination.hpp
 
     CUDA_OPT_HD IterateVerdict judge_iterate(const Settings &settings, bool verified);
     CUDA_OPT_HD void verify(const Settings &settings, double relative_gradient);
@@ -201,7 +201,7 @@ struct Iteration {
 };
 
 CUDA_OPT_HD_INLINE void Iteration::begin(const StartReport &report) {
-    bounded = report.bounded > 0; // infinite bounds do not count
+    bounded = report.bounded > 0; // an infinite bound does not count as a bound
     boxed = report.boxed == n;
     single_x = report.digits < 53;
     results.start_projected = report.projected;

@@ -1,6 +1,6 @@
 // The noise level of f. The decisions take into account errors of f that are larger than its rounding errors, such as
-// those of iterative solvers, random sampling and sums in single precision. Without a noise level all of this has no
-// effect.
+// those of iterative solvers, random sampling and sums in single precision. If the noise level is 0,
+// these rules have no effect.
 //
 // eps_f is a bound on |f - E f|, where E f is the expected value. Two values of f whose difference is at most 2 eps_f
 // may be equal. Slopes are compared as they are, because the line search needs their signs only.

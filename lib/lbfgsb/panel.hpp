@@ -69,12 +69,12 @@ CUDA_OPT_HD_INLINE bool fits_single_precision(double squares, double n) {
 enum VariableSum {
     projected_gradient_squared, // sum of (P g)_i^2
     x_squared,                  // sum of x_i^2
-    at_lower,                   // variables with x = l
-    at_upper,                   // variables with x = u > l
-    free_variables,             // variables whose breakpoint lies beyond the threshold
-    not_finite,                 // variables whose g is NaN or Inf
+    at_lower,                   // number of variables with x = l
+    at_upper,                   // number of variables with x = u > l
+    free_variables,             // number of variables whose breakpoint exceeds the threshold
+    not_finite,                 // number of variables whose g is NaN or Inf
     // Set only if PanelRequest::in_metric():
-    bad_weights,  // variables whose h is not positive and finite
+    bad_weights,  // number of variables whose h is not positive and finite
     newest_y_sum, // newest pair: sum of y_i^2 if the products are weighted, otherwise sum of h_i y_i^2
     newest_d_sum, // newest pair: sum of d_i^2 if the products are weighted, otherwise sum of d_i^2 / h_i
     variable_sum_count

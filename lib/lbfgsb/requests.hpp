@@ -75,7 +75,8 @@ struct CrossedVariable {
 struct CrossedWindow {
     const CrossedVariable *variables;
     int64_t count;
-    // Only for a small problem with a constant m: the products over the free variables, which are downdated in place.
+    // The inner products over the free variables, which are downdated in place. They are set only for a small problem
+    // whose m is a compile-time constant.
     double *free_gram = nullptr;
 };
 
@@ -85,7 +86,7 @@ struct StartReport {
     int64_t x_nan, bound_nan, crossed;
     int64_t projected;      // number of components of x that were moved into the box
     int64_t boxed, bounded; // numbers of variables with two finite bounds, and with at least one
-    int64_t digits = 53;    // binary digits of a component of x; 24 in single precision
+    int64_t digits = 53;    // precision of a component of x in binary digits: 53, or 24 in single precision
     // Returns whether the start can be used. Only then has x been projected into the box; invalid input is not changed.
     CUDA_OPT_HD bool usable(int64_t n) const { return x_nan == n && bound_nan == n && crossed == n; }
 };

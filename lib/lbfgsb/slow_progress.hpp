@@ -1,8 +1,8 @@
-// Restarts of long solves whose model is poor. In such a solve f still falls, but by almost nothing, and ||P g|| hardly
-// does. Old gradient differences, and a diagonal learned elsewhere, then describe the curvature at the iterate poorly,
-// and the steps remain short. A restart along -g with an empty history and a new diagonal often ends such a solve
-// within a few iterations. It is worthwhile only in the last, slow part of a solve: while f falls steadily, the history
-// is needed.
+// Decides when a long solve with a poor model restarts. In such a solve f and the projected gradient P g decrease only
+// very slowly. Old gradient differences, and a diagonal learned elsewhere, then describe the curvature at the iterate
+// poorly, and the steps remain short. A restart along -g with an empty history and a new diagonal often ends such a
+// solve within a few iterations. It is worthwhile only in the last, slow part of a solve: while f falls steadily, the
+// history is needed.
 #pragma once
 
 #include "lbfgsb/iteration.hpp"
@@ -15,7 +15,7 @@ constexpr int first_window = 250; // evaluations without progress after which th
 // Each restart multiplies the window by this factor. This limits the fraction of the solve's cost spent on restarts.
 constexpr int growth = 3;
 constexpr double f_progress = 1e-7; // progress: f falls by this share of its decrease since the start, or
-constexpr double pg_progress = 0.3; // ||P g||_inf falls by this factor
+constexpr double pg_progress = 0.3; // progress: ||P g||_inf is multiplied by less than this
 constexpr int most_restarts = 15;   // 250 3^15 evaluations are never reached, and fit an integer
 
 } // namespace slow_progress

@@ -208,7 +208,7 @@ CUDA_OPT_HD_CALL inline TrialVerdict Iteration::backtrack(const Settings &settin
     return TrialVerdict::evaluate;
 }
 
-// The line search ends without a step that satisfies both conditions. A step with a warning is accepted if it has
+// Ends a line search that found no step satisfying both Wolfe conditions. A step with a warning is accepted if it has
 // decreased f (dcsrch ends with the best step that it knows). Otherwise the line search returns to the lowest point
 // that it evaluated, which L-BFGS-B 3.0 does not do. That version also accepts a step with a warning if f is unchanged,
 // and a positive FACTR of any size then ends the solve.
@@ -284,8 +284,9 @@ CUDA_OPT_HD_INLINE double Iteration::curvature_scale(const Settings &settings, c
 }
 
 // Returns theta of B_0 = theta I if the history is empty after a step from which no pair was formed. If f was still
-// decreasing when the evaluations of the line search ended, the next one begins with the length reached, up to a
-// distance of 1, as at a start. The length is limited because a function without a lower bound never stops decreasing.
+// decreasing when the line search reached its limit of evaluations, the next one begins with the step length reached,
+// up to a distance of 1, as at a start. The length is limited because a function without a lower bound never stops
+// decreasing.
 CUDA_OPT_HD_INLINE double Iteration::scale_without_pair(const Settings &settings, double theta) const {
     const double continued = greatest(theta / step, results.pg_norm2);
     return exhausted && settings.metric != Metric::callers && continued < theta ? continued : theta;

@@ -1,4 +1,5 @@
-// Scaled variables on the threads of the host. This file also chooses between host and CUDA.
+// Implements the conversions of scaled variables on the threads of the host. This file also chooses between host and
+// CUDA.
 #include "cuda_opt.h"
 #include "scaling/scaled_variables_on.hpp"
 #include "sweeps/host/executor.hpp"

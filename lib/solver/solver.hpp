@@ -164,7 +164,7 @@ class Solver {
     double own_f_ = 0;         // on a rank: the caller's value of f
     bool stop_agreed_ = false; // all ranks have learned that one of them requests a stop
     int end_code_ = 0;         // on a rank: the return code, kept during the last exchange
-    int origin_ = -1;          // the rank that caused the termination; -1: no single rank
+    int origin_ = -1;          // the rank that caused the termination, or -1 if no single rank did
     Clock::time_point first_call_{};
     CancellationToken cancellation_{stop_requested};
     double host_seconds_ = 0;
