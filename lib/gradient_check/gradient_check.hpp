@@ -19,8 +19,8 @@ class GradientCheck {
     struct Result {
         int verdict = 0;        // one of CUDA_OPT_GRADIENT_*
         int64_t component = -1; // the index of the wrong component that was found; -1: none
-        double supplied = 0;    // g'd along a direction d, or the component, according to the gradient
-        double difference = 0;  // the same quantity according to differences of f
+        double supplied = 0;    // g'd along a direction d, or one component, from the caller's gradient
+        double difference = 0;  // the same quantity, computed from differences of f
         double error = 0;       // estimated error of the difference
         double step = 0;        // step of the difference in units of the variables' sizes
     };

@@ -231,7 +231,7 @@ CUDA_OPT_HD_INLINE void CauchySearch<M>::downdate_free_gram(const Matrix &matrix
     double *const entries = room.data();
     dense::copy(variable.w, columns, entries);
     entries[panel::gradient] = entries[panel::displacement] =
-        0; // variable.w does not contain these, and no one reads them
+        0; // variable.w does not contain these two, and they are not needed
     for (int i = 0; i < columns; gram += columns - i, i++) dense::subtract(gram, entries[i], entries + i, columns - i);
 }
 
@@ -382,7 +382,7 @@ CUDA_OPT_HD_INLINE void CauchySearch<M>::fix_at_bound(const Matrix &matrix, cons
 template <int M> CUDA_OPT_HD_CALL inline CauchyState CauchySearch<M>::probe() {
     double middle = bisections_ % 2 == 0 ? lo_ + 0.5 * (hi_ - lo_) : cauchy::bits_midpoint(greatest(lo_, 0.0), hi_);
     if (!(middle > lo_ && middle < hi_)) middle = cauchy::bits_midpoint(lo_, hi_);
-    all_tied_ = !(middle > lo_ && middle < hi_); // hi is the successor of lo, so that all breakpoints are equal
+    all_tied_ = !(middle > lo_ && middle < hi_); // lo and hi are adjacent numbers, so that all breakpoints are equal
     if (all_tied_) middle = hi_;
     asked_ = Asked::trial;
     panel_.threshold = middle;

@@ -63,10 +63,10 @@ struct Iteration {
     int64_t cauchy_free = 0, cauchy_breakpoints = 0;
     MoreThuente line;
     int64_t search_evaluations = 0, cuts_in_a_row = 0;
-    bool truncated = false;   // the direction was truncated at the box
+    bool truncated = false;   // whether the direction was truncated at the box
     bool fresh_start = false; // the next line search is along -g, with an estimated first step
     bool search_started = false;
-    bool step_max_pending = false; // the largest step within the box is not computed yet
+    bool step_max_pending = false; // whether the largest step within the box must still be computed
     bool exhausted = false;        // the line search ended without a step that satisfies both Wolfe conditions
     bool returning = false;        // the line search evaluates its lowest point again, to accept that point
     bool at_iterate = true;        // whether x, f and g are those of an iterate, not of a trial point
@@ -92,7 +92,7 @@ struct Iteration {
     int reached = 0;
     int postponed = 0;
     double expected_decrease = infinity; // predicted by the model along the direction of a failed line search
-    double f_restarted = infinity;       // f at the last restart
+    double f_restarted = infinity;       // f when the solve last restarted
     bool relatively_flat = false;        // whether the relative gradient was small when it was last computed
 
     // Data of slow_progress.hpp. f_start is f at the start. f_slow and pg_slow are the least f and the least
@@ -129,7 +129,7 @@ struct Iteration {
     CUDA_OPT_HD static bool norm_is_representable(double squares) {
         return squares >= smallest_normal / machine_epsilon && is_finite(squares);
     }
-    CUDA_OPT_HD bool accept_start(const PanelProducts &sums, int pairs); // false: f or g is not finite
+    CUDA_OPT_HD bool accept_start(const PanelProducts &sums, int pairs); // returns false if f or g is not finite
     CUDA_OPT_HD void note_progress(const Settings &settings);
     CUDA_OPT_HD FirstStep steepest_descent_step(const Settings &settings) const;
     // Sets the first step of the next line search. Returns theta of B_0, or 0 if it does not change.

@@ -30,14 +30,14 @@ CUDA_OPT_HD constexpr int y_column(int age) { return age == 0 ? 0 : leading + 2 
 CUDA_OPT_HD constexpr int s_column(int age) { return y_column(age) + 1; }
 
 CUDA_OPT_HD constexpr int age(int column) { return column < leading ? 0 : (column - leading) / 2 + 1; }
-// The number of pairs in a panel with at least one.
+// Returns the number of correction pairs in a panel, which must contain at least one.
 CUDA_OPT_HD constexpr int pairs(int columns) { return (columns - leading) / 2 + 1; }
 
 // In coordinates scaled by a diagonal h, the vectors y and g, in even columns, are multiplied by sqrt(h). The vectors s
 // and z, in odd columns, are divided by sqrt(h).
 CUDA_OPT_HD constexpr bool inverse(int column) { return column % 2 == 1; }
 struct Scaling {
-    double root, inverse_root; // of h; both 1 without a diagonal
+    double root, inverse_root; // sqrt(h) and 1 / sqrt(h); both are 1 without a diagonal
     CUDA_OPT_HD_INLINE double of(int column) const { return inverse(column) ? inverse_root : root; }
 };
 // sqrt and division are correctly rounded on every backend, so that all backends obtain the same scaling.
@@ -73,7 +73,7 @@ enum VariableSum {
     at_upper,                   // number of variables with x = u > l
     free_variables,             // number of variables whose breakpoint exceeds the threshold
     not_finite,                 // number of variables whose g is NaN or Inf
-    // Set only if PanelRequest::in_metric():
+    // The following sums are set only if PanelRequest::in_metric() is true.
     bad_weights,  // number of variables whose h is not positive and finite
     newest_y_sum, // newest pair: sum of y_i^2 if the products are weighted, otherwise sum of h_i y_i^2
     newest_d_sum, // newest pair: sum of d_i^2 if the products are weighted, otherwise sum of d_i^2 / h_i
@@ -85,7 +85,7 @@ struct PanelProducts {
     double variable_sums[variable_sum_count];
     double projected_gradient_max; // max |(P g)_i|
     double first_breakpoint;       // least breakpoint beyond the threshold
-    double f;                      // the caller's f, read by the same sweep
+    double f;                      // the value of f, which the same sweep reads from the caller's memory
     int columns;                   // number of columns of the panel
     // The panel::gram_count(columns) products over the free variables.
     const double *free_gram;

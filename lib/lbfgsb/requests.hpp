@@ -11,13 +11,13 @@ namespace cudaopt {
 // Describes the panel, which is the set of vectors whose inner products are requested, and the variables that count as
 // free in them.
 struct PanelRequest {
-    int pairs;       // correction pairs in the panel, newest first
+    int pairs;       // number of correction pairs in the panel, which begins with the newest
     int newest_slot; // the pairs are in the slots newest_slot, newest_slot - 1, ... modulo m + 1
     // A variable is free if its breakpoint exceeds the threshold. With 0 all variables that are not active are free;
     // with -1 all variables are free.
     double threshold;
     bool fresh;          // the newest slot still contains g_base, and the sweep forms y_new = g - g_base
-    bool free_gram;      // the products over the free variables are needed
+    bool free_gram;      // whether the products over the free variables are needed
     bool weighted;       // scale the variables by the diagonal h: y and g by sqrt(h), s and z by 1 / sqrt(h)
     bool single = false; // products may be formed in single precision if they keep their digits
     // The following two members are used by inner products only. watches: the sums that involve h are formed although
@@ -40,7 +40,7 @@ struct ProductsRequest : PanelRequest {
 // The trial point x = P(x_base + step d). On the free variables d = a g + sum_j q_j w_j. On the other variables d is
 // bound - x_base if the breakpoint is in (0, threshold], and 0 if the variable is active.
 struct DirectionRequest {
-    PanelRequest panel;          // that of the inner products from which the coefficients were computed
+    PanelRequest panel;          // panel of the inner products from which the coefficients were computed
     double gradient_coefficient; // a
     const double *coefficients;  // q, one number per panel column; the entries for g and z are not used
     double step;                 // the first step of the line search
@@ -124,7 +124,7 @@ enum class Verb {
 struct Request {
     Verb verb = Verb::task;
     int task = 0;
-    int slot = 0;          // step, largest_step, restore, save_best, finish_pair
+    int slot = 0;          // used by step, largest_step, restore, save_best and finish_pair
     double number = 0;     // step: length of the step along d; restore, restore_best: f at the restored point
     int64_t index = 0;     // read_variable
     double lo = 0, hi = 0; // crossed
@@ -142,7 +142,7 @@ struct Reply {
     StartReport start{};
     CrossedWindow crossed{};
     double number = 0; // the result of truncation, of largest_step, or of one of the three norms
-    int64_t index = 0; // check_diagonal: the first invalid element
+    int64_t index = 0; // the index of the first invalid element; used by check_diagonal
     Variable variable{};
     double seconds = 0; // time since the solve began, set only if settings.max_seconds > 0
 };

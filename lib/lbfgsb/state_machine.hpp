@@ -221,11 +221,11 @@ class StateMachine : public Iteration {
     bool broken_ = false;
 
     PanelRequest panel_{};                 // the inner products that the next direction needs
-    bool products_valid_ = false;          // the stored sums are those of panel_
-    DirectionRequest direction_request_{}; // without the coefficients
+    bool products_valid_ = false;          // whether the last inner products are those that panel_ requests
+    DirectionRequest direction_request_{}; // its pointer to the coefficients is not set
     bool remakes_for_truncation_ = false;  // the model is formed again, because its direction is to be truncated
     bool direction_sums_known_ = false, direction_judged_ = false;
-    bool pair_unfinished_ = false; // the slot of y of the newest pair still contains g_base
+    bool pair_unfinished_ = false; // whether the slot of the newest y still contains g_base
     int noise_samples_ = 0;        // number of values of f sampled so far to estimate the noise level
     double noise_values_[noise::samples] = {};
 
@@ -233,7 +233,7 @@ class StateMachine : public Iteration {
     CompactMatrix<0> matrix_;
     CompactMatrix<0>::Factors middle_, system_; // the factors of M^-1 and of K
     CauchySearch<0> cauchy_;
-    dense::Array<0> workspace_, coefficients_; // for the subspace minimisation; of the direction
+    dense::Array<0> workspace_, coefficients_; // workspace of the subspace minimisation; coefficients of d
     Request request_{};                        // the last request
     PanelRequest requested_{};                 // the last inner products requested outside the Cauchy search
     DiagonalUpdate update_requested_{};        // the update that the sweep of these products performs

@@ -6,14 +6,14 @@
 
 namespace cudaopt {
 
-constexpr double steepest_ascent_accepted = 0.8; // 1 - 2 delta of Hager and Zhang (2005), delta = 0.1
+constexpr double steepest_ascent_accepted = 0.8; // 1 - 2 delta with delta = 0.1 (Hager and Zhang 2005)
 constexpr int most_refreshes_in_vain = 4;
 constexpr double least_cosine = 1e-3; // least cosine of the angle between a projected direction and -P g
 
 // The info code of the 2013 manual for a verdict of the line search.
 CUDA_OPT_HD inline int info_code(SearchVerdict verdict) {
     switch (verdict) {
-    case SearchVerdict::evaluate: return 3; // used only if the largest number of evaluations is reached
+    case SearchVerdict::evaluate: return 3; // returned only if the limit of evaluations is reached
     case SearchVerdict::converged: return 1;
     case SearchVerdict::interval_too_small: return 2;
     case SearchVerdict::at_minimum_step: return 4;
@@ -257,7 +257,7 @@ CUDA_OPT_HD_INLINE bool Iteration::accept(const Settings &settings, const PanelP
         return false;
     }
     const bool saves = !best_saved;
-    if (saves) best = results; // those of the base point
+    if (saves) best = results; // results are still those of the base point
     best_saved = true;
     return saves;
 }
@@ -275,7 +275,7 @@ CUDA_OPT_HD_INLINE double Iteration::curvature(const PanelProducts &sums) const 
 // not describe f if the factor is outside. If the decrease of f may be due to noise, the factor is 1.
 CUDA_OPT_HD_INLINE double Iteration::curvature_scale(const Settings &settings, const PanelProducts &sums,
                                                      double curvature) const {
-    constexpr double largest_factor = 2, significant_decrease = 1e-6; // of f, in single precision as well
+    constexpr double largest_factor = 2, significant_decrease = 1e-6; // relative to f; also suits single precision
     const double f = sums.f, decrease = f_base - f;
     if (settings.metric != Metric::learned || !(std::fabs(decrease) > significant_decrease * std::fabs(f))) return 1;
     if (std::fabs(decrease) < noise::significant * noise_level(settings, f)) return 1;
@@ -313,7 +313,8 @@ CUDA_OPT_HD_CALL inline FailureVerdict Iteration::after_failure(const Settings &
             return FailureVerdict::end;
         }
     }
-    const bool goes_on = !(fresh_start && failure == SearchFailure::no_descent); // otherwise nothing would be evaluated
+    // If -g itself is not a descent direction, the solve must end, because it would try -g again without an evaluation.
+    const bool goes_on = !(fresh_start && failure == SearchFailure::no_descent);
     if (goes_on && noise_level(settings, f_base) > 0) return after_noisy_failure(settings, pairs);
     const double share = settings.robust ? progress_share : 0;
     const bool progress = f_base < f_refreshed - share * std::fabs(f_refreshed) ||

@@ -25,7 +25,7 @@ CUDA_OPT_HD_INLINE PathVariable on_path(const BoxedVariable &at, double h, const
 
 struct Trial {
     double x;       // the new value, within the bounds
-    bool projected; // the projection changed the subspace minimiser
+    bool projected; // whether the projection changed the subspace minimiser
 };
 
 // Returns one variable of the trial point of step 1. `move` = a g + w'q is the displacement to the unconstrained

@@ -118,7 +118,7 @@ struct EndIteration {
     static CUDA_OPT_HD void end_life(const pattern::Rules &rules, const pattern::Walks &walks, int64_t w) {
         pattern::Walk &it = walks.walk[w];
         walks.end_life(rules, w, it, pattern::StridedPoint{walks.x + w, rules.walks});
-        it.value = HUGE_VAL; // f at the next point is not known yet
+        it.value = HUGE_VAL; // the value of f at the next random point is not known yet
     }
 };
 
