@@ -14,6 +14,9 @@ namespace cudaopt {
 constexpr double machine_epsilon = std::numeric_limits<double>::epsilon();
 constexpr double largest_finite = std::numeric_limits<double>::max();
 constexpr double smallest_normal = std::numeric_limits<double>::min();
+// The same constants of single precision. Device code cannot call the functions of std::numeric_limits.
+constexpr double largest_single = std::numeric_limits<float>::max();
+constexpr double smallest_normal_single = std::numeric_limits<float>::min();
 
 template <class Number> CUDA_OPT_HD_INLINE Number greatest(Number a, Number b) { return a < b ? b : a; }
 template <class Number> CUDA_OPT_HD_INLINE Number least(Number a, Number b) { return b < a ? b : a; }
@@ -27,13 +30,13 @@ CUDA_OPT_HD_INLINE bool is_single(double v) {
     constexpr int64_t extra_bits = (int64_t{1} << 29) - 1;
     const double magnitude = std::fabs(v);
     // A subnormal number of single precision is a multiple of 2^-149. This branch also handles NaN.
-    if (!(magnitude >= std::numeric_limits<float>::min())) {
+    if (!(magnitude >= smallest_normal_single)) {
         const double units = magnitude * 0x1p149;
         return units == std::floor(units);
     }
     int64_t bits = 0;
     std::memcpy(&bits, &v, sizeof bits);
-    return (bits & extra_bits) == 0 && (magnitude <= std::numeric_limits<float>::max() || !is_finite(v));
+    return (bits & extra_bits) == 0 && (magnitude <= largest_single || !is_finite(v));
 }
 // Returns whether v is a normal number, which means that it is not zero, subnormal, infinite or NaN.
 CUDA_OPT_HD_INLINE bool is_normal(double v) { return std::fabs(v) >= smallest_normal && is_finite(v); }
