@@ -55,6 +55,22 @@ Problem wells(int n) {
     return problem;
 }
 
+// sum_i c_i (x_i^2 / 2 + cos(2 x_i)) with c_i from 1 to 1e3, whose curvature along a step is often negative.
+Problem waves(int n, int seed) {
+    const auto c = [n](std::size_t i) { return std::pow(10, 3.0 * static_cast<double>(i) / n); };
+    Problem problem{"waves", Vector(static_cast<std::size_t>(n)), [c](const Vector &x, Vector &g) {
+                        double f = 0;
+                        for (std::size_t i = 0; i < x.size(); i++) {
+                            g[i] = c(i) * (x[i] - 2 * std::sin(2 * x[i]));
+                            f += c(i) * (x[i] * x[i] / 2 + std::cos(2 * x[i]));
+                        }
+                        return f;
+                    }};
+    Uniform uniform(static_cast<uint64_t>(seed) + 77);
+    for (double &x : problem.start) x = 20 * uniform() - 10;
+    return problem;
+}
+
 // What the single handles counted, of all problems together.
 struct Rare {
     int64_t truncations = 0, refreshes = 0, skipped = 0, cuts = 0, parted = 0;
@@ -123,6 +139,13 @@ TEST_CASE("Small problems count cuts, skipped updates and refreshes as large one
         run.set_int(CUDA_OPT_METRIC, metric).set_int(CUDA_OPT_MAXFEV, 1);
     });
     CHECK(exhausted.skipped > 0);
+    // Here pairs are skipped while a learned diagonal is in use. The products are then computed twice at the same
+    // point, and only the first of these sweeps may update the diagonal.
+    std::vector<Problem> wavy;
+    for (int p = 0; p < 200; p++) wavy.push_back(waves(10, p));
+    const Rare later =
+        compare(wavy, 5, 40, [&](auto &run) { run.set_int(CUDA_OPT_METRIC, metric).set_int(CUDA_OPT_MAXFEV, 1); });
+    CHECK(later.skipped > 20);
     Problem ascent = valley; // the gradient has the wrong sign where f is low
     ascent.evaluate = [valley](const Vector &x, Vector &g) {
         const double f = valley.evaluate(x, g);
