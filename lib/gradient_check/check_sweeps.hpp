@@ -1,5 +1,6 @@
 // The sweeps of a gradient check, which are the operations whose cost is proportional to n. They store two vectors of n
-// elements: a copy of the caller's x, and the gradient at the base point of the differences.
+// elements: a copy of the caller's x, and the gradient at the base point. The base point is x moved a little into the
+// interior of the box, and the differences of f are taken around it.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +18,12 @@ class CheckSweeps {
 
     // Allocates memory and copies the caller's x.
     virtual void begin(const UserArrays &user, int threads, void *stream, CancellationToken &cancellation) = 0;
-    // Writes x = base + t d, and returns sums over the displacement, with the stored gradient. It waits for the result.
+    // Writes x = base + t d. Returns sums over the displacements x - base, among them that of their products with the
+    // stored gradient. It waits for the result.
     virtual MoveRecord move(const CheckDirection &direction, double gradient_size, double t) = 0;
-    // Returns facts about the f and g that the caller has supplied. keep: whether this g becomes the stored gradient.
-    // It waits for the result.
+    // Reads the f and g that the caller has supplied. Returns f, the largest |g_i|, the largest difference from a
+    // component of the stored gradient, and counts of components (LookRecord). If keep is true, this g then becomes the
+    // stored gradient. The function waits for the result.
     virtual LookRecord look(bool keep) = 0;
     virtual void restore_x() = 0;
 };

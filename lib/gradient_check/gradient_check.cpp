@@ -36,8 +36,9 @@ bool GradientCheck::is_finite_here(const LookRecord &look, Message &message) con
     return false;
 }
 
-// For x in double precision, counts the points at which the gradient differs from the stored one, and those among them
-// at which every component of the gradient is exactly representable in single precision.
+// Collects evidence of a g that is computed in single precision although x is double. It counts the points at which g
+// differs from the gradient at the base point, and those among them at which every component of g is exactly
+// representable in single precision.
 void GradientCheck::note_precision(const LookRecord &look) {
     if (bits_ != 64 || look.not_finite.v > 0 || !(look.change.v > 0)) return;
     points_++;
@@ -138,8 +139,9 @@ int GradientCheck::judge(Message &message) {
         // point, where the terms cancel.
         const bool is_wrong =
             residual > 10 * e->error && residual > rounding() * size && residual > rounding() * rounding() * e->longest;
-        // The comparison with e->longest is needed near a stationary point. There the slope is 0, and the error is
-        // small relative to the change of f at the longest step.
+        // The slope is uncertain if its error is large both relative to the slope and relative to e->longest, the
+        // largest change of f per unit of t at the longest step. Near a stationary point the slope is 0, so that the
+        // first test alone would call every slope there uncertain.
         if (!is_wrong && e->error > 0.01 * size && e->error > 1e-6 * e->longest) unclear = e;
         wrong += is_wrong;
         if (is_wrong && (!worst || residual / size > std::fabs(worst->residual()) /
@@ -219,16 +221,17 @@ int GradientCheck::judge(Message &message) {
                 "error of about %.2g; a component of g is wrong or 0",
                 worst->supplied, worst->difference, worst->error);
     if (!find_component_) return finish(0);
-    // Bisects the range of variables. The residual along a direction is a sum over the components of g of sign times
-    // error. The half of the range with the larger part of the residual contains a wrong component.
+    // Bisects the range of variables. The residual along a direction d is the sum over i of d_i times the error of g_i.
+    // The half of the range with the larger part of the residual therefore contains a wrong component.
     narrowing_ = true;
     first_ = 0, end_ = n_;
     best_sample_ = std::min(worst->sample, most_slope_samples - 2);
     return begin_direction(random_direction(1, 0, n_), best_sample_, 2);
 }
 
-// Continues the search for a wrong component. The first estimate is for all variables. Each of the others is for the
-// first half of the remaining range.
+// Continues the bisection with an estimate of the slope along a direction that is nonzero in a range of variables only.
+// The first of these ranges contains all variables, the later ones are the first half of the range that remains, and
+// the last contains one variable.
 int GradientCheck::narrow(const SlopeEstimate &estimate, Message &message) {
     if (direction_.end - direction_.first == n_ && n_ > 1) {
         residual_ = estimate.residual();

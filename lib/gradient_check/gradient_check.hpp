@@ -22,7 +22,7 @@ class GradientCheck {
         double supplied = 0;    // g'd along a direction d, or one component, from the caller's gradient
         double difference = 0;  // the same quantity, computed from differences of f
         double error = 0;       // estimated error of the difference
-        double step = 0;        // step of the difference in units of the variables' sizes
+        double step = 0;        // step t of the difference; for one component: the change of the variable
     };
 
     GradientCheck(std::unique_ptr<CheckSweeps> sweeps, const UserArrays &arrays, int64_t n, int bits, int64_t seed,
@@ -69,7 +69,8 @@ class GradientCheck {
     CheckDirection direction_{};
     int direction_count_ = 0;
     MoveRecord moved_{};
-    double displacement_ = 0; // the sum of the displacements of all variables at the sample on the plus side
+    // The sum of x_i - base_i over all variables at the last point base + t d with t > 0.
+    double displacement_ = 0;
     SlopeSample samples_[most_slope_samples]{};
     int first_sample_ = 0, sample_count_ = 0, at_sample_ = 0;
     SlopeEstimate estimates_[directions];
@@ -80,8 +81,9 @@ class GradientCheck {
     // True if some component of g has more than 8 binary digits. A gradient of small integers, such as that of a
     // piecewise linear f, would not show its precision.
     bool needs_single_ = false;
-    // The search for the worst component: the remaining range [first_, end_) of variables, its middle, the residual
-    // along the direction in that range, and the sample whose step is used.
+    // The bisection that searches for a wrong component. The range of variables [first_, end_) remains, and middle_
+    // divides it. residual_ is the residual along the direction that is nonzero in this range only. best_sample_ is the
+    // index of the step that is used.
     bool narrowing_ = false;
     int64_t first_ = 0, end_ = 0, middle_ = 0;
     double residual_ = 0;

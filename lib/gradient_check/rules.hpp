@@ -7,14 +7,14 @@
 
 namespace cudaopt {
 
-// A direction d in units of each variable's size: -g divided by its largest component, or random signs for the
-// variables first <= i < end and 0 for the others.
+// A direction d. The size of a variable is its scale s_i or, without scales, max(1, |x_i|). In units of these sizes, d
+// is -g divided by its largest component, or has random signs for the variables first <= i < end and 0 for the others.
 struct CheckDirection {
     bool along_gradient;
     uint64_t seed;
     int64_t first, end;
 };
-// The largest step t of a gradient check, in units of the variables' sizes.
+// The largest step t of a gradient check. No variable moves by more than this fraction of its size.
 constexpr double longest_check_step = 0.1;
 
 // Sums over the displacements D_i = x_i - base_i, with the gradient g at the base point.

@@ -18,16 +18,16 @@ double rounding_of(const SlopeSample &s, double f0) {
     return std::max({rounding_of(s.f_plus), rounding_of(s.f_minus), rounding_of(f0)}) / s.t;
 }
 
-// Returns the difference of the two one-sided difference quotients, minus the part that the gradient explains on both
-// sides. It decreases with t if f is smooth.
+// Returns the difference of the two one-sided difference quotients, minus the part that the gradient predicts. (That
+// part is 0 if the displacements to the two sides have equal lengths.) The result decreases with t if f is smooth.
 double jump(const SlopeSample &s, double f0) {
     return ((s.f_plus - f0 - s.slope_plus) - (f0 - s.f_minus + s.slope_minus)) / s.t;
 }
 
 bool is_known(const SlopeSample &s) { return std::isfinite(s.f_plus) && std::isfinite(s.f_minus); }
 
-// Finds a kink of f: the jump does not decrease while t decreases by a factor of 100, is far above the rounding errors,
-// and is not small relative to the slope.
+// Finds a kink of f. At a kink, the value of jump() does not decrease while t decreases by a factor of 100, is far
+// above the rounding errors, and is not small relative to the slope.
 void look_for_kink(const SlopeSample *samples, int count, double f0, SlopeEstimate &estimate) {
     for (int k = 0; k + 2 < count; k++) {
         const SlopeSample &wide = samples[k], &middle = samples[k + 1], &narrow = samples[k + 2];
