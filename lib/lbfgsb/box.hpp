@@ -22,7 +22,8 @@ template <class Number> CUDA_OPT_HD_INLINE Number clamp_to_box(Number x, Number 
 }
 
 // Returns a point at which f can be evaluated. It is x projected onto [l, u] and onto the range of the storage type,
-// [-largest, largest]. If x is NaN because its terms overflowed, the result is `from`, a point of the box.
+// [-largest, largest]. The caller computes x as the sum of `from`, which is a point of the box, and a displacement. If
+// x is NaN, because a term of this sum overflowed, the result is `from`.
 template <class Number>
 CUDA_OPT_HD_INLINE Number place_in_box(Number x, Number from, Number l, Number u, Number largest) {
     const Number clamped = clamp_to_box(x, l, u), storable = clamp_to_box(clamped, -largest, largest);

@@ -5,8 +5,10 @@
 // The breakpoint of a variable is the t at which it reaches its bound. Nearly always the minimiser lies before the
 // first breakpoint, and the inner products already computed at the iterate suffice. Otherwise the Cauchy search
 // requests the variables whose breakpoints lie in an interval of t, called a window, and advances from segment to
-// segment, as in algorithm CP. If the window contains more variables than can be fetched, it is bisected: inner
-// products with a trial threshold give the slope of the path there directly, however many breakpoints lie before it.
+// segment, as in algorithm CP. A backend can return at most crossed_capacity variables. If the window contains more, it
+// is bisected: the Cauchy search requests inner products in which only the variables whose breakpoints exceed a trial
+// value of t count as free. They give the slope of the model at this t directly, however many breakpoints lie before
+// it.
 //
 // The Cauchy search is suspended at each request and resumes with the reply.
 #pragma once
@@ -27,7 +29,7 @@ struct CauchyPoint {
     bool crossed = false; // the Cauchy point lies beyond the first breakpoint
     // Whether the inner products over the free variables are stored in own_gram_. Otherwise they are in PanelProducts.
     bool own_gram = false;
-    // Whether these products are those over the variables that are free at `threshold`.
+    // Whether these products are up to date: they are those over the variables that are free at `threshold`.
     bool gram_holds = false;
 };
 
@@ -49,14 +51,16 @@ template <int M> class CauchySearch {
         visit(own_gram_, panel::gram_count(panel::columns(m)));
     }
 
-    // Begins the Cauchy search. `sums` is the reply to the request for the inner products of `panel` with threshold 0.
-    // `middle` contains the factors of the inverse of the middle matrix M of the compact representation, which are
-    // required if `bounded`. If `approximate`, the search stops at the first breakpoint. Returns breakdown if a slope
-    // or a curvature of the path is not finite, which cannot happen with an empty history.
+    // Begins the Cauchy search. `panel` describes the vectors whose inner products it uses. `sums` contains these inner
+    // products, in which all variables that are not active count as free (threshold 0). `middle` contains the factors
+    // of the inverse of the middle matrix of the compact representation, which are required if `bounded`. If
+    // `approximate`, the search stops at the first breakpoint. Returns breakdown if a slope or a curvature of the path
+    // is not finite, which cannot happen with an empty history.
     CUDA_OPT_HD CauchyState begin(const Matrix &matrix, const Factors &middle, const PanelRequest &panel,
                                   const PanelProducts &sums, bool bounded, bool approximate);
-    // The operands of the two requests. Inner products are requested for panel(). Variables are requested whose
-    // breakpoints lie in the window (window_begin(), window_end()].
+    // The operands of the two kinds of request that the Cauchy search makes. In the state `inner_products` it requests
+    // those of the vectors that panel() describes. In the state `window` it requests the variables whose breakpoints
+    // lie in the interval (window_begin(), window_end()].
     CUDA_OPT_HD const PanelRequest &panel() const { return panel_; }
     CUDA_OPT_HD double window_begin() const { return from_; }
     CUDA_OPT_HD double window_end() const { return to_; }
@@ -67,10 +71,10 @@ template <int M> class CauchySearch {
     // inner products over the free variables.
     CUDA_OPT_HD void use_new_products() { point_.own_gram = false; }
 
-    // The results are valid after `found`. W is the n by 2k matrix of the compact representation. p() is W'd, where
-    // d = -g on the variables that still move at t* and 0 on the others. c() is W'(x_c - x), where x_c is the Cauchy
-    // point. c() is set only if a breakpoint was crossed; otherwise c = t* p. free_gram() returns the inner products
-    // of the panel over the free variables, packed as in PanelProducts.
+    // The results are valid after `found`. W is the n by 2k matrix of the compact representation with k correction
+    // pairs. p() is W'd, where d = -g on the variables that still move at t* and 0 on the others. c() is W'(x_c - x),
+    // where x_c is the Cauchy point. c() is set only if a breakpoint was crossed; otherwise c = t* p. free_gram()
+    // returns the inner products over the free variables, packed as in PanelProducts.
     CUDA_OPT_HD const CauchyPoint &point() const { return point_; }
     CUDA_OPT_HD const double *c() const { return path_.data(); }
     CUDA_OPT_HD const double *p() const { return path_.data() + size_; }
@@ -124,7 +128,8 @@ template <int M> class CauchySearch {
     double lo_ = 0, hi_ = 0;     // the bisection searches the interval (lo_, hi_]
     int bisections_ = 0;
     bool all_tied_ = false;
-    // If M is a compile-time constant, all variables of a window can always be fetched, and no bisection is needed.
+    // If the capacity M of the history is a compile-time constant, the problem is small. All variables of a window can
+    // then be fetched, and no bisection is needed.
     static constexpr bool bisects = M == 0;
     static constexpr int panel_columns = M == 0 ? 0 : panel::columns(M);
     dense::Known<2 * M> size_; // 2m
@@ -158,10 +163,10 @@ CUDA_OPT_HD inline double bits_midpoint(double lo, double hi) {
 
 } // namespace cauchy
 
-// Sets p, c and the number of free variables at the path parameter tau, from the sums computed with this threshold. Let
-// d = -g on the variables that still move beyond tau, and 0 on the others. Let z be the displacement up to tau: -tau g
-// on the variables that move, and bound - x on those that have stopped. Then p = W'd and c = W'z. At tau = 0, c is 0
-// and is not set. Returns d'd.
+// Sets p, c and the number of free variables at the path parameter tau. `sums` are the inner products in which a
+// variable counts as free if its breakpoint exceeds tau. Let d = -g on the variables that still move beyond tau, and 0
+// on the others. Let z be the displacement up to tau: -tau g on the variables that move, and bound - x on those that
+// have stopped. Then p = W'd and c = W'z. At tau = 0, c is 0 and is not set. Returns d'd.
 template <int M>
 CUDA_OPT_HD_INLINE double CauchySearch<M>::load_path(const Matrix &matrix, const PanelProducts &sums, double tau) {
     const int size = 2 * matrix.model_pairs();
@@ -214,8 +219,8 @@ CUDA_OPT_HD_INLINE void CauchySearch<M>::evaluate_path(const Matrix &matrix, con
 }
 
 // Copies the inner products over the free variables. The copy is downdated when variables reach their bounds, and the
-// backend's next inner products overwrite the originals. If the capacity M is a compile-time constant, no further inner
-// products follow, and the originals are downdated in place.
+// backend's next inner products overwrite the originals. For a small problem, whose M is a compile-time constant, the
+// backend forms no other inner products before the direction, and the originals are downdated in place.
 template <int M>
 CUDA_OPT_HD_INLINE void CauchySearch<M>::copy_free_gram(const Matrix &matrix, const PanelProducts &sums) {
     if (!bisects) return;
@@ -230,8 +235,9 @@ CUDA_OPT_HD_INLINE void CauchySearch<M>::downdate_free_gram(const Matrix &matrix
     dense::Room<panel_columns> room(entries_);
     double *const entries = room.data();
     dense::copy(variable.w, columns, entries);
-    entries[panel::gradient] = entries[panel::displacement] =
-        0; // variable.w does not contain these two, and they are not needed
+    // The products with g and z over the free variables are not needed, and variable.w has no entries for these
+    // columns.
+    entries[panel::gradient] = entries[panel::displacement] = 0;
     for (int i = 0; i < columns; gram += columns - i, i++) dense::subtract(gram, entries[i], entries + i, columns - i);
 }
 

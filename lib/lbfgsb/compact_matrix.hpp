@@ -70,14 +70,14 @@ template <int M> class CompactMatrix {
     CUDA_OPT_HD bool fits_single_precision(int64_t n) const;
 
     // stored_panel() returns the panel of the stored pairs. tentative_panel() returns the panel that results if the
-    // pair in the spare slot is appended, with this pair as the fresh one.
+    // pair in the spare slot is appended. That pair is then the newest in the panel and is fresh.
     CUDA_OPT_HD PanelRequest stored_panel() const;
     CUDA_OPT_HD PanelRequest tentative_panel() const;
 
     // Replaces the stored inner products by those in coordinates scaled by a diagonal. This changes S'S. S'Y does not
     // depend on the scaling, and only its newest row and column are set. `sums` are the weighted products of the stored
-    // pairs, including those of the older steps. theta is the scale of B_0 in these coordinates. If it is 0, y'y / s'y
-    // of the newest pair is used.
+    // pairs, and include the products s_i's_j of all pairs. theta is the scale of B_0 in these coordinates. If it is 0,
+    // y'y / s'y of the newest pair is used.
     CUDA_OPT_HD void rescale_products(const PanelProducts &sums, double theta, int64_t weights);
     // Sets Y'Y from weighted products. They contain Y'Y over the free variables only. This suffices, because Y'Y is
     // used only if all variables are free.
@@ -236,7 +236,7 @@ CUDA_OPT_HD_INLINE void CompactMatrix<M>::rescale_products(const PanelProducts &
     if (k_ == 0) return;
     plain_ = false;
     weights_ = weights;
-    // In a history that counts as full, only the newest k_ of the k pairs exist.
+    // If the history counts as full, only the newest k_ of the k pairs exist, and the others fill the history.
     const int k = model_pairs(), newest = k - 1;
     for (int i = k - k_; i < k; i++) {
         const int age_i = newest - i, y_i = panel::y_column(age_i);

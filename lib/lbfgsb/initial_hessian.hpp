@@ -23,8 +23,8 @@ class InitialHessian {
         if (clears) learned_.clear();
         supplied_at_ = -1;
     }
-    // Both functions discard the learned diagonal. forget() keeps the average advantage over theta I that it has had,
-    // and forget_all() discards this as well.
+    // Both functions discard the learned diagonal. forget() keeps the running average that measures how much better
+    // learned diagonals fit new pairs than theta I does. forget_all() discards this average as well.
     CUDA_OPT_HD void forget() { learned_.forget(); }
     CUDA_OPT_HD void forget_all() { learned_.clear(); }
 
@@ -75,13 +75,14 @@ class InitialHessian {
         panel.weighted = weighted(settings);
         panel.watches = learned_.exists();
         panel.older_steps = matrix_weights != weights(settings);
-        // Without bounds all products are over all variables. Those between the older y are then needed only after a
-        // change of the weights.
+        // Without bounds, the products over the free variables are needed only to set Y'Y after a change of the weights
+        // (CompactMatrix::load_free_yy()).
         panel.free_gram = bounded || panel.older_steps;
         return panel;
     }
-    // Updates the statistics of the learned diagonal for a new pair, which is stored in the given slot. `sums` are the
-    // inner products with this pair as the newest. in_metric says whether they include the sums that involve h.
+    // Updates the statistics of the learned diagonal h for a new pair, which is stored in the given slot. `sums` are
+    // the inner products with this pair as the newest. in_metric: whether they include the sums of the newest pair that
+    // involve h, newest_y_sum and newest_d_sum.
     CUDA_OPT_HD void observe(const Settings &settings, const PanelProducts &sums, bool in_metric, int slot,
                              int capacity, int64_t n) {
         if (settings.metric != Metric::learned) return;

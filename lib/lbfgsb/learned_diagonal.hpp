@@ -93,11 +93,11 @@ class LearnedDiagonal {
         made_ = made;
     }
 
-    // Records a pair that has not updated b yet, with y'y, d'd, sum y^2 / b and sum b d^2. The angle between y and s,
-    // in the coordinates scaled by b and in those of theta I, shows which of the two fits the pair better. The pair
-    // updates b with the next inner products at the earliest, because the sums that the update needs are only known
-    // now. Pairs that wait for their update must then still be in the history, together with a newer one. `memory` is
-    // the number of pairs that the history can contain.
+    // Records a pair that has not updated b yet, with y'y, d'd, sum y_i^2 / b_i and sum b_i d_i^2. The angle between y
+    // and s, in the coordinates scaled by b and in those of theta I, shows which of the two fits the pair better. The
+    // update of b requires these sums. It is therefore performed by the next sweep that forms inner products, or by a
+    // later one. The pair must still be in the history then, together with a newer one. `memory` is the number of pairs
+    // that the history can contain; it limits how many pairs may wait for their update.
     CUDA_OPT_HD void observe(int slot, int memory, int64_t n, double yy, double dd, double yy_weighted,
                              double dd_weighted) {
         constexpr double share_of_newest = 0.1, serves_above = 0.3, serves_no_more_below = 0.15;
@@ -115,7 +115,8 @@ class LearnedDiagonal {
         due_ = update_.count >= at_once;
     }
 
-    // Returns the update that the sweep requested next has to perform. Also decides whether its products are weighted.
+    // Returns the update of b that the next sweep of inner products has to perform. Also decides whether the products
+    // that this sweep forms are weighted with b.
     CUDA_OPT_HD DiagonalUpdate take_update() {
         serves_ = serves_next_;
         if (!due_) return {};

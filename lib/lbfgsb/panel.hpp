@@ -20,8 +20,9 @@ namespace panel {
 
 constexpr int y_new = 0, s_new = 1;
 constexpr int gradient = 2; // column of g
-// Column of z: bound - x for each variable whose breakpoint was crossed, and 0 for the others. If the threshold is 0,
-// no breakpoint was crossed, and the products with z are not set.
+// Column of z. z_i = bound - x_i for each variable whose breakpoint lies in (0, threshold], and 0 for the others. The
+// threshold is the path parameter of the Cauchy search up to which breakpoints have been crossed (PanelRequest). If it
+// is 0, z = 0, and the products with z are not set.
 constexpr int displacement = 3;
 constexpr int leading = 4; // number of leading columns: y_new, s_new, g, z
 
@@ -56,8 +57,9 @@ CUDA_OPT_HD constexpr int older(int pairs) { return pairs > 1 ? pairs - 1 : 0; }
 CUDA_OPT_HD constexpr int older_count(int pairs) { return gram_count(older(pairs)); }
 CUDA_OPT_HD constexpr int older_index(int i, int j, int pairs) { return gram_index(i - 1, j - 1, older(pairs)); }
 
-// Returns whether products with a column of n numbers keep their digits in single precision; squares is the sum of the
-// squares of the column. Then no product overflows, and products that underflow, each less than 2^-126, are negligible.
+// Returns whether the products with a column of n numbers can be formed in single precision; `squares` is the sum of
+// the squares of the column. Then no product overflows, and products that underflow, each less than 2^-126, are
+// negligible.
 CUDA_OPT_HD_INLINE bool fits_single_precision(double squares, double n) {
     return squares >= n * 0x1p-102 && squares <= 0x1p126;
 }
@@ -71,9 +73,10 @@ enum VariableSum {
     x_squared,                  // sum of x_i^2
     at_lower,                   // number of variables with x = l
     at_upper,                   // number of variables with x = u > l
-    free_variables,             // number of variables whose breakpoint exceeds the threshold
+    free_variables,             // number of variables whose breakpoint exceeds PanelRequest::threshold
     not_finite,                 // number of variables whose g is NaN or Inf
-    // The following sums are set only if PanelRequest::in_metric() is true.
+    // The following sums involve the diagonal h of B_0 = theta diag(1 / h). They are set only if
+    // PanelRequest::in_metric() is true.
     bad_weights,  // number of variables whose h is not positive and finite
     newest_y_sum, // newest pair: sum of y_i^2 if the products are weighted, otherwise sum of h_i y_i^2
     newest_d_sum, // newest pair: sum of d_i^2 if the products are weighted, otherwise sum of d_i^2 / h_i
@@ -91,7 +94,8 @@ struct PanelProducts {
     const double *free_gram;
     // The products of the leading columns with all columns, over all variables, stored by rows.
     const double *leading_products;
-    // The panel::older_count(pairs) products of the older steps, over all variables. NULL if they were not requested.
+    // The panel::older_count(pairs) products s_i's_j of the older pairs, which are all pairs but the newest. They are
+    // over all variables. NULL if they were not requested.
     const double *older_steps;
 
     CUDA_OPT_HD double over_free(int i, int j) const {
@@ -105,8 +109,8 @@ struct PanelProducts {
         return i == 0 ? over_all(panel::s_new, panel::s_column(j))
                       : older_steps[panel::older_index(i, j, panel::pairs(columns))];
     }
-    // Returns whether products with the newest columns keep their digits if they are formed in single precision. For
-    // the older columns this was determined when they were new.
+    // Returns whether the products with y_new, s_new and g can be formed in single precision. The older columns are
+    // tested before the request, by CompactMatrix::fits_single_precision().
     CUDA_OPT_HD bool fit_single_precision(double n) const {
         const auto fits = [&](int j) { return panel::fits_single_precision(over_all(j, j), n); };
         return fits(panel::y_new) && fits(panel::s_new) && fits(panel::gradient);

@@ -16,17 +16,21 @@ struct PanelRequest {
     // A variable is free if its breakpoint exceeds the threshold. With 0 all variables that are not active are free;
     // with -1 all variables are free.
     double threshold;
-    bool fresh;          // the newest slot still contains g_base, and the sweep forms y_new = g - g_base
-    bool free_gram;      // whether the products over the free variables are needed
-    bool weighted;       // scale the variables by the diagonal h: y and g by sqrt(h), s and z by 1 / sqrt(h)
-    bool single = false; // products may be formed in single precision if they keep their digits
-    // The following two members are used by inner products only. watches: the sums that involve h are formed although
-    // the products are not weighted. older_steps: the products of the older steps over all variables are formed,
-    // because the stored products were weighted with another diagonal.
+    // Whether the newest slot of Y still contains the previous gradient, g_base. The sweep then forms y_new = g -
+    // g_base.
+    bool fresh;
+    bool free_gram; // whether the products over the free variables are needed
+    bool weighted;  // scale the variables by the diagonal h: y and g by sqrt(h), s and z by 1 / sqrt(h)
+    // Whether the products may be formed in single precision. If PanelProducts::fit_single_precision() then returns
+    // false, they are formed again in double precision.
+    bool single = false;
+    // The following two members are used by inner products only. watches: form the sums that involve h although the
+    // products are not weighted. older_steps: form the products s_i's_j of the older pairs over all variables, because
+    // the stored products were weighted with another diagonal.
     bool watches = false;
     bool older_steps = false;
 
-    // Returns whether the sums that involve h are needed.
+    // Returns whether the sums that involve h are needed (VariableSum in panel.hpp).
     CUDA_OPT_HD bool in_metric() const { return weighted || watches; }
 };
 
@@ -37,15 +41,16 @@ struct ProductsRequest : PanelRequest {
     DiagonalUpdate update;
 };
 
-// The trial point x = P(x_base + step d). On the free variables d = a g + sum_j q_j w_j. On the other variables d is
-// bound - x_base if the breakpoint is in (0, threshold], and 0 if the variable is active.
+// The trial point x = P(x_base + step d). On the free variables d = a g + sum_j q_j w_j, where w_j are the panel's
+// columns of y and s. The coefficients a and q are the result of the subspace minimisation (subspace.hpp). On the other
+// variables d is bound - x_base if the breakpoint is in (0, threshold], and 0 if the variable is active.
 struct DirectionRequest {
     PanelRequest panel;          // panel of the inner products from which the coefficients were computed
     double gradient_coefficient; // a
-    const double *coefficients;  // q, one number per panel column; the entries for g and z are not used
+    const double *coefficients;  // q_j, one per panel column; the entries for g and z are not used
     double step;                 // the first step of the line search
-    // The slot of the history in which d and g are stored. It must not be one of the panel's slots, except the fresh
-    // one.
+    // The slot of the history in which d and g are stored. It must not be the slot of a pair in the panel, unless that
+    // pair is fresh (PanelRequest::fresh).
     int spare_slot;
     // Truncation, the fallback of version 3.0: only the fraction alpha of the displacement from the Cauchy point, x -
     // cauchy_t g, to the subspace minimiser is used.
@@ -118,9 +123,10 @@ enum class Verb {
     task
 };
 
-// A request to the backend. The comment at each member names the verbs that use this member. For other verbs it may
-// still have the value from an earlier request. The larger operands of inner_products, crossed, direction and
-// truncation are read from the state machine: products_requested(), panel_requested() and direction_requested().
+// A request to the backend. The verb is the kind of request, and the comment at each other member names the verbs that
+// use this member. For other verbs the member may still have the value from an earlier request. The larger operands of
+// inner_products, crossed, direction and truncation are read from the state machine: products_requested(),
+// panel_requested() and direction_requested().
 struct Request {
     Verb verb = Verb::task;
     int task = 0;
@@ -137,7 +143,8 @@ struct Variable {
 // Only the members that were requested are set. The sums remain valid until the next inner products.
 struct Reply {
     const PanelProducts *sums = nullptr;
-    // Set in the reply to the direction request or, if the sums are not available then, with the next inner products.
+    // The sums over the direction d. They are set in the reply to the direction request or, if they are not available
+    // then, in the reply to the next request for inner products.
     const DirectionSums *direction = nullptr;
     StartReport start{};
     CrossedWindow crossed{};

@@ -7,7 +7,7 @@
 
 namespace cudaopt {
 
-// The kind of B_0: theta I, the caller's diagonal, or theta times a learned diagonal.
+// The kind of the initial Hessian B_0: theta I, the caller's diagonal, or theta times a learned diagonal.
 struct Metric {
     static constexpr int64_t one_number = 0, callers = 1, learned = 2;
 };

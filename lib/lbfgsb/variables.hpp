@@ -11,8 +11,8 @@ struct BoxedVariable {
     double x, g, l, u;
 };
 
-// A variable on the projected path, in coordinates scaled by the diagonal: its breakpoint, its gradient, and its
-// displacement to the bound.
+// A variable on the projected path: its breakpoint t, its component g of the gradient, and its displacement z to the
+// bound. g and z are in coordinates scaled by the diagonal h (panel::Scaling).
 struct PathVariable {
     double t, g, z;
 };
@@ -28,19 +28,21 @@ struct Trial {
     bool projected; // whether the projection changed the subspace minimiser
 };
 
-// Returns one variable of the trial point of step 1. `move` = a g + w'q is the displacement to the unconstrained
-// subspace minimiser. h is the variable's element of the diagonal, or 1 without a diagonal. `largest` is the largest
-// number that the storage type can represent.
+// Returns one variable of the trial point of step 1. `move` is the displacement to the unconstrained subspace
+// minimiser, a g + w'q, where w is the variable's row of the panel (DirectionRequest). h is the variable's element of
+// the diagonal, or 1 without a diagonal. `largest` is the largest number that the storage type can represent.
 CUDA_OPT_HD inline Trial trial_of_variable(const BoxedVariable &at, const DirectionRequest &request, double h,
                                            double move, double largest) {
-    // An active variable is selected only at the end, so that neighbouring threads do not diverge.
+    // That the variable is active is taken into account only in the last line, so that neighbouring GPU threads do not
+    // diverge.
     const bool stays = is_active(at.x, at.g, at.l, at.u);
     // The breakpoint matters only if it is not beyond the threshold. If no breakpoint was crossed, no division is
     // needed.
     if (request.panel.threshold > 0 && !stays) {
         const double t = breakpoint(at.x, h * at.g, at.l, at.u);
         // h g or the quotient may underflow. Then t = 0 although x is not at the bound that -g points to, and that
-        // bound may be infinite. Such a variable stays at x, consistently with the inner products.
+        // bound may be infinite. Such a variable stays at x. This agrees with the inner products, where it does not
+        // count as free and has z = 0.
         if (t == 0) return {at.x, false};
         if (t <= request.panel.threshold) return {at.g < 0 ? at.u : at.l, false};
     }
