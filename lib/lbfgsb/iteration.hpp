@@ -27,9 +27,10 @@ enum class TrialVerdict {
     end       // the solve ends
 };
 
-// The action that follows at an iterate, and the action that follows a failed line search. `verify` requests the norm
-// of the relative gradient, after which the decision is repeated. `restart_anew` is a restart that also discards the
-// learned diagonal.
+// The actions that may follow at an iterate, and those that may follow a failed line search. `verify`: compute the norm
+// of the relative gradient (Iteration::verify()) and decide again. `restart`: discard the history and continue along
+// -g, with a new first step. `restart_anew`: discard the learned diagonal as well. `refresh`: discard the history after
+// a failed line search.
 enum class IterateVerdict { go_on, restart, restart_anew, verify, end };
 enum class FailureVerdict { refresh, verify, end };
 
@@ -71,7 +72,8 @@ struct Iteration {
     bool returning = false;        // the line search evaluates its lowest point again, to accept that point
     bool at_iterate = true;        // whether x, f and g are those of an iterate, not of a trial point
     bool first = true;             // the current iterate is the starting point
-    // Iterations since the most recent step along -g, including that one. The count stops at steps_before_verdict.
+    // Iterations since the most recent step along -g, including that one. The count stops at steps_before_verdict,
+    // because a larger number has the same effect.
     int steps_since_gradient = 0;
     SearchFailure failure = SearchFailure::no_descent;
 
@@ -91,9 +93,10 @@ struct Iteration {
     // postponed counts the iterations for which it has continued.
     int reached = 0;
     int postponed = 0;
-    double expected_decrease = infinity; // predicted by the model along the direction of a failed line search
-    double f_restarted = infinity;       // f when the solve last restarted
-    bool relatively_flat = false;        // whether the relative gradient was small when it was last computed
+    // The decrease of f that the model predicts along the direction of a failed line search. Inf: unknown.
+    double expected_decrease = infinity;
+    double f_restarted = infinity; // f when the solve last restarted
+    bool relatively_flat = false;  // whether the relative gradient was small when it was last computed
 
     // Data of slow_progress.hpp. f_start is f at the start. f_slow and pg_slow are the least f and the least
     // ||P g||_inf at the last progress. evaluations_slow is the number of evaluations at the last progress or restart.
@@ -141,7 +144,8 @@ struct Iteration {
     CUDA_OPT_HD void note_cauchy_point(const CauchyPoint &point, bool counts);
     CUDA_OPT_HD void begin_search(double theta); // the current x becomes the base point of the line search
     CUDA_OPT_HD bool descends(const Settings &settings, const DirectionSums &sums, int pairs);
-    // Returns whether a direction that does not descend may be truncated at the box.
+    // Returns whether a direction that does not descend may be replaced by a truncated one, whose step from the Cauchy
+    // point to the subspace minimiser ends at the boundary of the box.
     CUDA_OPT_HD bool can_truncate() const { return bounded && direction.projected > 0 && !truncated; }
     // Called before judge_trial(). At the first trial point it starts the line search.
     CUDA_OPT_HD void measure_trial(const Settings &settings, const PanelProducts &sums);
@@ -149,7 +153,9 @@ struct Iteration {
     CUDA_OPT_HD void set_step_max(const Settings &settings, double largest);
     CUDA_OPT_HD TrialVerdict judge_trial(const Settings &settings, const PanelProducts &sums);
     CUDA_OPT_HD double trial_step() const { return returning ? step : line.step(); }
-    // The trial point becomes an iterate. Returns whether the base point is better and has to be saved.
+    // Makes the trial point the next iterate. Because f has rounding errors and may have noise, this point may be worse
+    // than the base point, at which the line search began. Returns whether the base point is the best iterate so far
+    // and therefore has to be saved.
     CUDA_OPT_HD bool accept(const Settings &settings, const PanelProducts &sums);
     // Returns s'y of the new correction pair, or 0 if the pair is unusable.
     CUDA_OPT_HD double curvature(const PanelProducts &sums) const;

@@ -16,7 +16,7 @@ constexpr int samples = 8;          // number of values of f from which the nois
 constexpr double significant = 20;  // a decrease yields a useful curvature if it exceeds this many noise levels
 constexpr double pg_progress = 0.7; // a reduction of ||P g||_inf by this factor counts as progress
 constexpr int most_in_vain = 200;   // evaluations without progress after which the solve ends
-constexpr double agreement = 4;     // levels from three orders of differences agree if their ratio is at most this
+constexpr double agreement = 4;     // three noise levels agree if the largest is at most this times the least
 constexpr double per_deviation = 2; // eps_f / standard deviation, which is sqrt(3) for uniform noise
 
 // Returns the standard deviation of the noise in f, estimated from values at equally spaced points of a short line

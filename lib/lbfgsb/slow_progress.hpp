@@ -12,11 +12,12 @@ namespace cudaopt {
 namespace slow_progress {
 
 constexpr int first_window = 250; // evaluations without progress after which the solve restarts
-// Each restart multiplies the window by this factor. This limits the fraction of the solve's cost spent on restarts.
+// After each restart, the number of evaluations without progress that leads to another one is multiplied by this
+// factor. This limits the fraction of the solve's cost spent on restarts.
 constexpr int growth = 3;
 constexpr double f_progress = 1e-7; // progress: f falls by this fraction of its decrease since the start
 constexpr double pg_progress = 0.3; // progress: ||P g||_inf is multiplied by less than this
-constexpr int most_restarts = 15;   // 250 3^15 evaluations are never reached, and do not overflow
+constexpr int most_restarts = 15;   // 250 * 3^15 evaluations are never reached, and this number does not overflow
 
 } // namespace slow_progress
 

@@ -127,7 +127,8 @@ int StateMachine::finish_pair() {
 PanelRequest StateMachine::products_at_trial() const {
     PanelRequest panel = matrix_.tentative_panel();
     panel.free_gram = bounded;
-    // If the caller supplies another diagonal at this point, products of the other pairs would be useless.
+    // If the caller supplies another diagonal at this point, the products of the older pairs must be weighted with it.
+    // They are therefore not requested here.
     if (uses_callers_diagonal(settings) && !hessian_.stays_valid(settings, results.iterations)) panel.pairs = 1;
     return panel;
 }
@@ -351,8 +352,8 @@ void StateMachine::use_stored_pairs() {
 }
 
 // Requests the sweep that forms the direction d and the trial point, at which f and g are evaluated next. On a GPU the
-// sums over d arrive with those of the following sweep, which saves one synchronisation. Whether d is a descent
-// direction is then known only after the evaluation.
+// sums over d, among them the slope g'd, arrive with the reply to the following sweep, which saves one synchronisation.
+// Whether d is a descent direction is then known only after the evaluation.
 void StateMachine::take_direction() {
     products_valid_ = pair_unfinished_ = direction_sums_known_ = direction_judged_ = false;
     begin_search(matrix_.theta());
@@ -380,8 +381,8 @@ void StateMachine::replace_direction() {
 }
 
 // Prepares the truncation of a direction. On a GPU only the inner products at the trial point show that the direction
-// is not a descent direction. By then a learned diagonal may have been updated, or its update may be due. The model is
-// then formed again with the updated diagonal.
+// is not a descent direction. The sweep that forms them may already have updated the learned diagonal, or an update may
+// be due. If so, the model at the base point is formed again with the updated diagonal.
 void StateMachine::prepare_truncation() {
     if (!hessian_.has_changed()) return request_truncation();
     remakes_for_truncation_ = true;
@@ -404,7 +405,8 @@ void StateMachine::measure_trial_point() {
 }
 
 void StateMachine::judge_trial_products(const Reply &reply) {
-    // If the caller's diagonal is valid for several iterates, the caller may have changed its elements in the meantime.
+    // If the caller's diagonal is valid for several iterates, its elements may have changed since they were checked.
+    // Therefore they are checked again.
     if (uses_callers_diagonal(settings) && panel_.weighted && reply.sums->variable_sums[bad_weights] > 0)
         return suspend(State::diagonal_checked, Verb::check_diagonal);
     if (!direction_judged_) {
@@ -514,7 +516,7 @@ void StateMachine::note_noise_sample(const PanelProducts &sums) {
 // ---- the end
 
 // Ends the solve at the best iterate. The vector y of the newest pair is normally formed by the sweep of the next
-// direction. There is no next direction, so y is formed here. When a later solve uses the pairs, g may no longer exist.
+// direction. As there is no next direction, y is formed here, while g still exists. A later solve may use the pair.
 void StateMachine::settle() {
     if (pair_unfinished_) {
         suspend(State::ending, Verb::finish_pair);

@@ -134,13 +134,14 @@ class StateMachine : public Iteration {
     bool pair_unfinished() const { return pair_unfinished_; }
     // Returns whether x is a point along the direction, whose base point can be restored.
     bool is_at_trial() const { return state_ == State::trial_point || state_ == State::noise_point; }
-    int spare_slot() const { return direction_request_.spare_slot; } // contains d and g_base at a trial point
+    // Returns the slot of the history that contains, at a trial point, d and the gradient g_base at the base point.
+    int spare_slot() const { return direction_request_.spare_slot; }
     // Returns whether B_0 is theta diag(1 / h) instead of theta I.
     bool weighted() const { return hessian_.weighted(settings); }
     // Returns theta of the newest model. With the caller's diagonal it is 1 before the first model is formed.
     double model_theta() const;
-    // Returns whether the sums of the direction to this trial point are not known yet. The inner products of
-    // products_at_trial() then include them.
+    // Returns whether x is a trial point and the sums over the direction to it, such as g'd, are not known yet. The
+    // reply to a request for products_at_trial() then includes them.
     bool awaits_direction_sums() const {
         return state_ == State::trial_point && !direction_judged_ && !direction_sums_known_;
     }
@@ -222,7 +223,7 @@ class StateMachine : public Iteration {
 
     PanelRequest panel_{};                 // the inner products that the next direction needs
     bool products_valid_ = false;          // whether the last inner products are those that panel_ requests
-    DirectionRequest direction_request_{}; // its pointer to the coefficients is not set
+    DirectionRequest direction_request_{}; // coefficients is not set here, but in direction_requested()
     bool remakes_for_truncation_ = false;  // the model is formed again, because its direction is to be truncated
     bool direction_sums_known_ = false, direction_judged_ = false;
     bool pair_unfinished_ = false; // whether the slot of the newest y still contains g_base
@@ -231,12 +232,12 @@ class StateMachine : public Iteration {
 
     InitialHessian hessian_;
     CompactMatrix<0> matrix_;
-    CompactMatrix<0>::Factors middle_, system_; // the factors of M^-1 and of K
+    CompactMatrix<0>::Factors middle_, system_; // the factors of M^-1 and of the matrix K of subspace.hpp
     CauchySearch<0> cauchy_;
     dense::Array<0> workspace_, coefficients_; // workspace of the subspace minimisation; coefficients of d
     Request request_{};                        // the last request
     PanelRequest requested_{};                 // the last inner products requested outside the Cauchy search
-    DiagonalUpdate update_requested_{};        // the update that the sweep of these products performs
+    DiagonalUpdate update_requested_{};        // the update of h that the sweep of these products performs
 };
 
 // Constructs a state machine in a block of state_bytes(m) zero bytes, which must be aligned to 8 bytes.

@@ -38,8 +38,8 @@ CUDA_OPT_HD_INLINE void Iteration::verify(const Settings &settings, double relat
     relatively_flat = relative_gradient <= tolerance * greatest(std::fabs(results.f), 1.0);
 }
 
-// Returns an estimate of the error of f that is caused by rounding f and x. The estimate is finite. It is thus less
-// than expected_decrease while that is infinite, which means unknown.
+// Returns an estimate of the error of f that is caused by rounding f and x. The estimate is finite. It is therefore
+// less than expected_decrease if that is unknown, because an unknown decrease is represented by Inf.
 CUDA_OPT_HD_CALL inline double Iteration::rounding_errors(const Settings &settings) const {
     constexpr double unit_roundoff = machine_epsilon / 2, single_unit_roundoff = 1 / 16777216.0; // 2^-53, 2^-24
     const double of_f = (single_f ? single_unit_roundoff : unit_roundoff) * std::fabs(f_base);
@@ -63,7 +63,7 @@ CUDA_OPT_HD_CALL inline void Iteration::converge(const Settings &settings, int t
     end_numbers[1] = least_decrease(settings);
     const bool holds_here = test == CUDA_OPT_EPS || test == CUDA_OPT_PGTOL ||
                             (test == CUDA_OPT_F_TARGET && noise_level(settings, f_best) > 0);
-    if (holds_here) best_saved = false; // the test may not be satisfied at the saved iterate
+    if (holds_here) best_saved = false; // x satisfies the test, but the saved iterate need not satisfy it
     end(CUDA_OPT_CONVERGED, test == CUDA_OPT_F_TARGET ? EventKind::f_target_reached
                             : test == CUDA_OPT_EPS    ? EventKind::eps_reached
                             : test == CUDA_OPT_PGTOL  ? EventKind::pgtol_reached
@@ -72,7 +72,8 @@ CUDA_OPT_HD_CALL inline void Iteration::converge(const Settings &settings, int t
                                                       : EventKind::rounding_reached);
 }
 
-// Decides at an accepted iterate whether the solve ends. verified: relatively_flat was determined at this iterate.
+// Decides at an accepted iterate whether the solve ends. verified: whether verify() was called at this iterate, which
+// sets relatively_flat.
 CUDA_OPT_HD_INLINE IterateVerdict Iteration::judge_iterate(const Settings &settings, bool verified) {
     // If f has increased by rounding errors, a few more iterations usually find a lower f at which the test is still
     // satisfied. Otherwise the solve ends after most_postponed iterations.

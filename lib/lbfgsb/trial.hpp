@@ -10,7 +10,7 @@ constexpr double steepest_ascent_accepted = 0.8; // 1 - 2 delta with delta = 0.1
 constexpr int most_refreshes_in_vain = 4;
 constexpr double least_cosine = 1e-3; // least cosine of the angle between a projected direction and -P g
 
-// The info code of the 2013 manual for a verdict of the line search.
+// The info code that the 2013 manual of L-BFGS for GPU-CUDA defines for a verdict of the line search.
 CUDA_OPT_HD inline int info_code(SearchVerdict verdict) {
     switch (verdict) {
     case SearchVerdict::evaluate: return 3; // returned only if the limit of evaluations is reached
@@ -229,7 +229,7 @@ CUDA_OPT_HD_CALL inline TrialVerdict Iteration::exhaust_search(const Settings &s
 
 // Returns whether an iterate is better than the best one so far: its f is lower, or its f is equal and its projected
 // gradient is not larger. With a noise level the lowest f is not significant, and the projected gradient alone decides.
-// Without ROBUST each iterate replaces the one before it, as in L-BFGS-B 3.0: the backend has no vectors for another.
+// Without ROBUST each iterate replaces the one before it, as in L-BFGS-B 3.0, and the backend stores no best iterate.
 CUDA_OPT_HD_INLINE bool Iteration::is_best(const Settings &settings, const PanelProducts &sums) const {
     if (noise_level(settings, f_best) > 0)
         return sums.projected_gradient_max <= (best_saved ? best.pg_norm_max : results.pg_norm_max);
@@ -292,10 +292,11 @@ CUDA_OPT_HD_INLINE double Iteration::scale_without_pair(const Settings &settings
     return exhausted && settings.metric != Metric::callers && continued < theta ? continued : theta;
 }
 
-// Decides how a failed line search is followed up: the history is discarded and the next line search is along -g,
-// alternately with the scale of the history and with that of a start; or the solve ends. At the rounding level of f,
-// steps that leave f unchanged may satisfy both conditions while the next line search fails, without end. Therefore at
-// most four refreshes are tried while neither f nor ||P g|| has decreased by a tenth.
+// Decides what follows a failed line search. Either the history is discarded and the next line search is along -g, or
+// the solve ends. The first step along -g alternates between two scales: theta of the discarded history, and the scale
+// that is used at the start of a solve. At the rounding level of f, steps that leave f unchanged may satisfy both Wolfe
+// conditions while the next line search fails, without end. Therefore the history is discarded at most four times while
+// neither f nor ||P g|| has decreased by a tenth.
 CUDA_OPT_HD_CALL inline FailureVerdict Iteration::after_failure(const Settings &settings, int pairs, double theta,
                                                                 bool verified) {
     if (reached != 0) {
