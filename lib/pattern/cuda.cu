@@ -14,7 +14,7 @@ class CudaExecutor {
     template <class T> using Array = CudaArray<T, Lives::on_device>;
 
     CudaExecutor() { check(cudaGetDevice(&device_), "cudaGetDevice"); }
-    // The destructor waits before the memory is freed. It cannot report an error.
+    // The destructor waits for the stream before the memory is freed. It cannot report an error.
     ~CudaExecutor() {
         const OnDevice on(device_, std::nothrow);
         if (scratch_.bytes() > 0) cudaStreamSynchronize(stream_);

@@ -1,6 +1,7 @@
 // The rules of the pattern search by reverse communication. A walk is one of many independent searches, and a rule is a
-// functor that is applied to each walk of a batch, once per position i in the batch. The search around a functor
-// (cuda_opt/search_poll.cuh) uses the same pattern::Rules and pattern::Walk, so that both compute the same iterates.
+// functor that is applied to each walk of a batch, once per position i in the batch. The other form of the pattern
+// search, in which the caller's objective is a functor (cuda_opt/search_poll.cuh), uses the same pattern::Rules and
+// pattern::Walk, so that both compute the same iterates.
 #pragma once
 
 #include "cuda_opt/search_poll.cuh"

@@ -33,7 +33,7 @@ int Search::resume(double *points, const double *values) {
     values_ = values;
     cancellation_.begin_call(first_call_, settings.max_seconds);
     const int task = call();
-    cancellation_.end_call(); // waits outside this call have no time limit
+    cancellation_.end_call(); // the time limit does not apply to later waits, outside this call
     return task;
 }
 

@@ -69,10 +69,10 @@ int64_t Solver::bytes_of_vectors(const StateMachine &state) const {
 }
 
 int64_t Solver::save(unsigned char *to) {
-    // If the caller has already performed the last task, its g is still the gradient with respect to x.
+    // If the caller has already performed the last task, g has not been converted to the scaled variables yet.
     if (to) scale_input();
-    // Between calls, the sums of a direction are not available until the next inner products. Therefore compute inner
-    // products and discard them.
+    // On a GPU, the sums over a direction are formed only with the next inner products. Therefore form inner products
+    // here, and use only the sums over the direction.
     if (to && state_->awaits_direction_sums()) {
         sweeps_->inner_products(state_->products_at_trial()); // without weights and without an update of the diagonal
         state_->set_direction_sums(sweeps_->direction_sums());

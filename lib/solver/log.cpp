@@ -1,4 +1,4 @@
-// Writes the log of the 2013 manual, line by line, through the caller's callback.
+// Writes the log of the 2013 manual of L-BFGS for GPU-CUDA, line by line, through the caller's callback.
 #include <algorithm>
 
 #include "solver/sentence.hpp"

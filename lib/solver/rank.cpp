@@ -80,8 +80,8 @@ int Solver::run_as_rank(Request request) {
     for (;;) {
         if (request.verb == Verb::task) {
             if (request.task <= 0) return end_as_rank(request.task);
-            // A stop request takes effect only at tasks that all ranks return. A rank that does not report iterates
-            // would otherwise continue.
+            // A stop request takes effect only at tasks that all ranks return. CUDA_OPT_NEW_ITERATE is returned only on
+            // ranks that report iterates. If it stopped them, the other ranks would continue.
             if (!stop_agreed_ || request.task == CUDA_OPT_NEW_ITERATE) return request.task;
             request = state_->stop();
             continue;
@@ -92,7 +92,7 @@ int Solver::run_as_rank(Request request) {
                                   settings(), stop_requested, seconds_passed());
             return CUDA_OPT_EXCHANGE;
         }
-        // The sums over the direction on this rank are not yet those over the variables of all ranks.
+        // These are the sums over the direction on this rank, not yet those over the variables of all ranks.
         if (request.verb == Verb::direction) reply_.direction = nullptr;
         request = state_->advance(reply_);
     }

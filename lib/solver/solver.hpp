@@ -150,18 +150,18 @@ class Solver {
     const MakeSweeps make_sweeps_;
     const int bits_;               // the precision of the caller's vectors
     int64_t history_bits_, own_n_; // the properties of the current sweeps
-    bool by_segments_ = false;     // whether the current sweeps form one sum per segment (sweeps/segments.hpp)
+    bool by_segments_ = false; // whether the sweeps form one sum per segment of the index range (sweeps/segments.hpp)
     std::unique_ptr<Sweeps> sweeps_;
     std::unique_ptr<ScaledVariables> scaled_;       // NULL: the solve is not in scaled variables
     int64_t scaled_n_ = 0;                          // the length of the vectors of scaled_
     bool x_is_new_ = false, g_is_restored_ = false; // whether z or s g has changed since the last conversion to x or g
     std::unique_ptr<Ranks> ranks_;                  // NULL: this handle stores all variables
     Reply reply_;                                   // the reply to the last request of the state machine
-    DirectionSums direction_sums_{};                // the sums over the direction to which reply_ points
+    DirectionSums direction_sums_{}; // the sums over the direction; reply_.direction points to them or is NULL
     mutable Message message_;
     mutable bool message_pending_ = false;
     bool resumed_ = false;     // whether the last task has to be returned again
-    double own_f_ = 0;         // on a rank: the caller's value of f
+    double own_f_ = 0;         // on a rank: the contribution to f that its caller supplied
     bool stop_agreed_ = false; // all ranks have learned that one of them requests a stop
     int end_code_ = 0;         // on a rank: the return code, kept during the last exchange
     int origin_ = -1;          // the rank that caused the termination, or -1 if no single rank did
