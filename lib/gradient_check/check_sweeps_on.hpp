@@ -47,7 +47,8 @@ template <class Executor, class Real> class CheckSweepsOn final : public CheckSw
     const int64_t n_;
     UserArrays user_{};
     typename Executor::template Array<Real> x0_, g0_;
-    // The last member is destroyed first, because its destructor waits for the work that still uses the arrays.
+    // This member is declared last, so that it is destroyed first: its destructor waits for the work that still uses
+    // the arrays.
     Executor executor_;
 };
 

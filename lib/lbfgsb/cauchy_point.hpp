@@ -21,8 +21,10 @@
 namespace cudaopt {
 
 struct CauchyPoint {
-    double t = 0;         // t*, the path parameter of the Cauchy point
-    double t_first = 0;   // max(0, min(t_1, t_1*)): the one-breakpoint approximation of Fei et al. (2014)
+    double t = 0; // t*, the path parameter of the Cauchy point
+    // The one-breakpoint approximation of Fei et al. (2014): max(0, min(t_1, t_1*)), where t_1 is the first breakpoint
+    // and t_1* is the minimiser of the model along the first segment.
+    double t_first = 0;
     double threshold = 0; // a variable is free if its breakpoint exceeds this t
     double free_variables = 0;
     int64_t segments = 0, breakpoints_crossed = 0;

@@ -96,7 +96,7 @@ class InitialHessian {
     bool is_consistent(int m) const { return learned_.is_consistent(m); }
 
   private:
-    int64_t kind_ = Metric::one_number; // the kind with which the stored pairs were formed
+    int64_t kind_ = Metric::one_number; // the kind of B_0 in the solve that formed the stored pairs
     // supplied_ counts the diagonals that the caller has supplied. supplied_at_ is the iterate at which the last one
     // was supplied, or -1 if there was none in this solve.
     int64_t supplied_ = 0, supplied_at_ = -1;

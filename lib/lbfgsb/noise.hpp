@@ -17,7 +17,7 @@ constexpr double significant = 20;  // a decrease yields a useful curvature if i
 constexpr double pg_progress = 0.7; // a reduction of ||P g||_inf by this factor counts as progress
 constexpr int most_in_vain = 200;   // evaluations without progress after which the solve ends
 constexpr double agreement = 4;     // three noise levels agree if the largest is at most this times the least
-constexpr double per_deviation = 2; // eps_f / standard deviation, which is sqrt(3) for uniform noise
+constexpr double per_deviation = 2; // eps_f / standard deviation; for uniform noise sqrt(3) suffices
 
 // Returns the standard deviation of the noise in f, estimated from values at equally spaced points of a short line
 // (Moré and Wild, SIAM J. Sci. Comput. 33 (2011) 1292, algorithm ECnoise). The k-th differences of a smooth function
@@ -64,9 +64,9 @@ CUDA_OPT_HD_INLINE bool Iteration::wants_noise_estimate(const Settings &settings
     return settings.noise_auto && settings.robust && failure != SearchFailure::no_descent && direction.d_squared > 0;
 }
 
-// Returns the spacing, as a multiple of d, of the points at which f is sampled. The points must differ in the precision
-// of x, and must be so close together that f is smooth between them. No point is farther away than the first trial
-// point, so that all points are in the box.
+// Returns the spacing, as a multiple of d, of the points at which f is sampled. The points must still be different
+// after rounding to the precision of x, and must be so close together that f is smooth between them. No point is
+// farther away than the first trial point, so that all points are in the box.
 CUDA_OPT_HD_CALL inline double Iteration::noise_spacing() const {
     const double share = single_x ? 1e-4 : 1e-7, smallest_x = 1e-3;
     const double distance = share * greatest(smallest_x, results.x_norm2);

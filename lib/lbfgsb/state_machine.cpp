@@ -97,7 +97,7 @@ const Request &StateMachine::stop() {
     return request_;
 }
 
-// Ends the solve without waiting for the backend. The last command to the backend restores the best iterate.
+// Ends the solve without waiting for the backend. The last requests to the backend restore the best iterate.
 const Request &StateMachine::give_up(bool stop_requested, double seconds_passed) {
     Iteration::give_up(stop_requested, seconds_passed);
     settle();
@@ -492,8 +492,8 @@ void StateMachine::sample_noise() {
     request_.number = noise_samples_ * noise_spacing();
 }
 
-// Returns the inner products to request at a sample of f. They are requested because their reply contains f, and
-// include only those of g.
+// Returns the request for inner products at a sample of f. Only the value of f in their reply is used. The panel
+// therefore contains no correction pairs.
 PanelRequest StateMachine::products_of_sample() const {
     PanelRequest panel = matrix_.stored_panel();
     panel.pairs = 0;

@@ -13,7 +13,7 @@ constexpr double least_cosine = 1e-3; // least cosine of the angle between a pro
 // The info code that the 2013 manual of L-BFGS for GPU-CUDA defines for a verdict of the line search.
 CUDA_OPT_HD inline int info_code(SearchVerdict verdict) {
     switch (verdict) {
-    case SearchVerdict::evaluate: return 3; // returned only if the limit of evaluations is reached
+    case SearchVerdict::evaluate: return 3; // reported only if the limit of evaluations is reached
     case SearchVerdict::converged: return 1;
     case SearchVerdict::interval_too_small: return 2;
     case SearchVerdict::at_minimum_step: return 4;
@@ -204,7 +204,8 @@ CUDA_OPT_HD_CALL inline TrialVerdict Iteration::backtrack(const Settings &settin
     results.cuts++;
     cuts_in_a_row++;
     line.cut();
-    if (search_evaluations == 0) step_max_pending = false; // the next step is shorter than the first
+    // The next step is shorter than the first one, so that the largest step is not needed.
+    if (search_evaluations == 0) step_max_pending = false;
     return TrialVerdict::evaluate;
 }
 
@@ -284,9 +285,9 @@ CUDA_OPT_HD_INLINE double Iteration::curvature_scale(const Settings &settings, c
 }
 
 // Returns theta of B_0 = theta I if the history is empty after a step from which no pair was formed. If f was still
-// decreasing when the line search reached its limit of evaluations, the next one begins with the step length reached,
-// up to a distance of 1, as at a start. The length is limited because a function without a lower bound never stops
-// decreasing.
+// decreasing when the line search reached its limit of evaluations, the next line search begins with the step length
+// that was reached. This length is limited to a distance of 1, as at the start of a solve, because a function without a
+// lower bound never stops decreasing.
 CUDA_OPT_HD_INLINE double Iteration::scale_without_pair(const Settings &settings, double theta) const {
     const double continued = greatest(theta / step, results.pg_norm2);
     return exhausted && settings.metric != Metric::callers && continued < theta ? continued : theta;

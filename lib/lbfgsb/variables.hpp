@@ -62,8 +62,8 @@ CUDA_OPT_HD inline double largest_step_of_variable(double x, double d, double l,
     return infinity;
 }
 
-// The largest fraction of the displacement from the Cauchy point to the subspace minimiser that keeps a free variable
-// in the box.
+// Returns the largest fraction of the displacement from the Cauchy point to the subspace minimiser that keeps a free
+// variable in the box.
 CUDA_OPT_HD inline double truncation_of_variable(const BoxedVariable &at, const DirectionRequest &request, double h,
                                                  double move) {
     if (is_active(at.x, at.g, at.l, at.u)) return infinity;

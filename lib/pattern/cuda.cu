@@ -30,7 +30,7 @@ class CudaExecutor {
     // Allocates memory for reductions and selections, and loads all kernels. A kernel loaded later could have to wait
     // until kernels of the caller have ended.
     void reserve(int64_t walks) {
-        // The array summary_ is the last one to be allocated.
+        // summary_ is allocated last. If it exists, everything else here has been done already.
         if (summary_.bytes() > 0) return;
         const OnDevice on(device_);
         load_maps<NotBegun, Draw, JudgeStart, WriteTrials, JudgeTrials, EndIteration, BeginRound, CopyBest>();
@@ -79,7 +79,7 @@ class CudaExecutor {
     cudaStream_t stream_ = nullptr;
     CancellationToken *cancellation_ = nullptr;
     Array<unsigned char> scratch_;
-    CudaArray<SearchSummary, Lives::on_host_mapped> summary_; // written by kernels
+    CudaArray<SearchSummary, Lives::on_host_mapped> summary_; // in host memory, to which kernels write
     Selection selection_{"a selection of walks", "a selection of walks"};
 };
 

@@ -108,7 +108,7 @@ int Search::begin() {
     sweeps_->begin({walks_, settings.seed, settings.round_iterations, n_, static_cast<int>(settings.halvings),
                     static_cast<int>(settings.threads), static_cast<AtSmallestStep>(settings.at_smallest)},
                    stream, cancellation_);
-    // The vector is allocated here, because nothing is allocated after the start.
+    // walk_ and order_ are allocated here, because nothing is allocated after the start.
     walk_.reserve(static_cast<std::size_t>(walks_));
     order_.reserve(static_cast<std::size_t>(walks_));
     std::vector<double> box(lower);

@@ -35,8 +35,9 @@ class SearchSweeps {
     // batch.
     virtual void write_trials(int64_t active, int j, bool all_rows, double *points) = 0;
     virtual void judge_trials(int64_t active, int j, const double *values) = 0;
-    // Ends an iteration. Returns the number of selected walks: those that continue (AtSmallestStep::stop) or those that
-    // start again (AtSmallestStep::new_point). Otherwise it returns 0.
+    // Ends an iteration. Returns the number of walks that it selects. With AtSmallestStep::stop these are the walks
+    // that continue, and with AtSmallestStep::new_point those that start again. With AtSmallestStep::restart_step none
+    // is selected.
     virtual int64_t end_iteration(int64_t active) = 0;
 
     // Begins a round, in which all walks start again. The best point of each walk is kept. The next draw() draws points

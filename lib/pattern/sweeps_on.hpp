@@ -21,7 +21,7 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
     void begin(const SearchShape &shape, void *stream, CancellationToken &cancellation) override {
         executor_.start(shape.threads, stream, cancellation);
         const int64_t coordinates = shape.n * shape.walks;
-        // The box is set below, after the memory has been allocated.
+        // The addresses of the bounds and step sizes are set below, after the memory has been allocated.
         const double *const no_box = nullptr;
         rules_ = {shape.walks, shape.n, shape.halvings, shape.at_smallest,     static_cast<uint64_t>(shape.seed),
                   no_box,      no_box,  no_box,         shape.round_iterations};

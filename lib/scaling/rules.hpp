@@ -75,7 +75,7 @@ template <class Real> struct ScaleDiagonal { // writes D / s^2
 
 // Computes x = s z. x is equal to its bound if z is at its bound. Otherwise the product is limited to the box and to
 // the range of Real, so that rounding cannot move it outside.
-template <class Real> struct UnscaleX { // reads s, z and both pairs of bounds; writes x = s z
+template <class Real> struct UnscaleX { // reads s, z, the bounds of x and those of z; writes x = s z
     Scales<Real> scales;
     const Real *z;
     BoxArrays<Real> box, box_z;

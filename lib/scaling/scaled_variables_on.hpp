@@ -96,7 +96,8 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
     const int64_t n_;
     UserArrays user_{}, arrays_{};
     Array z_, g_z_, lower_, upper_, diagonal_;
-    // The last member is destroyed first, because its destructor waits for the work that still uses the arrays.
+    // This member is declared last, so that it is destroyed first: its destructor waits for the work that still uses
+    // the arrays.
     Executor executor_;
 };
 

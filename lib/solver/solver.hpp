@@ -160,7 +160,7 @@ class Solver {
     DirectionSums direction_sums_{}; // the sums over the direction; reply_.direction points to them or is NULL
     mutable Message message_;
     mutable bool message_pending_ = false;
-    bool resumed_ = false;     // whether the last task has to be returned again
+    bool resumed_ = false;     // whether the last task must be returned again, after a checkpoint was loaded
     double own_f_ = 0;         // on a rank: the contribution to f that its caller supplied
     bool stop_agreed_ = false; // all ranks have learned that one of them requests a stop
     int end_code_ = 0;         // on a rank: the return code, kept during the last exchange
