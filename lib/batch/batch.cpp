@@ -37,7 +37,7 @@ int Batch::resume() {
         active_ = 0;
         throw;
     }
-    cancellation_.end_call(); // waits outside this call have no time limit
+    cancellation_.end_call(); // only waits during a call have a time limit
     return task;
 }
 

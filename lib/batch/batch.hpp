@@ -10,9 +10,9 @@
 
 namespace cudaopt {
 
-// The three implementations of a batch, of which one is used. The first is for problems whose initial Hessian is a
-// multiple of the identity, the second for such problems without bounds (NULL if there is no special implementation),
-// and the third for problems with a diagonal initial Hessian. Only the one that is used allocates memory.
+// A batch has three implementations and uses one of them, chosen when a solve begins. Only this one allocates memory.
+// `plain` serves problems whose initial Hessian is a multiple of the identity. `unbounded` is faster for such problems
+// if they have no bounds, and may be NULL. `in_metric` serves problems with a diagonal initial Hessian.
 struct BatchMachines {
     std::unique_ptr<BatchMachine> plain, unbounded, in_metric;
 };
@@ -31,7 +31,8 @@ class Batch {
     int m() const { return m_; }
     int64_t count() const { return count_; }
     bool started() const { return phase_ != Phase::start; }
-    // Returns whether results can be read. This is not so if there was no memory for the problems.
+    // Returns whether results can be read. They cannot before the first call, or if the memory for the problems could
+    // not be allocated.
     bool has_problems() const { return has_problems_; }
     int64_t active() const { return active_; }
     const int64_t *list() const { return machine_->active(); }
@@ -45,8 +46,8 @@ class Batch {
     int resume();
     void reset();
 
-    // These functions require has_problems(), wait for the device and throw BackendFailure. They copy `count` values to
-    // host memory.
+    // These functions require has_problems(). They wait for the device and throw BackendFailure if it fails. The first
+    // two copy one value per problem to host memory.
     void read_codes(int64_t *to);
     void read(const BatchResult &which, void *to) { machine_->read(which, to); }
     const char *describe(int64_t problem);
@@ -62,7 +63,7 @@ class Batch {
     const int n_, m_;
     const int64_t count_;
     const BatchMachines machines_;
-    BatchMachine *machine_ = nullptr; // set by the first call
+    BatchMachine *machine_ = nullptr; // the implementation in use, chosen when a solve begins
     Message message_, event_message_;
     Phase phase_ = Phase::start;
     bool has_problems_ = false;

@@ -1,6 +1,6 @@
-// The executor of a batch by reverse communication on the current CUDA device, on the handle's stream. One launch
-// advances every active problem until it needs an evaluation, and one selection lists the problems that do. The host
-// waits only for their number.
+// The executor of a batch by reverse communication on the current CUDA device, on the handle's stream. One kernel
+// launch advances every active problem until it needs an evaluation. Selection (selection.cuh) then writes the list of
+// the problems that do. The host waits only for the length of this list.
 #pragma once
 
 #include <algorithm>
@@ -86,8 +86,8 @@ template <class How> class CudaTeams {
     template <class T> using Array = CudaArray<T, Lives::on_device>;
 
     CudaTeams() { check(cudaGetDevice(&device_), "cudaGetDevice"); }
-    // The destructor waits for the stream before the memory is freed. It ignores errors, because a destructor cannot
-    // report them.
+    // The destructor waits for the stream before it frees the memory that kernels may still use. It ignores errors,
+    // because a destructor cannot report them.
     ~CudaTeams() {
         const OnDevice on(device_, std::nothrow);
         if (ready_) cudaStreamSynchronize(stream_);
@@ -101,8 +101,8 @@ template <class How> class CudaTeams {
         const OnDevice on(device_);
         array.allocate(count);
     }
-    // Allocates memory for the selections and, if shared memory is too small, for the workspaces of the warps. Loads
-    // all kernels, because loading one later could mean a wait for the caller's kernels.
+    // Allocates memory for the list of active problems and, if shared memory is too small, for the workspaces of the
+    // warps. Also loads all kernels: loading one later could wait until the caller's kernels have ended.
     template <class... Rules> void reserve(int64_t count) {
         if (ready_) return;
         const OnDevice on(device_);
@@ -153,8 +153,9 @@ template <class How> class CudaTeams {
     static constexpr bool by_warps = std::is_same_v<How, ByWarps>;
     static int64_t blocks_for(int64_t count) { return (count + How::problems - 1) / How::problems; }
 
-    // Loads the kernel of a rule. It allows a kernel with one warp per problem to use most_shared bytes of shared
-    // memory. The limit is a property of the kernel, and batches whose problems have different sizes share the kernel.
+    // Loads the kernel of a rule and sets the largest amount of shared memory that a launch of it may use. With one
+    // warp per problem this is most_shared, the largest amount that the device allows: the setting belongs to the
+    // kernel, and batches with problems of other sizes use the same kernel.
     template <class Rule> void prepare([[maybe_unused]] int most_shared) {
         if constexpr (by_warps) {
             check(load(team_kernel<Rule>), "the loading of a kernel");

@@ -15,7 +15,8 @@ template <class Real, int m, bool weights> std::unique_ptr<BatchMachine> make_cu
 
 template <class Real, int m> std::unique_ptr<BatchMachine> make_cuda_batch_in_shared() {
     using Shape = batch::ThreadShape<m, false>;
-    constexpr auto of_thread = static_cast<int>(batch::shared_stride(Shape{})); // the stride does not depend on n
+    // m determines the stride; n may be 0 here
+    constexpr auto of_thread = static_cast<int>(batch::shared_stride(Shape{}));
     using How = ByThreadsInShared<of_thread>;
     if (!How::serves_current_device()) return nullptr;
     return std::make_unique<BatchMachineOn<Real, CudaTeams<How>, Shape>>();

@@ -2,7 +2,8 @@
 // of a team are called lanes. The data has three parts, whose sizes are functions of n, m and the precision:
 // - the persistent data, which survives from one evaluation to the next: the iteration, the compact matrix and the
 // initial Hessian;
-// - the vectors of n elements: x, g, those of the base point and of the best iterate, and the correction pairs;
+// - the vectors of n elements: x, g, copies of x and g at the base point (where the line search begins) and at the best
+// iterate, and the correction pairs;
 // - the workspace of the team: a copy of the persistent data, the results of the sweeps ("replies"), the operands of
 // the sweeps, and the transient data, which is lost at an evaluation.
 //
@@ -22,13 +23,14 @@
 
 namespace cudaopt::batch {
 
-// The largest n of a small problem. All breakpoints of a problem then fit into one window of the Cauchy search.
+// The largest n of a small problem. The Cauchy search can then fetch all breakpoints of a problem at once.
 constexpr int most_variables = crossed_capacity;
 constexpr int most_pairs = 64;
 // Variables and columns are processed in groups of this size. Incomplete groups are padded with zeros.
 constexpr int granule = 4;
 
-// ---- shapes: properties that are compile-time constants of a kernel. pairs is m, or 0 if m is set at run time.
+// ---- shapes: properties that are compile-time constants of a kernel. The member `pairs` is m, or 0 if m is set at run
+// time.
 
 struct Shape {
     static constexpr int pairs = 0;
@@ -53,17 +55,18 @@ template <int m_, bool bounds_ = true, bool weights_ = false> struct ShapeOfPair
     int n;
 };
 
-// A shape like ShapeOfPairs for at most most_of_thread variables, with one thread per problem on a device.
+// Like ShapeOfPairs, for kernels that solve each problem by one thread of a device. n is at most most_of_thread.
 template <int m_, bool bounds_ = true, bool weights_ = false>
 struct ThreadShape : ShapeOfPairs<m_, bounds_, weights_> {};
 constexpr int most_of_thread = 32; // the largest n with one thread per problem
 
-// If a batch has at least this number of problems, one thread per problem is faster than one warp per problem. On an
-// H200 the times are equal at 3,000 problems of 5 variables and at 4,000 problems of 20 variables.
+// The least number of problems in a batch for which one thread per problem is used instead of one warp per problem. On
+// an H200 both take the same time for 3,000 problems of 5 variables and for 4,000 problems of 20 variables.
 constexpr int64_t many_problems = 5000;
-// The same threshold for problems with bounds that have more than most_shared_within_bounds (24) variables, and whose f
-// is a functor. Their persistent data is not stored in shared memory. On an H100 the times are equal at 30,000 problems
-// of 32 variables. With 10 pairs and 20 variables they are equal at 7,500, but many_problems is used there.
+// The same limit for problems whose f is a functor and that have bounds and more than most_shared_within_bounds (24)
+// variables. It is larger, because their persistent data is not stored in shared memory. On an H100 both ways take the
+// same time for 30,000 problems of 32 variables. They also do so for 7,500 problems of 20 variables with 10 pairs, for
+// which many_problems is used nevertheless.
 constexpr int64_t many_large_problems = 30000;
 
 template <class ShapeOf> CUDA_OPT_HD constexpr ShapeOf shape_of(Shape shape) {
@@ -79,8 +82,9 @@ template <class ShapeOf> CUDA_OPT_HD constexpr bool in_metric(const ShapeOf &sha
     else return ShapeOf::weights;
 }
 
-// Returns whether the history is treated as full from the start, with zeros for missing pairs (compact_matrix.hpp). The
-// rule does not depend on whether m is a compile-time constant, so that the results are bitwise equal in both cases.
+// Returns whether the history is treated as full from the start, with zeros for missing pairs (compact_matrix.hpp).
+// This depends on m alone, and not on whether m is a compile-time constant, so that the results are bitwise equal in
+// both cases.
 template <class ShapeOf> CUDA_OPT_HD constexpr bool is_full(const ShapeOf &shape) {
     return shape.m <= dense::most_unrolled;
 }
@@ -105,10 +109,10 @@ inline constexpr int loaded_together<FixedShape<n, m, History, bounds, weights>>
 
 CUDA_OPT_HD constexpr int padded(int count) { return (count + granule - 1) / granule * granule; }
 
-// The vectors of a problem have padded(n) elements: x, g, those of the base point, those of the best iterate, and the
-// weights h if there are any. They are followed by the correction pairs, 2 (m + 1) elements per variable: y and d of
-// all slots, beginning with the newest pair whatever its slot is. Therefore the threads of a warp read the same offset,
-// although their problems are at different iterates.
+// The vectors of a problem have padded(n) elements: x, g, x_base and g_base (at the base point, where the line search
+// begins), the best x and its g, and the weights h if there are any. The correction pairs follow, with 2 (m + 1)
+// elements per variable: y and d of each pair, where s = step d. The newest pair is always stored first. Therefore the
+// threads of a warp read the same offset, although their problems are at different iterates.
 enum Vector { at_x, at_g, at_x_base, at_g_base, at_best_x, at_best_g, at_h };
 template <class ShapeOf> CUDA_OPT_HD constexpr int vector_count(const ShapeOf &shape) {
     return at_h + in_metric(shape);
@@ -130,7 +134,7 @@ template <class Real, class ShapeOf> using Stored = typename StoredIn<Real, Shap
 // of the compact matrix follow the object in memory.
 template <class ShapeOf> struct Persistent {
     double f = 0;
-    int64_t front = 0; // the slot of the pair that is stored first
+    int64_t front = 0; // the slot of the pair that is stored first; the pairs use the slots 0 to m cyclically
     Iteration iteration;
     std::conditional_t<supports_diagonals<ShapeOf>, InitialHessian, ScalarInitialHessian> hessian;
     CompactMatrix<known_pairs<ShapeOf>> matrix;
@@ -159,9 +163,9 @@ template <class Real, class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t block
     return persistent_bytes(shape) + vectors_bytes<Real>(shape);
 }
 
-// The memory blocks of 32 problems are interleaved in units of 8 bytes (Word): the k-th units of these problems are
+// The memory blocks of 32 problems are interleaved in units of 8 bytes (Word): the k-th units of all these problems are
 // contiguous. The threads of a warp, each with its own problem, then access contiguous memory.
-#ifdef __CUDACC__ // nvcc has no type-based alias analysis
+#ifdef __CUDACC__ // nvcc, without type-based alias analysis, needs no attribute
 typedef uint64_t Word;
 #else
 typedef uint64_t __attribute__((may_alias)) Word;
@@ -194,7 +198,7 @@ template <class Real> class Interleaved {
 template <class Real, class ShapeOf> using Numbers = std::conditional_t<of_threads<ShapeOf>, Interleaved<Real>, Real *>;
 template <class Real, class ShapeOf> using Pairs = Numbers<Stored<Real, ShapeOf>, ShapeOf>;
 
-// Returns a pointer to the correction pairs, which begin at `first`.
+// Returns a pointer to the correction pairs, whose first element is at `first`.
 template <class Stored, class Real> CUDA_OPT_HD_INLINE Stored *pairs_from(Real *first) {
     return reinterpret_cast<Stored *>(first);
 }
@@ -223,9 +227,10 @@ struct Operands {
 };
 
 // The data of the Cauchy search. It is stored in memory rather than in registers, because the dense linear algebra
-// needs all registers (docs/batch.md). If m is not a compile-time constant, three arrays follow the object in memory:
-// the factors of M^-1, later overwritten by those of K, and the workspace of the subspace minimisation. Otherwise these
-// arrays are local variables.
+// needs all registers (docs/batch.md). M is the middle matrix of the compact representation, and K the matrix of the
+// subspace minimisation (compact_matrix.hpp). If m is not a compile-time constant, these arrays follow the object in
+// memory: those of the Cauchy search, the workspace of the subspace minimisation, and the factors of M^-1, which those
+// of K overwrite later. Otherwise the arrays are members or local variables.
 template <int M> struct Transient {
     CauchySearch<M> cauchy;
     dense::KeptRoom<M> subspace;
@@ -250,10 +255,14 @@ template <class ShapeOf> CUDA_OPT_HD constexpr int64_t replies_bytes(const Shape
     return rounded_up(static_cast<int64_t>(sizeof(Replies)) +
                       (leading_count(shape) + panel::columns(shape.m)) * static_cast<int64_t>(sizeof(double)));
 }
-// The scratch memory contains the operands of the sweeps and the transient data. With bounds it also contains the
-// products over the free variables, the breakpoints, the variables whose breakpoints lie in the window that the Cauchy
-// search has requested, with their rows of the panel, and the list of free variables. If the initial Hessian is a
-// diagonal, the panel in scaled variables uses the memory of these rows: it is no longer needed when they are written.
+// The scratch memory contains the operands of the sweeps and the transient data. With bounds it also contains
+// - the inner products over the free variables;
+// - the breakpoints;
+// - the variables whose breakpoints lie in the interval that the Cauchy search examines, with their rows of the panel;
+// - the list of free variables.
+//
+// If the initial Hessian is a diagonal, the panel in scaled variables uses the memory of these rows of the panel: it is
+// no longer needed when they are written.
 template <class ShapeOf> CUDA_OPT_HD constexpr int entries_stride(const ShapeOf &shape) {
     return in_metric(shape) ? padded(panel::columns(shape.m)) : panel::columns(shape.m);
 }
@@ -286,11 +295,12 @@ template <class ShapeOf> CUDA_OPT_HD Workspace in_one_piece(const ShapeOf &shape
 // ---- one thread per problem with its persistent data in shared memory
 
 // The persistent data of neighbouring threads is an odd multiple of 8 bytes apart in shared memory, so that they access
-// different banks. The replies are stored there, too, if n > few_variables. With fewer variables all other data stays
-// in a cache, and the shared memory is better used for one more warp per multiprocessor.
+// different banks. The replies (the results of the sweeps) are stored there, too, if n > few_variables. With fewer
+// variables a cache holds all data that is not in shared memory. The shared memory of the replies then serves better to
+// run one more warp per multiprocessor.
 constexpr int few_variables = 8;
-// True if the replies (the results of the sweeps) are stored in shared memory. If n is not a compile-time constant,
-// this is so only for problems without bounds.
+// True if the replies are stored in shared memory. If n is not a compile-time constant, they are stored there only for
+// problems without bounds.
 template <class ShapeOf> inline constexpr bool replies_in_shared = !has_bounds<ShapeOf>;
 template <int n, int m, class History, bool bounds, bool weights>
 inline constexpr bool replies_in_shared<FixedShape<n, m, History, bounds, weights>> = n > few_variables;
@@ -309,15 +319,16 @@ CUDA_OPT_HD Workspace in_two_pieces(const ShapeOf &shape, unsigned char *shared,
 }
 // The least number of warps per multiprocessor for which shared memory is used. Fewer warps do not hide the latency.
 constexpr int least_shared_warps = 2;
-// The largest n with bounds for which the persistent data is stored in shared memory. Shared memory limits the number
-// of threads, and with more variables too few threads remain to hide the latency of loading the vectors. The dense
-// linear algebra must also fit into registers.
+// For problems with bounds, the largest n for which the persistent data is stored in shared memory. Each thread then
+// occupies shared memory, which limits the number of threads. With more variables, too few threads remain to hide the
+// latency of loading the vectors. A second condition limits m: the matrices of the dense linear algebra must fit into
+// registers.
 constexpr int most_shared_within_bounds = 24;
 template <class ShapeOf>
 inline constexpr bool state_fits_shared = !has_bounds<ShapeOf> || (ShapeOf::n <= most_shared_within_bounds &&
                                                                    known_pairs<ShapeOf> <= dense::most_in_registers);
 
-// ---- one warp per problem of a functor
+// ---- one warp per problem whose f is a functor
 
 // A block has four warps with one problem each. The data of the problems is stored in shared memory if that of four
 // problems fits into 99 kB, which every device of compute capability 8.0 or higher provides.
@@ -342,8 +353,8 @@ inline constexpr bool evaluation_needs_block_sync = warps_share<ShapeOf, Real> &
 constexpr int most_synchronised = 10; // the largest n for which the threads of a block synchronise
 template <class ShapeOf> inline constexpr bool threads_need_block_sync = ShapeOf::n <= most_synchronised;
 constexpr int most_warps_of_block = 16, most_shared_warps = 4;
-// Returns the number of warps per block, from `least` to `most`. It is chosen so that `all` warps are distributed over
-// all multiprocessors.
+// Returns the number of warps per block, from `least` to `most`, for which `all` warps are distributed over all
+// multiprocessors.
 constexpr int warps_for(int64_t all, int processors, int least, int most) {
     const int64_t shared_out = (all + processors - 1) / processors;
     return static_cast<int>(shared_out < least ? least : shared_out < most ? shared_out : most);

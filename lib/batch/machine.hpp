@@ -31,10 +31,11 @@ struct BatchShape {
     batch::Shape one;
     int64_t count;
     int threads; // number of host threads
-    bool packed; // whether x, f and g contain only the rows of the active problems, in the order of the list
+    bool packed; // whether row k of x, f and g belongs to the k-th active problem, and not to problem k
 };
 
-// Identifies a result of 8 bytes that each problem has, by its offset in the struct Results.
+// Identifies one member of the struct Results (iteration.hpp), which has 8 bytes, by its offset. Each problem has such
+// results.
 struct BatchResult {
     int64_t offset;
 };
@@ -58,15 +59,15 @@ class BatchMachine {
     // Returns the indices of the active problems in ascending order, in the memory space of the backend.
     virtual const int64_t *active() const = 0;
 
-    // The next functions copy results to host memory: the return codes of all problems, one result of all problems, and
-    // the last event of one problem.
+    // The next functions copy to host memory: the return codes of all problems, one member of the Results of all
+    // problems, and the Event of one problem, from which its message is composed.
     virtual void read_codes(int32_t *to) = 0;
     virtual void read(const BatchResult &which, void *to) = 0;
     virtual Event event(int64_t problem) = 0;
 };
 
-// Returns the host implementation. bounds: whether there may be bounds. Returns NULL if bounds is false and there is no
-// special implementation for problems without bounds.
+// Returns the host implementation. If bounds is false, it is a special one for problems without bounds, or NULL if
+// there is none.
 template <class Real> std::unique_ptr<BatchMachine> make_host_batch(batch::Shape shape, bool bounds);
 template <class Real> std::unique_ptr<BatchMachine> make_cuda_batch(batch::Shape shape, int64_t count, bool bounds);
 

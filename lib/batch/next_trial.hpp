@@ -63,7 +63,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     // because more work would delay the other threads of a warp.
     CUDA_OPT_HD_INLINE void begin() {
         if (!is_full(shape_) || M == 0) {
-            const Values vectors = x(); // the first of the vectors
+            const Values vectors = x(); // x is the first vector, and the others follow it
             const auto count = static_cast<int>(vectors_bytes<Real>(shape_) / static_cast<int64_t>(sizeof(Real)));
             for (int k = team_.lane(); k < count; k += Team::width) vectors[k] = 0;
             team_.sync();
@@ -173,14 +173,14 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     // ---- the decisions of the first lane
 
   private:
-    // The next action within a step, from one evaluation to the next.
+    // The next action between one evaluation and the next.
     enum class Next {
         products,   // compute the inner products at x
         model,      // form the quadratic model from the inner products
         diagonal,   // let the caller supply the diagonal
         direction,  // compute the direction that minimises the model
         truncation, // compute the last direction again, truncated at the box
-        failure,    // recover, because the direction is not a descent direction
+        failure,    // discard the pairs or end the solve, because the direction is not a descent direction
         step,       // evaluate f and g at another step along the direction
         evaluation, // evaluate f and g at the first step along the direction
         end
@@ -370,7 +370,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     }
 
     CUDA_OPT_HD_INLINE void truncate() {
-        // The sweep of the direction has already formed the newest y.
+        // The newest y is already stored, and no sweep has to compute it as g - g_base.
         operands().direction.panel.fresh = false;
         operands().direction.truncate = true;
     }
@@ -416,7 +416,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         operands().update = update;
     }
 
-    // Requests the products of the panel, and an update of the learned diagonal before them if one is due.
+    // Requests the inner products of the panel's columns. If an update of the learned diagonal is due, the same sweep
+    // performs it first.
     CUDA_OPT_HD_INLINE void update_and_request_products() {
         auto &hessian = persistent_.hessian;
         const DiagonalUpdate update = hessian.take_update();

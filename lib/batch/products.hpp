@@ -46,8 +46,9 @@ struct Four {
 };
 #endif
 
-// The elements of one variable in the correction pairs, or the coefficients of the panel's columns. They are copied to
-// registers if their number `count` is a compile-time constant; if it is 0, they are read from memory.
+// The elements of one variable in all correction pairs, or the coefficients of the panel's columns. If their number is
+// a compile-time constant, it is `count`, and they are copied to registers. Otherwise `count` is 0, and they are read
+// from memory.
 template <class Real, int count, class Values = const Real *> struct RowOfPairs {
     Real values[count] = {};
     RowOfPairs() = default;
@@ -97,10 +98,10 @@ template <class Column> CUDA_OPT_HD_INLINE double product(int rows, const Column
 }
 
 // The panel of a problem, read in groups of four columns: y, s, g and z of the newest pair, then y and s of the older
-// pairs. z is 0 here. A window of the Cauchy search contains all variables of a small problem, so that inner products
-// are never needed after some variables have been fixed at bounds.
+// pairs. z is the displacement of the variables that the Cauchy path has fixed at bounds. It is 0 here, because the
+// Cauchy search of a small problem obtains these variables one by one and needs no products with z.
 template <class PairValues, class Values> struct PanelRows {
-    PairValues rows; // y and d of all pairs, beginning with the newest
+    PairValues rows; // y and d (s = step d) of all pairs, the newest first
     int stride;
     Values g;
 
@@ -130,7 +131,7 @@ template <class PairValues, class Values> struct PanelRows {
     }
 };
 
-// The variables over which a product is summed. AllRows stands for all variables, and ListedRows for those in a list.
+// The variables over which a product is summed: AllRows are all variables, ListedRows those of a list.
 struct AllRows {
     int count;
     CUDA_OPT_HD_INLINE int operator[](int k) const { return k; }
@@ -189,7 +190,8 @@ CUDA_OPT_HD_INLINE ColumnPair leading_product(int k, int columns) {
     return {a, b < panel::displacement ? b : b + 1};
 }
 
-// Computes the products of all columns a <= b. Among the first four columns, only the first `heads` are used as a.
+// Computes the products of all columns a <= b. If the team has one lane, only the first `heads` of the first four
+// columns are used as a; 3 excludes the fourth column, z.
 template <int heads, class Team, class Panel, class Rows, class Store>
 CUDA_OPT_HD_INLINE void form_triangle(const Team &team, const Panel &panel, int columns, Rows rows,
                                       const Store &store) {
@@ -197,8 +199,8 @@ CUDA_OPT_HD_INLINE void form_triangle(const Team &team, const Panel &panel, int 
     const int blocks = padded(columns) / granule, strips = blocks * (blocks + 1) / 2 * high;
     CUDA_OPT_ROLLED
     for (int strip = team.lane(); strip < strips; strip += Team::width) {
-        // `right` is the group of four columns that contains b, and `before` is the number of groups before its first
-        // one.
+        // The pairs (left,right) of groups of four columns, left <= right, are numbered in the order (0,0), (0,1),
+        // (1,1), (0,2), ... `right` is the group that contains b, and `before` is the number of the pair (0,right).
         int right = 0, before = 0;
         for (const int block = strip / high; block > before + right; right++) before += right + 1;
         const int a = (strip / high - before) * granule + strip % high * height, b = right * granule;

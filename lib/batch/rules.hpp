@@ -1,6 +1,6 @@
 // The rules of a batch by reverse communication, on host and device. A rule is a functor that says what a team (one
-// thread or one warp) does to one problem in each launch. It is applied to k = 0, 1, ...; problem k is the k-th in the
-// list of active problems, or the k-th of all.
+// thread or one warp) does to one problem in each launch. It is applied to k = 0, 1, ..., and index k stands for the
+// k-th problem in the list of active problems, or for problem k if there is no list.
 #pragma once
 
 #include <cstring>
@@ -87,7 +87,7 @@ template <class Real, class ShapeOf = Shape> struct Problems {
             codes[p] = task;
             marks[p] = task > 0;
         }
-        if (packed) return; // the rows are assigned after all tasks are known
+        if (packed) return; // PackActive and WriteEnded write the rows later
         if (task > 0) copy(team, one.x(), x + p * shape.n);
         else write(team, one, p);
     }
@@ -113,8 +113,8 @@ template <class Real, class ShapeOf = Shape> struct Problems {
 // solve or because the time limit was reached during a wait.
 enum class Purpose { begin, resume, stop_waiting, end_of_time };
 
-// Advances a problem. One rule serves all purposes, because it contains the whole algorithm, which takes long to
-// compile. stop: whether a problem ends instead of requesting an evaluation.
+// Advances a problem. It contains the whole algorithm, which takes long to compile. Therefore this one rule serves all
+// purposes. stop: whether a problem ends instead of requesting an evaluation.
 template <class Real, class ShapeOf = Shape> struct Advance {
     Problems<Real, ShapeOf> all;
     Settings settings; // the result of for_small_problems()

@@ -1,6 +1,7 @@
 // The direction sweep of one small problem computes the direction d from the coefficients of the quadratic model, and
-// the first trial point, x_base + step d projected on the box. The same traversal saves x and g as those of the base
-// point, and moves each stored correction pair to the next position, so that d becomes the newest s.
+// the first trial point, x_base + step d projected on the box, where x_base is the present x. The same traversal copies
+// x and g to x_base and g_base, and moves each stored correction pair to the next position, so that d becomes the
+// newest s.
 #pragma once
 
 #include "batch/small_sweeps.hpp"
@@ -71,7 +72,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_direction_of(Size
                             vector(at_x_base)[i] = static_cast<Real>(at.x);
                             x()[i] = trial.x;
                         });
-    team_.sync(); // all lanes have read front()
+    team_.sync(); // all lanes have read front(), which the first lane changes next
     if (team_.lane() == 0) front() = request.spare_slot;
     const Count projected = team_.join(Count{static_cast<int64_t>(record.projected.v)});
     if (team_.lane() == 0) replies_->direction.projected = static_cast<double>(projected.v);

@@ -41,7 +41,8 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_products(const Pa
     double *const gram = free_gram_, *const leading = leading_;
     const bool free_gram = has_bounds<ShapeOf> && request.free_gram, same_rows = free_gram && free == shape_.n;
     const auto store_leading = [=](int a, int b, double sum) { leading[a * columns + b] = sum; };
-    // Stores a product of the columns a and b under both orders. It is used if only products with a <= b are formed.
+    // Stores the product of columns a < b as the product of (a, b) and as that of (b, a). It is used if only products
+    // with a <= b are computed.
     const auto store_leading_twice = [=](int a, int b, double sum) {
         store_leading(a, b, sum);
         if (a < b && b < panel::displacement) store_leading(b, a, sum);
@@ -90,7 +91,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_free_gram(const P
     const PanelRows<PairValues, Values> panel{pairs(0), row_stride(shape_.m), g()};
     const int columns = cudaopt::panel::columns(pairs_of(request));
     if constexpr (supports_diagonals<ShapeOf>)
-        // The scaled panel overwrites the crossed variables, which are no longer needed.
+        // The scaled panel overwrites the panel's rows of the crossed variables, which are no longer needed.
         if (request.weighted)
             return form_gram_alone(weighted_rows().scaled(OneThread{}, panel, pairs_of(request), entries_), columns,
                                    ListedRows{free, free_}, free_gram_);
@@ -191,8 +192,8 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::report(const RowFacts<
     products.projected_gradient_max = facts.largest.v;
 }
 
-// Computes the squares of ||P g|| and ||x||, each by one lane of the team. (P g)_i is stored temporarily in the memory
-// of the panel's entries.
+// Computes the squares of ||P g|| and ||x||, each by one lane of the team. With bounds, the components (P g)_i have
+// been stored temporarily in entries_, the memory of the panel's rows.
 template <class Real, class Team, class ShapeOf>
 CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::sum_squares() {
     if (team_.lane() > 1) return;

@@ -52,7 +52,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
 
     CUDA_OPT_HD Values x() const { return vector(at_x); }
     CUDA_OPT_HD Values g() const { return vector(at_g); }
-    CUDA_OPT_HD Values h() const { return vector(at_h); } // allowed only if there are weights
+    CUDA_OPT_HD Values h() const { return vector(at_h); } // may be called only if the problem has weights h
     CUDA_OPT_HD double &f() const { return persistent_->f; }
 
     // ---- functions that all lanes call
@@ -64,8 +64,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         if (report.usable(shape_.n)) each_row(MoveIntoBox<Real, Values>{x(), box_});
         return report;
     }
-    // Computes the inner products of the panel's columns. If `update` contains pairs, the learned diagonal is updated
-    // first.
+    // Computes the inner products of the panel's columns. If `update` contains correction pairs, the learned diagonal
+    // is first updated with them.
     CUDA_OPT_HD void inner_products(const PanelRequest &request, const DiagonalUpdate &update) {
         bring_to_front(request);
         if constexpr (supports_diagonals<ShapeOf>)
@@ -171,7 +171,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         }
         return {crossed_, count, free_gram_};
     }
-    CUDA_OPT_HD void form_free_gram(const PanelRequest &request) const; // small_inner_products.hpp
+    CUDA_OPT_HD void form_free_gram(const PanelRequest &request) const; // defined in small_inner_products.hpp
 
   private:
     CUDA_OPT_HD int pairs_of(const PanelRequest &panel) const { return is_full(shape_) ? shape_.m : panel.pairs; }
@@ -187,7 +187,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     }
     CUDA_OPT_HD History &d(int i) const { return pairs(i)[panel::s_new]; }
     CUDA_OPT_HD int64_t &front() const { return persistent_->front; }
-    // The data of one variable at the base point of the line search.
+    // The data of one variable that determines its trial points: x at the base point (where the line search begins),
+    // the component of the direction d, and the bounds.
     struct Base {
         double x, d, l, u;
     };
@@ -235,7 +236,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
                 if (first + r * Lanes::width < shape_.n) use(row_of(r), loaded[r]);
         }
     }
-    // Applies a rule to all variables in one lane. Only the first lane may call it.
+    // Calls rule(i) for all variables i. Only the first lane of the team may call this function.
     template <class Rule> CUDA_OPT_HD void alone(const Rule &rule) const {
         CUDA_OPT_ROLLED
         for (int i = 0; i < shape_.n; i++) rule(i);
@@ -248,8 +249,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         return record.norm();
     }
 
-    // Moves the newest correction pair to the first position, where a discarded direction may have been stored. Pairs
-    // that do not exist become 0.
+    // Moves the newest correction pair to the first position, where each direction sweep stores its d. This is needed
+    // if the last direction has been discarded and has not become a pair. Positions without a pair become 0.
     CUDA_OPT_HD void bring_to_front(const PanelRequest &request) {
         if (request.pairs > 0 ? front() == request.newest_slot : !is_full(shape_)) return;
         const int slots = shape_.m + 1, ahead = static_cast<int>(front() - request.newest_slot + slots) % slots,

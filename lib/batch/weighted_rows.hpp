@@ -39,7 +39,7 @@ template <class Values, class PairValues> struct WeightedRows {
     int n, m;
 
     // Updates the weights h with the correction pairs of `update`, one after the other. front: the slot of the pair
-    // that is stored first.
+    // that is stored first; the pairs use the slots 0 to m cyclically.
     template <class Team> CUDA_OPT_HD void learn(const Team &team, int64_t front, const DiagonalUpdate &update) const {
         if (update.count == 0) return;
         CUDA_OPT_ROLLED
@@ -70,10 +70,10 @@ template <class Values, class PairValues> struct WeightedRows {
         return {entries, stride};
     }
 
-    // Computes the elements of VariableSum that are needed with weights: the number of invalid weights, and sums over
-    // the newest pair, whose y has been stored before. The first lane forms the sums.
+    // Computes those elements of VariableSum (panel.hpp) that only problems with weights have: the number of invalid
+    // weights, and the sums of squares of the newest y and d. The first lane computes them.
     template <class Team> CUDA_OPT_HD void measure(const Team &team, const PanelRequest &request, double *sums) const {
-        team.sync(); // y has been written
+        team.sync(); // y has been written by all lanes
         if (team.lane() != 0) return;
         Count bad;
         double y_sum = 0, d_sum = 0;

@@ -18,8 +18,8 @@ template <bool syncs> struct BlockSync {
 
 __device__ inline int64_t take_next(unsigned long long *next) { return static_cast<int64_t>(atomicAdd(next, 1ull)); }
 
-// The number of blocks per multiprocessor with one thread per problem. With fewer threads each thread has more
-// registers, which is faster for few variables.
+// Resident blocks per multiprocessor, for __launch_bounds__ of the kernel with one thread per problem. Two blocks
+// instead of three leave more registers for each thread, which is faster for few variables.
 constexpr int blocks_of_threads(int n) { return n <= 10 ? 2 : 3; }
 
 // Solves problems with one thread per problem, whose data is in local memory. The hardware interleaves local memory, so
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__((evaluation_needs_block_sync<Shape, Real> ? mo
     extern __shared__ __align__(16) unsigned char cuda_opt_batch_shared[];
     constexpr int64_t bytes = bytes_of_warp<Shape, Real>;
     const int warp = static_cast<int>(threadIdx.x) / Warp::width, warps = static_cast<int>(blockDim.x) / Warp::width;
-    // The branch is a compile-time decision, so that the address space of `block` is a compile-time constant.
+    // This condition is a compile-time constant, and so is the address space of `block`.
     unsigned char *const block =
         warps_share<Shape, Real> ? cuda_opt_batch_shared : slots + int64_t{blockIdx.x} * warps * bytes;
     unsigned char *const mine = block + warp * bytes;
