@@ -22,7 +22,8 @@ struct BatchProgramOptions {
     int backend = 0;
     bool single = false;
     int threads = 0;
-    // The number of rounds between two lines of the log. 0: only the first and the last; negative: none.
+    // The log has a line for every log_frequency-th round; in a round, each active problem is evaluated once. 0: only
+    // the first and the last line; negative: no log.
     int64_t log_frequency = 0;
     // The name of the file to write. If it is empty, no file is written.
     std::string csv;

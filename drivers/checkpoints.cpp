@@ -16,7 +16,7 @@ namespace driver {
 std::vector<unsigned char> read_checkpoint(const std::string &path, const cudaopt::Handle &s) {
     const auto n = static_cast<double>(s.get_int(CUDA_OPT_DIMENSION)),
                m = static_cast<double>(s.get_int(CUDA_OPT_MEMORY));
-    // This is an upper bound of the size of a checkpoint (see cuda_opt_save()).
+    // This number exceeds the size in bytes of every checkpoint of such a solve (see cuda_opt_save()).
     const double more_than_any = (2 * m + 8) * n * sizeof(double) + 100 * m * m + 10000;
     const std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(std::fopen(path.c_str(), "rb"), std::fclose);
     const auto fail = [&path] { throw Failure(exit_failed, "cannot read '" + path + "': " + std::strerror(errno)); };
@@ -99,7 +99,8 @@ void Checkpoints::observe(cudaopt::Handle &s, int task, const Interrupt &interru
     if (!wanted() || task <= 0) return;
     const bool stop = interrupt.requested() && task != CUDA_OPT_NEW_ITERATE;
     const int64_t iteration = s.get_int(CUDA_OPT_ITERATIONS);
-    // A resumed run does not write the checkpoint again from which it was resumed.
+    // The first call only stores the iteration at which this run begins. Therefore a resumed run does not rewrite the
+    // checkpoint from which it was resumed.
     if (last_ < 0) last_ = iteration;
     const bool due = task != CUDA_OPT_NEW_ITERATE && iteration >= last_ + every_;
     if (may_end_at_limit(s, task, seconds) || stop || due) {

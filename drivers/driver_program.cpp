@@ -52,8 +52,8 @@ template <class Real, class Fill> void load(Array<Real> &to, int64_t n, const Fi
     }
 }
 
-// Sets the lower and the upper bounds. A side has the value that the command line gives for all variables, otherwise
-// the problem's own array, otherwise no bound.
+// Sets the lower and the upper bounds. Each of the two is the value that the command line gives for all variables,
+// otherwise the problem's own array, otherwise infinite.
 template <class Real> class Bounds {
   public:
     Bounds(Minimiser<Real> &s, const Problem &problem, const Options &options) {

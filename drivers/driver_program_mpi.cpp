@@ -201,7 +201,8 @@ int run(int argc, char **argv, int rank, int ranks) {
     if (!solve) return 0;
     const Outcome outcome = attempt(solve);
     if (outcome.sentence.empty()) return outcome.status;
-    // exit_usage means that all ranks have rejected the same input at the first exchange.
+    // The status exit_usage means that all ranks have rejected the same input, when they first exchanged data. Then
+    // only rank 0 prints the message, and no rank has to be aborted.
     const bool on_all_alike = outcome.status == exit_usage;
     if (rank == 0 || !on_all_alike)
         std::fprintf(stderr, "driver_program_mpi: rank %d: %s\n", rank, outcome.sentence.c_str());

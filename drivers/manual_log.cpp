@@ -102,7 +102,8 @@ void ManualLog::counts_and_times(const Effort &effort, double evaluation_seconds
     const auto time = [this](const char *label, double seconds, int64_t parts = 1) {
         write_line(format("%s: %f ms", label, 1000 * seconds / static_cast<double>(std::max<int64_t>(1, parts))));
     };
-    // VA15 needs one call less than the solver, because its first call already receives f and g.
+    // VA15 (Harwell's L-BFGS) needs one call less than the library: its first call already receives f and g, and the
+    // library's first call only requests them.
     const int64_t calls = effort.solver_calls - 1;
     count("Number of function and gradient evaluations for L-BFGS", effort.evaluations);
     time("Total time for the function and gradient evaluations", evaluation_seconds);
@@ -110,8 +111,8 @@ void ManualLog::counts_and_times(const Effort &effort, double evaluation_seconds
     count("Number of l-bfgs calls", calls);
     time("Total time for the execution of l-bfgs", effort.solver_seconds);
     time("Average time for the executions of l-bfgs", effort.solver_seconds, calls);
-    // The manual's log contains the time of mcstep. Here it is 0, because mcstep is a few scalar operations without a
-    // timer.
+    // mcstep is the routine of mcsrch that computes the next step. The manual's log contains its time. Here the time is
+    // given as 0: the computation takes a few scalar operations and is not measured.
     time("Total time for the execution of mcstep", 0);
     time("Total time for the execution of CUBLAS routines", 0);
     count("Number of calls to mcsrch", effort.searches.count());
@@ -123,7 +124,8 @@ void ManualLog::counts_and_times(const Effort &effort, double evaluation_seconds
 void ManualLog::results_beyond_the_manual(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem &problem,
                                           const Effort &effort) {
     write_line("");
-    // If no stopping test was satisfied, the message has already replaced the manual's sentence.
+    // The library's last line says why the solve ended. If a stopping test was satisfied, translate() has dropped it
+    // after the manual's sentence, and it is written here. Otherwise translate() has already written it.
     if (terminated_) write_line(std::string(" ") + s.message());
     write_line(
         format(" BACKEND = %s   PRECISION = %s", s.on_cuda() ? "CUDA" : "HOST", options_.single ? "SINGLE" : "DOUBLE"));

@@ -25,9 +25,10 @@ inline void set_as_in_manual(cudaopt::Handle &s) {
     // CUDA_OPT_ROUNDING = 0 disables the stopping test of rounding errors. VA15 reports the same case as an error
     // (state -1).
     s.set_real(CUDA_OPT_ROUNDING, 0);
-    // The test of a small decrease of f, which the option --factr enables, does not also require a small gradient.
+    // By default, a small decrease of f (the test that the option --factr enables) ends a solve only if a relative
+    // gradient is small, too. Infinity removes this condition.
     s.set_real(CUDA_OPT_RELATIVE_GTOL, INFINITY);
-    // The manual's argument icall is a limit of 2000 iterations.
+    // The manual's argument icall counts the iterations. Its limit is 2000.
     s.set_int(CUDA_OPT_MAX_ITERATIONS, 2000);
     s.set_int(CUDA_OPT_MAX_EVALUATIONS, 0);
     s.set_real(CUDA_OPT_MAX_SECONDS, 0);
@@ -36,7 +37,7 @@ inline void set_as_in_manual(cudaopt::Handle &s) {
     s.set_real(CUDA_OPT_FTOL, 1e-4);
     s.set_real(CUDA_OPT_GTOL, 0.9);
     s.set_real(CUDA_OPT_XTOL, std::numeric_limits<double>::epsilon());
-    // The smallest step is 0, which is valid together with any largest step.
+    // stpmin must not exceed stpmax. It is first set to 0, so that any stpmax is accepted.
     s.set_real(CUDA_OPT_STPMIN, 0);
     s.set_real(CUDA_OPT_STPMAX, 1e20);
     s.set_real(CUDA_OPT_STPMIN, 1e-20);

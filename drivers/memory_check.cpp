@@ -30,7 +30,8 @@ std::string gigabytes(double bytes) {
 
 void check_memory(const char *program, double bytes) {
     const double whole = meminfo("MemTotal") + meminfo("SwapTotal");
-    // The minimum is needed in a container, where the kernel may report the available memory of the whole machine.
+    // In a container, MemAvailable may describe the whole machine although MemTotal describes the container. The
+    // available memory is therefore limited to the total.
     const double available = std::min(meminfo("MemAvailable"), whole);
     // If /proc/meminfo has no entry for the available memory, no check is possible.
     if (available == 0) return;

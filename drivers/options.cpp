@@ -76,8 +76,8 @@ void check_tests(const Options &options) {
             refuse("--until-still", "is the only test, but there is " + test);
 }
 
-// If stpmin and stpmax are both given, stpmin is first set to 0. stpmin must never exceed stpmax, not even between two
-// settings, and stpmax is set before stpmin.
+// The settings are applied one by one, stpmax before stpmin, and the library rejects a setting after which stpmin >
+// stpmax. If both are given, stpmin is therefore first set to 0, so that any stpmax is accepted.
 void make_way_for_steps(Options &options) {
     if (given(options, "--stpmin") && given(options, "--stpmax"))
         options.settings.insert(options.settings.begin(), {"--stpmin", CUDA_OPT_STPMIN, 0.0});

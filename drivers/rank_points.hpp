@@ -41,7 +41,7 @@ template <class Real, class Column> struct PointEnergy {
     }
 };
 
-// Returns, for each column of the grid, those data of the function that depend only on the column.
+// Returns one element for each column of the grid: the part of the function's data that depends only on the column.
 template <class Function> auto columns_of(const Function &function) {
     const auto energy = function.energy();
     std::vector<std::decay_t<decltype(energy.column(0))>> columns;
@@ -49,7 +49,8 @@ template <class Function> auto columns_of(const Function &function) {
     return columns;
 }
 
-// The grid points of one rank. x, g and f are in the same memory space as the values. On CUDA all functions except
+// The grid points of one rank. x, g, f and the array values() are in the memory space of the rank's solver. values()
+// contains v at the rank's points, in the grid row before them and in the row after them. On CUDA all functions except
 // finish() only enqueue their work on the default stream.
 template <class Real> class RankPoints {
   public:
@@ -58,8 +59,9 @@ template <class Real> class RankPoints {
     // Copies the values of the rank's own grid points.
     virtual void take(const Real *x) = 0;
     virtual void evaluate(double *f, Real *g) = 0;
-    // The next functions are only used on CUDA, to exchange values via host memory. staging() returns host memory for a
-    // number of values. The others copy to and from the values that begin at index `at`, or wait for the copies.
+    // The next functions are only used on CUDA, to exchange values via host memory. staging(count) returns host memory
+    // for `count` values. copy_out(to, at, count) copies values() from index `at` on to host memory, and copy_in(at,
+    // from, count) copies back. finish() waits for these copies.
     virtual Real *staging(int64_t) { return nullptr; }
     virtual void copy_out(Real *, int64_t, int64_t) {}
     virtual void copy_in(int64_t, const Real *, int64_t) {}

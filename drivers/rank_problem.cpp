@@ -33,8 +33,8 @@ std::vector<int64_t> own_segments(int64_t n, const RankCut &cut) {
     return begins;
 }
 
-// A function that is a sum over groups of 2 or 4 consecutive variables. Segments consist of whole groups, so that each
-// segment is evaluated as a separate problem.
+// A function that is a sum over groups of 2 or 4 consecutive variables. A segment consists of whole groups. Therefore
+// its contribution to f is evaluated as a test problem of its own, whose variables are those of the segment.
 template <class Real> class Blocks final : public RankProblem<Real> {
   public:
     Blocks(const Options &options, int64_t n, bool on_cuda, const RankCut &cut)
@@ -135,8 +135,8 @@ template <class Real> class GridPart final : public RankProblem<Real> {
         int other, side;
         // `wanted` is true if this rank receives the values of the message, and false if it sends them.
         bool wanted;
-        // A message contains `count` values. `at` is the index of the first of them, and `staged` its index in pinned
-        // host memory.
+        // The number of values, the index of the first of them in values(), and its index in the pinned host memory, if
+        // that is used.
         int64_t at, count, staged;
     };
     Range own(int rank) const { return {cut_.begins[rank], cut_.begins[rank + 1]}; }

@@ -29,8 +29,9 @@ RankCut cut_at_segments(int64_t n, int rank, int ranks);
 template <class Real> class RankProblem {
   public:
     virtual ~RankProblem() = default;
-    // Evaluates f and g. All ranks have to call this together. x and g contain the variables of this rank, and f has
-    // one value for each of its segments. All arrays are in the memory space of the solver's handle.
+    // Evaluates f and g. All ranks have to call this together. x and g contain the variables of this rank. f is an
+    // array with one element per segment of this rank: the contribution of the segment's variables to the objective.
+    // All arrays are in the memory space of the solver's handle.
     virtual void evaluate(const Real *x, double *f, Real *g) = 0;
 };
 

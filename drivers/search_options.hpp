@@ -19,7 +19,7 @@ struct SearchProgramOptions {
     int backend = 0;
     bool single = false;
     cudaopt::SearchOptions search;
-    // L-BFGS-B is started from the points of this number of best walks (pattern searches).
+    // L-BFGS-B is started from the points of the best walks (pattern searches). This is their number.
     int64_t polish = 0;
     // The number of iterations between two lines of the log. 0: only the first and the last; negative: none.
     int64_t log_frequency = 1;

@@ -121,7 +121,7 @@ Best polish_best(PatternSearch &search, const functions::Function &function, con
     for (const int64_t walk : search.best_walks(walks)) {
         const std::vector<double> x = search.walk_point(walk);
         const double before = functions::evaluate(function, x.data(), static_cast<int>(x.size()));
-        // If a walk has found no finite value, neither have the worse walks after it.
+        // The best walk comes first. If a walk has found no finite value, the walks after it have found none, either.
         if (!std::isfinite(before)) break;
         Polished polished = polish(function, x, lower, upper, 0);
         if (logs)

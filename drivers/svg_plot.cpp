@@ -25,7 +25,8 @@ double x_at(const Series &series, std::size_t i) { return series.x.empty() ? sta
 struct Tick {
     int mantissa, exponent;
     double log() const { return exponent + std::log10(mantissa); }
-    // Returns the label of the grid line. plain: true: a number with few digits is written without an exponent.
+    // Returns the label of the grid line. If `plain` is true and |exponent| <= 3, the number is written without an
+    // exponent.
     std::string label(bool plain) const {
         if (plain && std::abs(exponent) <= 3) return number(mantissa * std::pow(10., exponent), std::max(0, -exponent));
         return (mantissa == 1 ? "" : std::to_string(mantissa) + "\u00b7") + power_of_ten(exponent);
