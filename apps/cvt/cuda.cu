@@ -60,8 +60,8 @@ __global__ void plant_all(Packing packing, int64_t sites, const double *x, doubl
 // In jump flooding each thread processes this number of pixels.
 constexpr int run_length = 8;
 
-// The sites that are stored in three pixels of one row. Each of them has its horizontal distance from the column of the
-// middle pixel.
+// The sites that are stored in three adjacent pixels of one row, as candidates for the pixels in the column of the
+// middle one.
 struct Row {
     Candidate left, middle, right;
 
@@ -73,8 +73,8 @@ struct Row {
 };
 
 // Performs one iteration of jump flooding. Each thread processes pixels of one column that are `step` pixels apart. It
-// reads three pixels of a row once, and compares their sites as candidates for the pixel above, the middle pixel and
-// the pixel below. Adjacent threads process adjacent columns.
+// reads three pixels of a row once (in the columns x - step, x and x + step). Their sites are candidates for the pixel
+// of column x in this row, and for those `step` pixels above and below. Adjacent threads process adjacent columns.
 __global__ void flood(Packing packing, const Word *__restrict__ from, Word *__restrict__ to, int step_bits) {
     const int32_t resolution = packing.resolution, step = 1 << step_bits;
     const int32_t x = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -120,8 +120,9 @@ __device__ void join(CellSums *sums, const CellSums &run) {
     add(&sums->square, run.square);
 }
 
-// Computes the sums of the cells. Each thread processes 16 rows of a column. Whenever the cell changes, it adds its
-// partial sums to those of the cell.
+// Computes the sums of the cells. Each thread processes 16 rows of a column and sums the pixels that belong to one
+// cell. When a pixel belongs to another cell than the previous one, the thread adds its partial sums to those of the
+// previous cell.
 template <bool weighted>
 __global__ void sum_cells(Packing packing, const Word *__restrict__ words, const uint16_t *__restrict__ weights,
                           CellSums *__restrict__ sums) {
@@ -213,7 +214,8 @@ class CudaEvaluator : public Evaluator {
 
   private:
     Setup setup_;
-    // The two arrays of site words. Each iteration of jump flooding reads one of them and writes the other.
+    // Two arrays with one word (packing.hpp) per pixel, which contains the nearest site found so far. Each iteration of
+    // jump flooding reads one array and writes the other.
     DeviceArray<Word> words_[2];
     DeviceArray<uint16_t> weights_;
     DeviceArray<CellSums> sums_;

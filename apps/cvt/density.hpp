@@ -22,8 +22,7 @@ std::vector<NamedDensity> list_densities();
 // is unknown, if the file cannot be read, or if it is not such an image.
 Density make_density(const std::string &name_or_file);
 
-// A density at the centres of the pixels, row by row from y = 0. Each value is an integer multiple of one number,
-// `level`.
+// A density at the centres of the pixels, row by row from y = 0. Each value is an integer multiple of `level`.
 struct Levels {
     // The integers of all pixels. If the array is empty, the density is `level` everywhere.
     std::vector<uint16_t> at;

@@ -99,7 +99,7 @@ std::string draw(const DrawnDiagram &drawn) {
                 neighbours[from].insert(to);
                 neighbours[to].insert(from);
             }
-        // Two triangles share an edge, which is drawn only once. As many edges as possible form one path.
+        // An edge that two triangles share is drawn only once. As many edges as possible form one path.
         Trace sides, dots;
         for (std::size_t begin = 0; begin < sites; begin++)
             while (!neighbours[begin].empty()) {

@@ -35,8 +35,8 @@ class Evaluator {
     // returned true, the evaluation ends soon, and f is NaN.
     virtual void evaluate(const double *x, double *f, double *g, const Place &place, const Stop &stop) = 0;
 
-    // The next functions return results of the last evaluation. words() returns, for each pixel, the word that contains
-    // its nearest site (packing.hpp). sums() returns the sums of each cell (cell_sums.hpp).
+    // The next functions return results of the last evaluation. words() returns one word for each pixel, into which the
+    // nearest site is packed (packing.hpp). sums() returns the sums of each cell (cell_sums.hpp).
     virtual std::vector<Word> words() const = 0;
     virtual std::vector<CellSums> sums() const = 0;
     // Returns the coordinates of the sites in the last evaluation.

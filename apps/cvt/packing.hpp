@@ -5,7 +5,6 @@
 //
 // The number of the site has the remaining bits. A coordinate has at most 24 bits, so that differences of coordinates
 // are exact in single precision. The word with all bits set means that there is no site.
-// single precision. The word with all bits set means that there is no site.
 #pragma once
 
 #include "exec/annotations.hpp"
@@ -23,8 +22,8 @@ struct Packing {
     int coordinate_bits, fraction_bits;
 
     Packing(int64_t sites, int32_t resolution) : resolution(resolution) {
-        // The width of the number field is that of `sites`, and not that of sites - 1, so that no site number has all
-        // bits set.
+        // The number field has enough bits for `sites`, although the largest number is sites - 1. Therefore no number
+        // has all its bits set, and no site is packed into the word no_site.
         const int number_bits = bits_of(sites);
         coordinate_bits = number_bits > 16 ? (64 - number_bits) / 2 : 24;
         fraction_bits = coordinate_bits - bits_of(resolution - 1);

@@ -28,8 +28,8 @@ double triangle_quality(const Point &a, const Point &b, const Point &c) {
 }
 
 double smallest_angle(const Point &a, const Point &b, const Point &c) {
-    // The smallest angle is opposite the shortest edge. `cosine` and the sine below are its cosine and sine, both
-    // multiplied by the lengths of the other two edges, a factor that atan2 cancels.
+    // The smallest angle is opposite the shortest edge. The arguments of atan2 are its sine and its cosine, both
+    // multiplied by the lengths of the other two edges.
     const std::array<double, 3> l = edges(a, b, c);
     const double cosine = (l[1] * l[1] + l[2] * l[2] - l[0] * l[0]) / 2;
     return std::atan2(std::fabs(cross(a, b, c)), cosine) * 180 / std::acos(-1.);

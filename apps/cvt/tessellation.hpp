@@ -63,22 +63,26 @@ class Tessellation {
     // Writes the energy F and its gradient to the memory space of x.
     //
     // On CUDA the work is enqueued on the stream, and the function does not wait for it. All evaluations of one
-    // tessellation must use the same stream. If the place changes between host and CUDA, a new evaluator is created. On
-    // the host, stop() is called many times per second. After it has returned true, the evaluation ends soon, and f is
-    // NaN. Throws std::runtime_error if CUDA fails, or if it is requested but was not built in.
+    // tessellation must use the same stream. If place.space differs from that of the last evaluation (host or CUDA), a
+    // new evaluator is created. On the host, stop() is called many times per second. After it has returned true, the
+    // evaluation ends soon, and f is NaN. Throws std::runtime_error if CUDA fails, or if it is requested but was not
+    // built in.
     void evaluate(const double *x, double *f, double *g, const Place &place, const std::function<bool()> &stop = {});
     // Returns the sites and cells of the last evaluation.
     Cells cells() const;
 
     // Returns the number of iterations of jump flooding per evaluation.
     int passes() const;
-    // Returns the number of bytes that an evaluation transfers if each array is read or written once where it is used.
+    // Returns the number of bytes that an evaluation transfers, if each of its kernels (or loops) reads and writes each
+    // element of its arrays once.
     //
-    // The array of site words, with 8 bytes per pixel, is written once to clear it. Each iteration of jump flooding
-    // reads and writes it, and the computation of the sums reads it once. The array of the density is read once.
+    // The array with one word (packing.hpp) of 8 bytes per pixel is written once to clear it. Each iteration of jump
+    // flooding reads and writes it, and the computation of the sums reads it once. The array of the density is read
+    // once.
     double bytes() const;
-    // Returns the number of bytes of host memory that a run needs: two arrays of site words for evaluations, the words
-    // and cells of two reports, and the density. Throws the same exceptions as the constructor.
+    // Returns the number of bytes of host memory that a run needs: two arrays of words (packing.hpp) for evaluations,
+    // the words and the cells of the reports at the start and at the end, and the density. Throws the same exceptions
+    // as the constructor.
     static double host_memory(int64_t sites, int64_t resolution, bool constant_density);
 
   private:
