@@ -2,14 +2,15 @@
 //
 // A test function F is a plain struct with the members
 //     static Facts facts();
-//     static Dimension fit(int64_t n, const Parameters &);   the nearest possible number of variables
-//     F(int64_t n, const Parameters &);                      that number; parameters complete and in range
+//     static Dimension fit(int64_t n, const Parameters &);   returns the possible number of variables nearest to n
+//     F(int64_t n, const Parameters &);                      n from fit(); all parameters given and in their ranges
 //     int64_t n;
 //     double start(i), lower(i), upper(i);                   i from 0
 //     std::optional<double> minimum();  std::string shape();
 //     evaluate(on, x, f, g)                                  computes f and g by the operations of the executor `on`
-// It inherits the members that it does not define from Defaults. HostExecutor and CudaExecutor are the executors. Their
-// argument is a rule, a function object that computes one term of the sum: it reads x, writes g and adds to f.
+// It inherits the members that it does not define from Defaults. The executor is a HostExecutor or a CudaExecutor.
+// evaluate() passes a rule to it, a function object that computes one term of the sum f: it reads x, writes g and adds
+// the term to f.
 #pragma once
 
 #include "exec/accumulators.hpp"
@@ -23,7 +24,8 @@
 
 namespace cudaopt::testfuncs {
 
-// The default members of a test function: no bounds, no known minimum, and variables without a grid.
+// The default members of a test function: no bounds, no known minimum, and variables that are not the values of a field
+// on a grid.
 struct Defaults {
     static constexpr bool bounded = false;
     double lower(int64_t) const { return -INFINITY; }

@@ -13,7 +13,7 @@
 // the right, the phase of psi is larger by 2 pi N y / height and B is larger by 2 pi N / height, so that N quanta of
 // flux pass through the cell. One cell to the left, both are smaller by the same amounts.
 // The variables are Re psi, Im psi, A and B, each stored as a grid row by row, so that n = 4 nx ny. An evaluation loads
-// one number per variable from memory and stores one. It computes four sines and cosines per point, half of which the
+// one value per variable from memory and stores one. It computes four sines and cosines per point, half of which the
 // point's neighbours compute as well.
 //
 // Parameters: kappa > 0, the Ginzburg-Landau constant, by default 5; the number N of vortices, by default 8.

@@ -1,4 +1,5 @@
-// Evaluates a test function on the host by two operations, which CudaExecutor provides as well.
+// Evaluates a test function on the host by two operations: a sum over the variables, and storage for data between two
+// sweeps over them. CudaExecutor provides both operations, too.
 #pragma once
 
 #include "exec/map_reduce_host.hpp"
@@ -11,13 +12,14 @@ class HostExecutor {
   public:
     explicit HostExecutor(int threads) : threads_(threads) {}
 
-    // Calls rule(i, record) for 0 <= i < n, combines the records of all threads, and calls finish(combined record).
+    // Calls rule(i, record) for 0 <= i < n. A record accumulates results, for example a sum. The records of all threads
+    // are joined to one, and finish(record) is called with it.
     template <class Record, class Rule, class Finish>
     void map_reduce(int64_t n, const Rule &rule, const Finish &finish) {
         finish(map_reduce_host<Record>(n, rule, threads_));
     }
 
-    // Returns storage for one record that one sweep over the variables computes and the next sweep reads.
+    // Returns storage for a record that is computed in one sweep over the variables and read in the next.
     template <class Record> Record *between_passes() {
         static_assert(sizeof(Record) <= sizeof(storage_));
         return reinterpret_cast<Record *>(storage_);

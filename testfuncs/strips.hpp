@@ -2,11 +2,11 @@
 // triangulation, for which each square of the mesh is divided from its upper left to its lower right corner. The
 // component of the gradient at a point is computed from the neighbours' values, so that one thread writes it, once.
 //
-// A strip consists of strip_rows points in one column of the grid. Each index of the reduction is one strip. Strips
-// with consecutive indices are neighbours in x, so that threads access consecutive addresses. All values of a strip are
-// loaded before any of them is used, so that the loads overlap. Of the strip_rows + 2 rows loaded, two belong to other
-// strips and are in the cache, like the columns to the left and right. Therefore an evaluation transfers each value of
-// v and each value of g once to or from memory: 2 w bytes per variable, with w bytes per number.
+// A strip consists of strip_rows points in one column of the grid. The executor calls the rule (Strip) once per strip.
+// Strips with consecutive indices are neighbours in x, so that threads access consecutive addresses. All values of a
+// strip are loaded before any of them is used, so that the loads overlap. Of the strip_rows + 2 rows loaded, two belong
+// to other strips and are in the cache, like the columns to the left and right. Therefore an evaluation transfers each
+// value of v and each value of g once to or from memory: 2 w bytes per variable, with w bytes per number.
 #pragma once
 
 #include "testfuncs/function.hpp"
@@ -42,8 +42,7 @@ template <class Real, class Energy> struct Strip {
     Energy energy;
 
     CUDA_OPT_HD double value(int64_t i, int64_t j) const {
-        // Above the domain 0 is returned, because the uppermost strip may extend beyond the grid. The value is not
-        // used.
+        // The uppermost strip may extend beyond the domain. The values there are not used, and 0 is returned for them.
         if (j > grid.ny) return 0;
         const bool interior = 0 <= i && i < grid.nx && 0 <= j && j < grid.ny;
         return interior ? static_cast<double>(v[j * grid.nx + i]) : energy.boundary(i, j);

@@ -1,6 +1,6 @@
 // Energies that are a sum over the triangles of a mesh, whose terms depend on the gradient of v, and of a linear term:
 //
-//     f(v) = sum over triangles of area (phi(|grad v|^2)) + load * sum over points of v_p
+//     f(v) = sum over triangles of area * phi(|grad v|^2) + load * sum over points of v_p
 //
 // A point is a corner of six triangles. "Lower" triangles have their right angle at the lower left, "upper" ones at the
 // upper right. The contribution of a point to f consists of the lower and the upper triangle with the right angle at
@@ -27,8 +27,8 @@ template <class Phi> struct Triangles {
     // The linear term of f is the sum of load * v over the points.
     double load;
     Phi phi;
-    // below_lower and upper are stored for the next point in the column. They belong to the two triangles below the
-    // edge from that point to the left.
+    // The two triangles that a point shares with the point below it in the column: the lower triangle of the point
+    // below and the upper triangle of the point itself. enter() or the evaluation of the point below stores them.
     ElementEnergy below_lower = {0, 0}, upper = {0, 0};
 
     CUDA_OPT_HD void enter(const Neighbourhood &v) {

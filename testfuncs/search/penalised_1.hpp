@@ -36,7 +36,8 @@ struct Penalised1 : OfNeighbours<Penalised1, 1> {
     }
 
     template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
-        // For the first coordinate, z_before = 1 gives the first sine of f the same form as the terms of the sum.
+        // In f, sin^2(pi y_j) has the factor 10 (y_{j-1} - 1)^2, or 10 for the first coordinate. z_before = 1 gives the
+        // latter.
         double z_before = 1;
         for (int j = 0; j < n; j++) {
             const double z = shifted(x[j]);

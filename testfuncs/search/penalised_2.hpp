@@ -34,7 +34,8 @@ struct Penalised2 : OfNeighbours<Penalised2, 1> {
     }
 
     template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
-        // For the first coordinate, z_before = 1 gives the first sine of f the same form as the terms of the sum.
+        // In f, sin^2(3 pi x_j) has the factor (x_{j-1} - 1)^2, or 1 for the first coordinate. z_before = 1 gives the
+        // latter.
         double z_before = 1;
         for (int j = 0; j < n; j++) {
             const double x_j = x[j], z = x_j - 1;
