@@ -3,9 +3,10 @@
 //
 //     f(v) = sum over edges (a, b) of weight / 2 (v_b - v_a)^2 + sum over points of energy(v_p),   v = 0 outside,
 //
-// and the gradient is a five-point stencil. Here f is computed as a sum of squares over edges rather than as v' A v,
-// because near the minimum v' A v is a small sum of large terms. The contribution of a point consists of its edges to
-// the right and upwards, its edges to the boundary, and its own energy.
+// and the gradient is a five-point stencil. Here f is computed as a sum of squares over edges rather than as a
+// quadratic form v' A v with the stencil's matrix A, because near the minimum v' A v is a small sum of large terms. The
+// contribution of a point consists of its edges to the right and upwards, its edges to the boundary, and its own
+// energy.
 #pragma once
 
 #include "testfuncs/strips.hpp"
