@@ -330,8 +330,9 @@ inline constexpr bool state_fits_shared = !has_bounds<ShapeOf> || (ShapeOf::n <=
 
 // ---- one warp per problem whose f is a functor
 
-// A block has four warps with one problem each. The data of the problems is stored in shared memory if that of four
-// problems fits into 99 kB, which every device of compute capability 8.0 or higher provides.
+// A block has four warps with one problem each, and more if the warps synchronise (evaluation_needs_block_sync). The
+// data of the problems is stored in shared memory if that of four problems fits into 99 kB, which every device of
+// compute capability 8.0 or higher provides.
 constexpr int warps_of_block = 4;
 constexpr int64_t most_shared_bytes = int64_t{99} * 1024;
 template <class ShapeOf, class Real>
@@ -347,10 +348,11 @@ template <class ShapeOf, class Real> constexpr int blocks_of_warps() {
 
 // True if the warps of a block synchronise before each evaluation. With few variables a problem executes many
 // instructions per loaded value. Warps that execute different parts of the program then suffer from instruction cache
-// misses. Synchronised warps fetch the same instructions, and the block is as large as possible.
+// misses. Synchronised warps fetch the same instructions, and a block has up to most_warps_of_block warps.
 template <class ShapeOf, class Real>
 inline constexpr bool evaluation_needs_block_sync = warps_share<ShapeOf, Real> &&ShapeOf::n <= most_of_thread;
-constexpr int most_synchronised = 10; // the largest n for which the threads of a block synchronise
+// The largest n for which the threads of a block synchronise in the same way if each solves one problem.
+constexpr int most_synchronised = 10;
 template <class ShapeOf> inline constexpr bool threads_need_block_sync = ShapeOf::n <= most_synchronised;
 constexpr int most_warps_of_block = 16, most_shared_warps = 4;
 // Returns the number of warps per block, from `least` to `most`, for which `all` warps are distributed over all

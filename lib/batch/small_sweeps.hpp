@@ -105,8 +105,9 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
 
     // ---- functions that only the first lane calls
 
-    // products() returns the results of the last inner products, and direction() those of the last direction. They are
-    // copies, so that the compiler can determine the address space of the arrays.
+    // products() returns the results of the last inner products, and direction_sums() those of the last direction.
+    // products() returns a copy whose pointers are members of this object, so that the compiler can determine the
+    // address space of the arrays.
     CUDA_OPT_HD PanelProducts products() const {
         PanelProducts products = replies_->products;
         if (is_full(shape_)) products.columns = panel::columns(shape_.m);

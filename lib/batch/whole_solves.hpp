@@ -43,7 +43,7 @@ CUDA_OPT_HD_INLINE void solve_in_turn(const Team &team, const Functor &functor, 
             team.sync();
             task = problem.start();
         }
-        if (opaque_value(task) > 0) { // true for threads whose problem has started; the others wait
+        if (opaque_value(task) > 0) { // false for threads whose problem has ended at its start; they wait
             const double f = functor(team, p, static_cast<const Real *>(problem.x()), problem.g());
             if (team.lane() == 0) problem.f() = f;
             team.sync();
