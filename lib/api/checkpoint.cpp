@@ -5,9 +5,9 @@ using namespace cudaopt;
 
 namespace {
 
-// Rejects checkpoints on a rank. A rank stores only its own variables, and all ranks would have to save their states at
-// the same moment. If the handle is a rank, the function sets the message and returns CUDA_OPT_MISUSE, otherwise it
-// returns 0.
+// A rank is one of several handles that solve one problem together; it stores only its own variables. A checkpoint is
+// not possible on a rank, because all ranks would have to save their states at the same moment. If the handle is a
+// rank, the function sets the message and returns CUDA_OPT_MISUSE, otherwise it returns 0.
 int refuse_rank(cuda_opt *s) {
     if (!s->solver->ranks()) return 0;
     s->solver->new_message().set(

@@ -189,8 +189,8 @@ int set_uniform_bounds(cuda_opt *s, int bits, double lower, double upper) {
 }
 
 // Checks that the scales of the variables do not change after a warm start, because the stored correction pairs are in
-// the units of the previous scales. The check compares whether there is an array, and otherwise the common scale. It
-// does not detect a change of values in an array.
+// the units of the previous scales. The check detects a change between an array and a common scale, and a change of the
+// common scale. It does not detect a change of the values in an array.
 int check_units_kept(cuda_opt &s, bool array, double all) {
     const UserArrays &arrays = s.solver->arrays;
     const bool same = array ? arrays.scales != nullptr : !arrays.scales && all == arrays.scale_all;
@@ -299,8 +299,8 @@ int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
     Solver &solver = *s->solver;
     const int code = check_call(s, bits, x, f, g);
     if (code != 0 && (!solver.ranks() || (solver.ended() && !solver.exchanging()))) return code;
-    // If one rank of several has invalid arrays, the next exchange reports this failure to the other ranks. Therefore
-    // the solve continues until that exchange.
+    // If one rank of several has invalid arrays, the other ranks must learn of this failure from the next exchange of
+    // packets between the ranks. Therefore the solve continues until that exchange.
     if (code != 0) solver.ranks()->fail(code, solver.message().text());
     return solver.resume();
 }
@@ -331,8 +331,8 @@ int cuda_opt_create_f32(cuda_opt **out, int64_t n, int32_t m, int32_t backend) {
 }
 
 void cuda_opt_destroy(cuda_opt **s) {
-    // The function has no return code. If the handle is invalid or its log function is running, it therefore returns
-    // without freeing anything.
+    // cuda_opt_destroy() has no return code. If the handle is invalid, or if its log function makes this call, it
+    // therefore returns without freeing anything.
     if (!s || (*s && require_no_log(**s, "cuda_opt_destroy") != 0)) return;
     delete *s;
     *s = nullptr;

@@ -35,7 +35,7 @@ int check_gradient(cuda_opt *s, int bits, void *x, double *f, void *g, int64_t s
     int code;
     try {
         code = s->check->resume(s->message());
-    } catch (...) { // The function guarded() reports this exception to the caller.
+    } catch (...) { // guarded(), which contains this call, translates the exception to a return code
         s->check.reset();
         throw;
     }

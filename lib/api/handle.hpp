@@ -76,8 +76,8 @@ template <class Fill> int make_handle(cuda_opt **out, const Fill &fill) noexcept
 // code, otherwise it returns 0.
 int before_solve(cuda_opt *s, int bits, const char *call);
 // The next three functions return 0, or set the message and return CUDA_OPT_MISUSE. require_solver() checks that the
-// handle is for a single solve. require_no_log() checks that the log function does not make the call. check_space()
-// checks that a pointer is in the handle's memory space.
+// handle is for a single solve. require_no_log() checks that the call does not come from the handle's log function,
+// which may not use the handle. check_space() checks that a pointer is in the handle's memory space.
 int require_solver(cuda_opt *s, const char *call);
 int require_no_log(cuda_opt &s, const char *call);
 int check_space(cuda_opt &s, const char *name, const void *pointer, bool may_be_null);
@@ -116,9 +116,9 @@ int get_search_real(cuda_opt &s, int32_t key, double *value);
 int set_search_bounds(cuda_opt &s, const double *lower, const double *upper);
 int set_search_stream(cuda_opt &s, void *stream);
 
-// The next functions access settings and results of a batch (batch.cpp). The functions with `shared` in their name and
-// the last two are in options.cpp, because a single solve uses them as well. The last two return NULL if the key is not
-// a result.
+// The next functions access settings and results of a batch (batch.cpp). Four of them are in options.cpp, because a
+// single solve uses them as well: set_shared_int(), get_shared_int(), int_result() and real_result(). The last two
+// return NULL if the key is not that of a result.
 int set_batch_int(cuda_opt &s, int32_t key, int64_t value);
 int get_batch_int(cuda_opt &s, int32_t key, int64_t *value);
 int set_batch_bounds(cuda_opt &s, int bits, const void *lower, const void *upper);

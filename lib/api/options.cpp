@@ -29,7 +29,7 @@ struct RealSetting {
     const char *name;
     double Settings::*value;
     double least, most;
-    bool open_below, open_above; // True if the end point of the range is excluded.
+    bool open_below, open_above; // whether the end point `least`, or `most`, is itself invalid
 };
 
 struct IntResult {
@@ -47,7 +47,7 @@ const IntSetting int_settings[] = {
     {CUDA_OPT_MAX_EVALUATIONS, "MAX_EVALUATIONS", &Settings::max_evaluations, nullptr, 0, INT64_MAX},
     {CUDA_OPT_MAXFEV, "MAXFEV", &Settings::evaluations_per_search, nullptr, 1, INT64_MAX},
     {CUDA_OPT_MAX_CUTS, "MAX_CUTS", &Settings::max_cuts, nullptr, 0, INT64_MAX},
-    {CUDA_OPT_DIAGCO, "DIAGCO", nullptr, nullptr, 0, 1}, // DIAGCO = 1 selects CUDA_OPT_INITIAL_HESSIAN_DIAGONAL.
+    {CUDA_OPT_DIAGCO, "DIAGCO", nullptr, nullptr, 0, 1}, // 1 selects the caller's diagonal as H0
     {CUDA_OPT_INITIAL_HESSIAN, "INITIAL_HESSIAN", &Settings::metric, nullptr, 0, 2},
     {CUDA_OPT_DIAGONAL_EVERY, "DIAGONAL_EVERY", &Settings::diagonal_every, nullptr, 0, INT64_MAX},
     {CUDA_OPT_APPROXIMATE_CAUCHY, "APPROXIMATE_CAUCHY", nullptr, &Settings::approximate_cauchy, 0, 1},
@@ -147,8 +147,8 @@ int check_value(cuda_opt &s, const IntSetting &setting, int64_t value) {
     return check_range(s, setting.name, value, setting.least, setting.most);
 }
 
-// Rejects a change of settings during an exchange between ranks. The packet that the rank has prepared contains its
-// settings, and all ranks must have the same.
+// Rejects a change of settings while the ranks exchange packets. The packet that this rank has prepared for the other
+// ranks already contains its settings, and all ranks must have the same settings.
 int check_no_exchange(cuda_opt &s) {
     if (!s.solver || !s.solver->exchanging()) return 0;
     s.message().set("settings cannot be changed between CUDA_OPT_EXCHANGE and the next call of cuda_opt_solve");

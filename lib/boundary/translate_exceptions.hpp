@@ -17,7 +17,7 @@ template <class Action, class Report> int translate_exceptions(const Action &act
         return report(failure.code, failure.what());
     } catch (const std::bad_alloc &) {
         return report(CUDA_OPT_OUT_OF_MEMORY, "out of memory on the host");
-    } catch (...) { // the library itself throws no other types
+    } catch (...) { // The library throws only the types above; this comes from a function of the caller.
         return report(CUDA_OPT_MISUSE, "a function of the caller's has thrown an exception");
     }
 }

@@ -13,9 +13,10 @@ Problem::Problem(int n, int m, int backend) : n_(n), m_(m), backend_(backend) {
     check(cuda_opt_create(&handle_.s, n, m, backend));
     for (Array *array : {&x_, &g_}) array->allocate(n);
     f_.allocate(1);
-    // These settings give the behaviour of L-BFGS-B 3.0: they select its line search, and no stopping tests in
-    // libcuda_opt. The functions in setulb.cpp apply the stopping tests after the tasks FG_START and NEW_X. FACTR must
-    // be positive: a line search that makes no progress may return to the initial f, and the solve then has to end.
+    // These settings give the behaviour of L-BFGS-B 3.0. They select its line search, and switch off the stopping tests
+    // of libcuda_opt. The functions in setulb.cpp instead apply the tests of L-BFGS-B 3.0 after the tasks FG_START and
+    // NEW_X. The exception is FACTR, which is the smallest positive number. If a line search makes no progress and
+    // returns to the initial f, this test ends the solve.
     constexpr double least_factr = std::numeric_limits<double>::min();
     check(cuda_opt_set_int(handle_.s, CUDA_OPT_ROBUST, 0));
     check(cuda_opt_set_int(handle_.s, CUDA_OPT_REPORT_ITERATES, 1));

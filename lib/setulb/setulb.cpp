@@ -121,7 +121,8 @@ void stop(const Call &call) {
     report_end(call);
 }
 
-// Records in isave whether the step that the task NEW_X reported has updated the matrix.
+// Records in isave whether the step that the task NEW_X reported has given a correction pair. If it has not, the update
+// of the matrix was skipped.
 void record_update(const Call &call, Problem &problem) {
     call[updated] = !problem.skipped_update();
     if (call[updated]) {
@@ -191,8 +192,9 @@ void reply(const Call &call, std::unique_ptr<Problem> problem, int task) {
         report_new_x(call);
         call.set_task("NEW_X");
         return saved_problems().save(std::move(problem), call);
-    // The solver reports convergence in two cases: the projected gradient is 0, or f did not change and the caller's
-    // factr is NaN.
+    // The solver's own tolerances are practically 0 (problem.cpp), because this file applies the tests with the
+    // caller's pgtol and factr. The solver therefore reports convergence in two cases only: the projected gradient is
+    // 0, or f did not change and the caller's factr is NaN, so that the test in this file is never true.
     case CUDA_OPT_CONVERGED:
         if (problem->count(CUDA_OPT_STOP_TEST) == CUDA_OPT_FACTR) return end(call, factr_satisfied);
         if (0 <= call.pgtol) return end(call, pgtol_satisfied);
@@ -255,9 +257,9 @@ void continue_solve(const Call &call) {
         }
         if (problem) record_update(call, *problem);
     }
-    // The solve continues at the caller's x, f and g if the caller has modified f or the task, as in L-BFGS-B 3.0. It
-    // also does so if the handle no longer exists. There is one exception: if the handle was lost at a trial point of a
-    // line search, the solve continues at the point at which the line search started.
+    // own_point is true if the solve has to continue at the caller's x, f and g. This is so if the caller has modified
+    // f or the task, as L-BFGS-B 3.0 permits, or if the handle no longer exists. If the handle was lost at a trial
+    // point of a line search, restore_base() first replaces x, f and g by those at which the line search started.
     const bool own_point = !problem || (at_start ? !problem->at_start() : at_iterate && *call.f != problem->f());
     if (!problem && !at_start && !at_iterate) call.restore_base();
     if (own_point && !accept_x(call)) return;

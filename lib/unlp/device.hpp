@@ -7,7 +7,7 @@
 namespace cudaopt::unlp {
 
 constexpr int on_host = -1;
-constexpr int unknown_device = -2; // This value states that CUDA is available, but could not determine the device.
+constexpr int unknown_device = -2; // CUDA is available, but a call of CUDA that determines the device has failed.
 
 // Returns the number of the device that owns the memory, on_host for host memory, or unknown_device if CUDA fails.
 int device_of(const void *pointer);

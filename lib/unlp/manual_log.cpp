@@ -69,8 +69,8 @@ void ManualLog::after_step(cuda_opt *s, int task) {
     step_ended_ = Clock::now();
     const double took = milliseconds(step_ended_ - step_began_);
     steps_.milliseconds += took;
-    // In the reverse communication of VA15 (Nocedal's L-BFGS code), the first call already receives f and g. The first
-    // call of this solver is therefore not counted.
+    // The log counts the calls of VA15 (Nocedal's L-BFGS code), whose first call in reverse communication already
+    // receives f and g. The first call of this solver receives neither and is therefore not counted.
     if (last_task_ != 0) {
         steps_.count++;
         const bool before = searching_;
