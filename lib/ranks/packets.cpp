@@ -113,8 +113,8 @@ int Packets::check(Message &message) {
                         rank, static_cast<long long>(other.number), static_cast<long long>(first.number));
             return CUDA_OPT_MISUSE;
         }
-        // In the set-up exchange, different settings are no error here, because compare_set_ups() reports which setting
-        // differs.
+        // In the exchange of set-ups (the configurations of the ranks), different settings are no error here. The
+        // function compare_set_ups() is called later and reports which setting differs.
         if (other.settings != first.settings && own.exchange != Exchange::set_up) {
             message.set("the settings of rank %d have been changed during the solve and differ from those of rank 0",
                         rank);

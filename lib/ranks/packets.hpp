@@ -1,7 +1,8 @@
-// This file defines the packets that the ranks exchange. A rank is a handle that stores a part of the variables of one
-// problem. All packets of an exchange have the same size, and the caller gathers them in the order of ranks. The header
-// of a packet contains the rank, the exchange and the rank's return code. The header is followed by the data or, if the
-// rank has failed, by an error message.
+// This file defines the packets, the buffers that the ranks exchange. A rank is a handle that stores a part of the
+// variables of one problem. In an exchange each rank sends one packet of the same size, and the caller's all-gather
+// delivers all packets to all ranks, in the order of ranks. The header of a packet contains the rank's number, the kind
+// of exchange and the rank's return code. The header is followed by the data or, if the rank has failed, by an error
+// message.
 #pragma once
 
 #include <cstring>
@@ -11,16 +12,17 @@
 
 namespace cudaopt {
 
-// The kinds of exchange between ranks. set_up: each rank sends its configuration. reply: it sends its contribution to
-// the result of a sweep over all variables. variables: it sends its variables whose breakpoints the Cauchy search has
-// requested. end: it sends its return code at the end of the solve.
+// The kinds of exchange between ranks. set_up: each rank sends its configuration. reply: each rank sends its
+// contribution to the result of a sweep over all variables. variables: each rank sends the data of those of its
+// variables whose breakpoints lie in the interval that the Cauchy search examines. end: each rank sends its return code
+// at the end of the solve.
 enum class Exchange : int32_t { none, set_up, reply, variables, end };
 
 struct PacketHeader {
     char magic[8];
     int32_t version, rank;
     Exchange exchange;
-    int32_t verb;      // The kind of request to which the packet contributes.
+    int32_t verb;      // The verb (kind) of the state machine's request to which the packet contributes.
     int64_t number;    // The number of earlier exchanges in this solve.
     uint64_t settings; // A hash of the settings that must agree on all ranks.
     uint64_t checksum; // The checksum of the whole packet, computed while this field is 0.
@@ -29,9 +31,10 @@ struct PacketHeader {
     int32_t wish;      // a value of Wish
 };
 
-// A rank wishes to end the solve if its caller requests a stop or its time limit is reached. no_wish: the rank does not
-// wish to end. stop: the solve ends at the next task. give_up_stopped and give_up_late: the solve ends at once, because
-// this rank stopped waiting for its device after a stop request or at the time limit, and has no result.
+// Wish states whether and how a rank ends the solve. no_wish: the solve continues. stop: the caller of this rank has
+// requested a stop, or its time limit is reached; the solve ends at the next task. give_up_stopped and give_up_late:
+// this rank stopped waiting for its device after a stop request or at the time limit. It has no result, so the solve
+// ends at once. The largest value of all ranks takes effect.
 enum Wish : int32_t { no_wish = 0, stop = 1, give_up_stopped = 2, give_up_late = 3 };
 
 constexpr int64_t bytes_of(int64_t doubles) { return doubles * static_cast<int64_t>(sizeof(double)); }

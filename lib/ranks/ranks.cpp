@@ -121,7 +121,7 @@ Ranks::Joined Ranks::join(Reply &reply) {
         if ((header.wish == stop || header.wish == give_up_stopped) && stopped_by_ < 0) stopped_by_ = rank;
         joined.wish = static_cast<Wish>(std::max<int32_t>(joined.wish, header.wish));
     }
-    // If a rank stopped waiting for its device, it has contributed no result, and the exchange has none.
+    // If a rank stopped waiting for its device, it has sent no contribution, and no result can be joined.
     if (joined.wish >= give_up_stopped) return joined;
 
     if (joined.of == Exchange::set_up) {

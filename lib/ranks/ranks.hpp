@@ -35,15 +35,16 @@ class Ranks {
     bool failed() const { return code_ < 0; }
     void give_up(bool stop_requested) { wish_ = stop_requested ? give_up_stopped : give_up_late; }
 
-    // Returns whether the reply to a request of this kind depends on the variables of all ranks.
+    // A request is an operation that the state machine requires, and its verb states which one (lbfgsb/requests.hpp).
+    // Returns whether the reply to a request with this verb depends on the variables of all ranks.
     static bool shares(Verb verb);
 
     // The next functions whose names begin with `request` begin an exchange. `seconds` is the time since the solve
     // began.
     void request_set_up(const Settings &settings, int m, int bits, int64_t pairs, bool by_segments, double seconds);
-    // Begins an exchange of replies to a request. `own` is the result of this rank's sweep. `own_sums` has its sums by
-    // segment, or is NULL if sums are not joined by segment. `f` is the value that this rank's caller has returned,
-    // unless f is given per segment.
+    // Begins an exchange of replies to a request. `own` is the result of this rank's sweep. `own_sums` provides the
+    // sums of this sweep over subtrees of segments, or is NULL if sums are joined by rank instead. `f` is the value
+    // that this rank's caller has returned, unless the caller returns one value per segment.
     void request_reply(const Request &request, const PanelRequest &panel, const Reply &own, const SubtreeSums *own_sums,
                        double f, const Settings &settings, bool stop_requested, double seconds);
     void request_end(int code, const Settings &settings, double seconds);
@@ -53,9 +54,9 @@ class Ranks {
         // If the code is negative, the solve ends with this code and with the message sentence().
         int code = 0;
         Exchange of;            // The kind of the exchange that has ended.
-        bool again = false;     // True if the result is incomplete and another exchange has begun.
+        bool again = false;     // True if another exchange of variables has begun: they did not fit into one packet.
         bool in_double = false; // True if the inner products must be recomputed in double precision.
-        Wish wish = no_wish;    // The most urgent wish of all ranks to end the solve.
+        Wish wish = no_wish;    // The largest Wish of all ranks.
     };
     Joined join(Reply &reply);
     const Message &sentence() const { return sentence_; }
@@ -66,17 +67,21 @@ class Ranks {
     bool by_segments() const { return by_segments_; }
     void allocate(int m);
 
-    // Returns the rank that caused a termination with this code and variable index, or -1 if no single rank caused it.
+    // Returns the rank that caused the end of the solve, or -1 if no single rank caused it. `code` is the return code
+    // of the solve. If it reports an invalid variable, `index` is the index of this variable.
     int origin(int code, int64_t index) const;
-    bool measured() const { return measured_; } // Returns whether the total f is known in this solve.
+    // Returns whether the total f, joined from all ranks, has been computed in this solve.
+    bool measured() const { return measured_; }
 
   private:
-    struct Numbers { // The numbers that follow the inner products of a subtree in a packet.
+    // In a packet, these numbers follow the inner products of each subtree: the sums g'd and d'd for the direction d,
+    // the number of projected variables, and f.
+    struct Numbers {
         double slope, d_squared, projected, f;
     };
     static constexpr int trailing_numbers = 4;
-    // A packet has these numbers for each variable: the breakpoint t, the index, the gradient g, the displacement z to
-    // the bound, and the elements of the correction pairs.
+    // In an exchange of variables, a packet has these numbers for each variable: the breakpoint t, the index, the
+    // gradient g, the displacement z to the bound, and the elements of the correction pairs.
     static constexpr int64_t doubles_of_variable(int columns) { return 4 + columns; }
     int subtrees_of(int rank, Subtree *subtrees) const;
     int64_t places() const; // Returns the number of leaves of the summation tree.

@@ -9,8 +9,9 @@ namespace cudaopt {
 
 namespace {
 
-// Joins the values at the leaves of a binary tree; the result is at the first leaf. NULL marks a leaf without a value
-// of its own: an earlier leaf has the sum of the subtree that contains it.
+// Joins values in a binary tree, and stores the address of the result in place[0]. place[k] is the address of the value
+// at leaf k. If a rank has sent one sum for a whole subtree, this sum is at the first leaf of the subtree, and the
+// other leaves are NULL.
 template <class T, class Join> void join_places(std::vector<T *> &place, int64_t count, const Join &join) {
     join_in_tree(0, count, [&](int64_t to, int64_t from) {
         if (!place[from]) return;
@@ -104,15 +105,16 @@ void Ranks::join_start(Reply &reply) {
         all.projected += other.projected;
         all.boxed += other.boxed;
         all.bounded += other.bounded;
-        // `digits` is the number of binary digits of a component of x. A rank without variables sends the largest
-        // number, 53, which does not change the minimum.
+        // `digits` is the number of binary digits of a component of x: 24 or 53. A rank without variables sends 53,
+        // which does not change the minimum.
         all.digits = std::min(all.digits, other.digits);
     }
     reply.start = all;
 }
 
-// Writes this rank's contribution to the inner products to the packet. It begins with the rank's f. For each subtree of
-// the summation tree, the inner products, the sums of the search direction and f follow.
+// Writes this rank's contribution to the inner products to the packet. The first number is the f of the whole rank, or
+// 0 if f is given per segment. It is followed by one group of numbers for each subtree of the summation tree: the inner
+// products, the sums of the search direction, and f.
 void Ranks::pack_products(const Reply &own, const SubtreeSums *own_sums, double f) {
     double *next = packets_.payload<double>();
     *next++ = f_part_ == FPart::segments ? 0 : f;
