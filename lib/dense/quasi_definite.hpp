@@ -54,9 +54,9 @@ template <int most> class QuasiDefiniteOf {
         visit(factors_, 2 * capacity);
     }
 
-    // Prepares the object for blocks of k x k and sets all elements to 0. If the arrays are outside the object, they
-    // are filled only if k changes. This suffices because factor_triangular() does not write to the elements that it
-    // assumes to be 0, and the caller assigns all other elements each time.
+    // Prepares the object for blocks of k x k and sets all elements to 0. If the size of the arrays is set at run time
+    // and k has not changed, the elements are left as they are. This suffices because factor_triangular() does not
+    // write to the elements that it assumes to be 0, and the caller assigns all other elements each time.
     CUDA_OPT_HD void resize(int k) {
         if (k == k_ && most == 0) return;
         k_ = k;
@@ -70,15 +70,16 @@ template <int most> class QuasiDefiniteOf {
     // Records that another object has overwritten the storage, so that the next resize() fills it again.
     CUDA_OPT_HD void lose() { k_ = -1; }
 
-    // The caller stores the upper triangle of S in these rows and then calls factor() or factor_triangular().
+    // Returns the address of row i. The caller stores the upper triangle of S in these rows and then calls factor() or
+    // factor_triangular().
     CUDA_OPT_HD double *row(int i) { return v_.data() + i * pitch(); }
     CUDA_OPT_HD const double *row(int i) const { return v_.data() + i * pitch(); }
     CUDA_OPT_HD double &operator()(int i, int j) { return row(i)[j]; }
     CUDA_OPT_HD double operator()(int i, int j) const { return row(i)[j]; }
 
     // Factorises S. Returns false if a pivot has the wrong sign or is not finite; pivots are never modified. In this
-    // function and in those below, k is the argument of resize(). If k is a compile-time constant, its type carries the
-    // value (at_size).
+    // function and in those below, k is the argument of resize(). It may be a compile-time constant, of the type that
+    // at_size() (sizes.hpp) passes to its body.
     template <class Size> CUDA_OPT_HD bool factor(Size k) {
         CUDA_OPT_NOT_PURE
         CUDA_OPT_UNROLLED(2 * times_unrolled<Size>)
@@ -112,7 +113,8 @@ template <int most> class QuasiDefiniteOf {
     }
 
     // Replaces b by (V'R)^-1 b, which is the first half of a solve and suffices for a bilinear form a'S^-1 b. Each step
-    // processes two rows. Thus any two elements that are stored as one vector are also loaded as one vector.
+    // processes two rows, so that all steps access b in the same pairs of elements. If a step loaded two elements that
+    // the previous step had stored in different pairs, the processor would delay the load.
     template <class Size> CUDA_OPT_HD void reduce(Size k, double *b) const {
         CUDA_OPT_NOT_PURE
         const int size = 2 * k;

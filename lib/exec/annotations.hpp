@@ -23,8 +23,8 @@ constexpr bool on_device = false;
 } // namespace cudaopt
 
 namespace cudaopt {
-// Returns the value in a form that hides it from the optimiser. The threads of a warp reconverge at one point after a
-// branch that depends on the value. The compiler then cannot move code of the branch across this point.
+// Returns the value, and hides from the device compiler how it was computed. If a branch depends on the returned value,
+// the compiler cannot move code of the branch past the point after it at which the threads of the warp reconverge.
 template <class Value> CUDA_OPT_HD_INLINE Value opaque_value(Value value) {
 #ifdef __CUDA_ARCH__
     int opaque = static_cast<int>(value);

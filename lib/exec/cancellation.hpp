@@ -30,9 +30,10 @@ class CancellationToken {
     bool stop_requested() const { return stop_requested_; }
     double seconds_passed() const { return std::chrono::duration<double>(Clock::now() - since_).count(); }
 
-    // A loop that waits must call this function repeatedly. Interrupted is thrown only when a grace period after the
-    // limit has passed. A wait that is about to end can thus still end, and the result of a call does not depend on the
-    // exact moment of a check.
+    // A loop that waits must call this function repeatedly. The function throws Interrupted if the time `grace` has
+    // passed since it first found that a stop was requested or that the time limit was reached. A wait that ends within
+    // this grace period is never interrupted. The result of a call therefore does not depend on the exact moment of a
+    // check.
     void check() {
         // The function usually returns here and does not read the clock.
         if (!in_call_ || !(stop_requested_ || (seconds_ > 0 && seconds_passed() >= seconds_))) return;

@@ -80,8 +80,8 @@ template <class Rule> __device__ auto look_ahead(const Rule &rule, int64_t i) ->
 }
 template <class Rule> __device__ void look_ahead(const Rule &, ...) {}
 
-// Calls rule(i, record) for the variables of this block and joins the records of its threads; thread 0 receives the
-// result. The calling thread processes the variables i, i + step, ... below end.
+// Calls rule(i, record) for the variables i, i + step, ... below `end`, which the calling thread processes. Then it
+// joins the records of all threads of the block; thread 0 receives the result.
 template <class Record, class Rule>
 __device__ Record record_of_block(int64_t i, int64_t end, int64_t step, const Rule &rule) {
     Record mine;

@@ -19,7 +19,8 @@ constexpr int64_t tile_variables = 1024;
 // Each tile has tile_lanes independent partial sums. They hide the latency of an addition and reduce the rounding
 // error.
 constexpr int tile_lanes = 4;
-// At most subtree_limit subtrees are distributed to the threads, because the records of the subtrees are on the stack.
+// The binary tree over the tiles is divided into at most subtree_limit subtrees, which the threads process in parallel.
+// Their number is limited, because the record of each subtree is stored on the stack.
 constexpr int64_t subtree_limit = 256;
 
 // Joins the records of the variables first <= i < last, at most tile_variables of them, and returns the result.

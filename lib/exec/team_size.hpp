@@ -65,8 +65,8 @@ class TeamSize {
         if (better) {
             level_ = tried_;
             saved_.fill(0);
-            // If the number of threads has just been increased, a further increase gets its budget in advance, so that
-            // its trial need not wait. The same holds for a further reduction after a reduction.
+            // If more threads have just been found to be faster, the budget for a trial of still more threads is
+            // provided at once, so that this trial begins without delay. The same holds for fewer threads.
             if (trial_ < 2) saved_[trial_] = least_of_trial * loss(level_);
         }
         tried_ = level_;
@@ -103,9 +103,11 @@ class TeamSize {
     };
 
     int threads_at(int level) const { return std::min(most_, 1 << level); }
-    // Returns the expected additional time of one execution with another candidate instead of the current one. The
-    // result is positive even if the other candidate seems to be faster or is unknown, so that trials remain rare. For
-    // an unmeasured jump to 1 thread, the run time may be longer by a factor equal to the current number of threads.
+    // Returns the expected additional time of one execution with the number of threads of level `other` instead of the
+    // current one. The result is positive even if the other level seems to be faster or has not been measured, so that
+    // trials remain rare. With 1 thread an execution may take up to p times as long as with the current p threads. If 1
+    // thread has not been measured and p > 2, the result is therefore a quarter of the largest additional time, which
+    // is p - 1 times the current mean.
     double loss(int other) const {
         const double mean = times_[level_].mean;
         const bool unknown_jump = times_[other].turns == 0 && level_ - other > 1;
@@ -114,8 +116,8 @@ class TeamSize {
 
     // Level k denotes min(2^k, most_) threads.
     int most_ = 1, top_ = 0, level_ = 0;
-    // The next execution uses level tried_. The executions since the last change, or since a trial began, are counted
-    // by turns_.
+    // The next execution uses level tried_, which differs from level_ during a trial. turns_ is the number of
+    // executions since begin() or, later, since the latest trial began.
     int tried_ = 0, turns_ = 0;
     std::array<Times, 14> times_{};
     std::size_t trial_ = 0;

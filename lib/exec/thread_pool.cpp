@@ -136,9 +136,10 @@ class ThreadPool {
     bool busy() const { return busy_; }
     bool holds(int threads) const { return members_ && threads <= size_; }
 
-    // Returns the run times that were measured for loops with this chunk function, count and maximum number of threads.
-    // The search for the fastest number of threads begins with `first` threads. This number is part of the key, because
-    // loops over different numbers of variables may have the same count.
+    // Returns the measured run times of a loop, which is identified by its chunk function, its number of iterations
+    // `count` and its maximum number of threads. The search for the fastest number of threads begins with `first`
+    // threads. This number also identifies the loop, because it depends on the number of variables. Loops over
+    // different numbers of variables may have the same `count`.
     TeamSize &size_for(Chunk chunk, int64_t count, int most, int first) {
         const auto kind = reinterpret_cast<std::uintptr_t>(chunk);
         Known &known = known_[(kind / 16 + static_cast<std::uintptr_t>(count + first)) % known_.size()];
@@ -184,7 +185,8 @@ class ThreadPool {
 
     // Executes the chunk of this position. Then it executes the chunks that other threads have not started yet.
     void serve(int own) {
-        // If another thread has executed this chunk, the loop may already have ended, and `work_` must not be read.
+        // If another thread has executed this chunk, the loop may already have ended. Then work_ may point to an object
+        // that no longer exists.
         if (!take(own)) return;
         // This thread has started a chunk, so the object *work_ remains valid until the chunk is counted as finished.
         Work &work = *work_;
@@ -251,7 +253,7 @@ HostThreads::HostThreads(int asked) : most(asked), learned(false), first(asked) 
     static const int wanted = [] {
         const char *const text = std::getenv("OMP_NUM_THREADS");
         const long number = text ? std::strtol(text, nullptr, 10) : 0;
-        // The limit is also the maximum of the option CUDA_OPT_THREADS.
+        // The largest number of threads, which is also the maximum of the option CUDA_OPT_THREADS.
         constexpr long limit = 4096;
         return static_cast<int>(std::clamp<long>(number, 0, limit));
     }();

@@ -19,7 +19,7 @@ struct HostThreads {
     bool learned;
     int first; // The measurements begin with this number of threads.
 
-    // The argument is the number of threads that the user has set, or 0 if there is none.
+    // The argument is the number of threads that the user has set, or 0 if the user has set none.
     HostThreads(int asked);
     HostThreads at_most(int64_t limit) const {
         HostThreads fewer = *this;

@@ -91,8 +91,8 @@ class MoreThuente {
     bool bracketed_ = false;
     bool modified_ = true; // stage 1 uses psi(t) = phi(t) - phi(0) - ftol t phi'(0) instead of phi
     bool any_finite_ = false;
-    // The flag is true after the first update. If that update has bracketed the minimum, last_width_ then is the
-    // initial length step_max - step_min.
+    // True after the first update() and false after all later ones. If the first update brackets the minimum, it sets
+    // last_width_ to the initial length step_max - step_min. set_step_max() must then correct last_width_.
     bool last_width_is_first_ = false;
 };
 
@@ -148,8 +148,9 @@ CUDA_OPT_HD_INLINE SearchVerdict MoreThuente::update(double phi, double slope) {
     if (bracketed_ && (step_ <= lower_ || step_ >= upper_)) return SearchVerdict::rounding_errors;
 
     if (modified_ && phi <= best_.phi && phi > phi_test) {
-        // At this step phi is lower than at best_, but the decrease is insufficient. The interpolation therefore uses
-        // the function psi of stage 1, which shows this, instead of phi (eq. 2.1, section 3).
+        // At this step phi is lower than at best_, but the sufficient decrease condition fails. The interpolation
+        // therefore replaces phi by psi(t) = phi(t) - phi(0) - ftol t phi'(0), which is positive if and only if the
+        // condition fails (eq. 2.1, section 3). The constant phi(0) is omitted.
         Point best{best_.step, best_.phi - best_.step * slope_test, best_.slope - slope_test};
         Point other{other_.step, other_.phi - other_.step * slope_test, other_.slope - slope_test};
         interpolate(best, other, phi - step_ * slope_test, slope - slope_test, lower_, upper_);
@@ -187,7 +188,7 @@ CUDA_OPT_HD_CALL inline void MoreThuente::set_step_max(double step_max) {
         SearchTolerances tolerances = tolerances_;
         tolerances.step_max = step_max;
         start(phi0_, slope0_, step_, tolerances);
-        // Once the minimum is bracketed, last_width_ is the only width that depends on step_max.
+        // If the first update has bracketed the minimum, last_width_ is the only member that still depends on step_max.
     } else if (last_width_is_first_) {
         last_width_ = step_max - tolerances_.step_min;
     }
@@ -212,8 +213,8 @@ CUDA_OPT_HD_CALL inline void MoreThuente::cut() {
     if (any_finite_) return;
     // The tolerances are copied, because start() resets tolerances_.
     SearchTolerances tolerances = tolerances_;
-    // The lower limit step_min applies only to steps at which phi is finite. With this limit, the shortened step could
-    // be the failed step again.
+    // The shortened step may be less than step_min, which is reduced accordingly. If step_min were enforced, the
+    // shortened step could be the failed step again.
     step_ = greatest(step_, smallest_normal);
     tolerances.step_min = least(tolerances.step_min, step_);
     start(phi0_, slope0_, step_, tolerances);
