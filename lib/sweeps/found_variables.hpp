@@ -51,7 +51,8 @@ class FoundVariables {
         bucket_ends_.assign(from.size(), 0);
         for (const CrossedVariable &variable : from) bucket_ends_[bucket(variable)]++;
         int sum = 0;
-        // After this loop, each element of bucket_ends_ is the index at which a bucket begins.
+        // The elements of bucket_ends_ are now the sizes of the buckets, and this loop replaces them by the indices at
+        // which the buckets begin. The next loop advances each of them to the end of its bucket.
         for (int &end : bucket_ends_) sum += std::exchange(end, sum);
         for (const CrossedVariable &variable : from) sorted_[bucket_ends_[bucket(variable)]++] = variable;
         for (std::size_t k = 0, begin = 0; k < from.size(); begin = bucket_ends_[k++])

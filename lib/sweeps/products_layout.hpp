@@ -1,7 +1,8 @@
-// ProductsLayout describes how the results of the inner products (sweep 1) are stored in one array of doubles. A single
-// loop can then join two sets of results. The array begins with the sums over single variables, the products over the
-// free variables and the products over all variables. If requested, the products of the s columns of the older pairs
-// follow. The last two elements are not sums, but a maximum and a minimum.
+// ProductsLayout describes how the results of Sweeps::inner_products() are stored in one array of doubles. A single
+// loop can then add two sets of results. The array begins with the sums that are not inner products (VariableSum).
+// These are followed by the products of all columns over the free variables, and by the products of the leading columns
+// y_new, s_new, g and z with all columns over all variables. If requested, the products of the older s columns with
+// each other follow. The last two elements are not sums, but a maximum and a minimum.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // This header defines the operations of the sweeps on single variables, called rules, and the records of their results.
 // Host and device use the same rules. Real is the type of the caller's vectors, and History is that of the stored
 // columns of S and Y. These types are used for storage only, and arithmetic is in double precision. All vectors have n
-// elements. If l or u is NULL, this bound has the same value for all variables. If the weights h are NULL, all weights
-// are 1.
+// elements. If l or u is NULL, this bound has the same value for all variables. The weights h are the diagonal of the
+// initial inverse Hessian approximation. If h is NULL, all weights are 1.
 #pragma once
 
 #include <cmath>
@@ -76,19 +76,19 @@ template <class Real, class Values = Real *> struct MoveIntoBox {
 
 CUDA_OPT_HD_INLINE bool is_weight(double h) { return h > 0 && is_finite(h); }
 
-// Finds the first weight that is not both positive and finite. The rule reads h.
+// Finds the first weight, an element of the diagonal h, that is not both positive and finite. The rule reads h.
 template <class Real> struct FindBadDiagonal {
     const Real *h;
     CUDA_OPT_HD void operator()(int64_t i, FirstIndex &first) const { first.add(i, !is_weight(h[i])); }
 };
 
-// Updates the learned diagonal h with the vectors d and y of some correction pairs. The rule reads h, d and y, and
-// writes h.
+// Updates the learned diagonal h with the correction pairs that `update` names (lbfgsb/learned_diagonal.hpp). The
+// direction d of a pair is used instead of s = step d. The rule reads h, d and y, and writes h.
 template <class Real, class History> struct LearnDiagonal {
     Real *h;
     DiagonalUpdate update;
     const History *d[DiagonalUpdate::most], *y[DiagonalUpdate::most];
-    // The argument `of` is an object whose functions s(slot) and y(slot) return the stored vectors of a pair.
+    // `of` stores the correction pairs: of.s(slot) and of.y(slot) return the vectors of the pair with this slot number.
     template <class Vectors>
     CUDA_OPT_HD LearnDiagonal(Real *h_, const DiagonalUpdate &update_, const Vectors &of)
         : h(h_), update(update_), d{}, y{} {
@@ -126,7 +126,7 @@ template <class Real, class Values = const Real *> struct MeasureX {
 template <class Real, class Values = const Real *> struct MeasureProjectedGradient {
     Values x, g;
     BoxArrays<Real> box;
-    // If times_x is set, the rule uses the components x_i (P g)_i of the relative gradient instead.
+    // If times_x is set, the rule computes the norm of the relative gradient, with the components x_i (P g)_i.
     bool times_x = false;
     CUDA_OPT_HD void operator()(int64_t i, ScaledSquares &record) const {
         const double component = projected_gradient<double>(x[i], g[i], box.lower(i), box.upper(i));
@@ -164,8 +164,8 @@ template <class Real, class History> struct FindLargestStep {
     }
 };
 
-// Restores x, g and f of the base point of the line search. The rule reads x_base and g_base. It writes x, g and,
-// unless the pointer is NULL, f.
+// Restores x, g and f of the iterate x_base at which the line search started. The rule reads x_base and the gradient
+// g_base there. It writes x, g and, unless the pointer is NULL, f.
 template <class Real, class Values = Real *> struct Restore {
     Values x, g, x_base, g_base;
     double *f, f_base;
@@ -198,7 +198,7 @@ template <class Real, class History> struct FinishPair {
     CUDA_OPT_HD void operator()(int64_t i) const { y[i] = gradient_change<History>(g[i], g_base[i]); }
 };
 
-// ---- The following rules belong to sweep 2, which computes the trial point from the step to the subspace minimiser.
+// ---- The following rules belong to Sweeps::direction(), which computes the search direction and the trial point.
 
 struct DirectionRecord {
     Sum slope, d_squared, projected;
@@ -210,7 +210,7 @@ struct DirectionRecord {
 template <class Real, class History> struct TrialArrays {
     Real *x, *g_base, *x_base;
     History *d;
-    // The rule stores the new y in this array. The pointer is NULL if there is no new pair.
+    // The rule stores y of the newest pair in this array. The pointer is NULL if there is no new pair.
     History *y_fresh;
 };
 
@@ -233,7 +233,7 @@ CUDA_OPT_HD_INLINE History stored_direction(double x, double to, double l, doubl
 }
 
 // Computes the direction d = P(x + move) - x, rounded to the storage type of the history, and the trial point P(x +
-// step d).
+// step d). `move` is the displacement from x to the subspace minimiser without bounds.
 template <class Real, class History>
 CUDA_OPT_HD TrialVariable<Real, History> take_trial(const BoxedVariable &at, const DirectionRequest &request, double h,
                                                     double move, DirectionRecord &record) {

@@ -81,9 +81,9 @@ template <class Join> void join_in_tree(int64_t begin, int64_t end, const Join &
         for (int64_t k = begin; k + stride < end; k += 2 * stride) join(k, k + stride);
 }
 
-// OwnSegments describes the segments of one rank. The rank stores n variables, from variable `first` of all `of`
-// variables on. Tiles and segments are counted from the first one of the rank. If the rank's variables do not consist
-// of whole segments, they are divided as if no other rank existed.
+// OwnSegments describes the segments of one rank. The rank stores n of the `of` variables of the problem, beginning
+// with variable `first`. Tiles and segments are counted from the first one of the rank. If the rank's variables do not
+// consist of whole segments, they are divided as if no other rank existed.
 class OwnSegments {
   public:
     OwnSegments(int64_t first, int64_t n, int64_t of)

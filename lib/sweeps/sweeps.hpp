@@ -2,11 +2,12 @@
 // requests sweeps through this interface, which is the same for every backend and precision. A backend implements the
 // sweeps by host threads or by GPU kernels.
 //
-// For m correction pairs, a backend stores 2m + 3 vectors of n elements. There are m + 1 slots, each with one column of
-// S and one column of Y, and the vector x_base. If requested, the backend stores two more vectors for a saved iterate
-// and one more for a learned diagonal. During a line search from the point x_base, the spare slot contains the
-// direction d and the gradient g_base at x_base. When a step is accepted, this slot becomes a correction pair with s =
-// step d and y = g - g_base. Then only the number of the spare slot changes, and no vector is copied.
+// For m correction pairs, a backend stores 2m + 3 vectors of n elements: the vector x_base, and m + 1 slots, each with
+// one column of S and one column of Y. If requested, the backend stores two more vectors for a saved iterate and one
+// more for a learned diagonal. The spare slot contains no correction pair. During a line search from the point x_base,
+// it contains the direction d and the gradient g_base at x_base. When a step is accepted, this slot becomes a
+// correction pair with s = step d and y = g - g_base. Then only the number of the spare slot changes, and no vector is
+// copied.
 //
 // The columns of S and Y may be stored with fewer bits than x. In that case, g_base is stored in a vector of its own.
 // The vectors d and y are rounded when they are stored, and all results are computed from the rounded values.
@@ -41,15 +42,15 @@ struct BackendOptions {
     int threads;  // the number of host threads; 0 selects it automatically (exec/thread_pool.hpp)
     void *stream; // the CUDA stream; the host backend does not use it
     bool aside;   // whether to allocate the two vectors that save_best() needs
-    // This member is the kind of initial Hessian. If it is a learned diagonal, the backend allocates one more
-    // vector for it. The sweeps then use this vector instead of the caller's diagonal.
+    // The kind of initial Hessian. For a learned diagonal, the backend allocates one more vector, which the sweeps then
+    // use instead of the caller's diagonal.
     int64_t metric;
     CancellationToken *cancellation; // the backend checks this token while it waits; the check may throw Interrupted
     bool timed = true;               // whether the caller needs the result of seconds()
 };
 
-// HeldVector identifies a vector that a checkpoint contains. The kinds x, f and g are the caller's vectors, and
-// `diagonal` denotes the weights h.
+// HeldVector identifies a vector that a checkpoint contains. The kinds x, f and g are the caller's vectors. `diagonal`
+// is the diagonal h of the initial inverse Hessian, and aside_x and aside_g are the saved iterate and its gradient.
 struct HeldVector {
     enum Kind { x, f, g, s_column, y_column, x_base, g_base, aside_x, aside_g, diagonal } kind;
     // The slot of a column. For g_base, it is the slot in which y = g - g_base will be stored.
@@ -68,7 +69,7 @@ class SubtreeSums {
     virtual PanelProducts products(int subtree) const = 0; // the inner products, without f
     virtual DirectionSums direction(int subtree) const = 0;
     virtual double f(int subtree) const = 0;              // allowed only if the caller provides f per segment
-    virtual ScaledSquares squares(int subtree) const = 0; // the result of the last of the three norm functions
+    virtual ScaledSquares squares(int subtree) const = 0; // the sum of squares of the latest norm, such as x_norm()
 
   protected:
     ~SubtreeSums() = default;
@@ -82,7 +83,8 @@ class Sweeps {
     // Allocates the memory that does not exist yet, and must be called first in each solve. If all memory exists, it
     // allocates nothing. If allocate() throws BackendFailure, memory from earlier calls is unchanged.
     virtual void allocate(int m, const BackendOptions &options) = 0;
-    // Replaces allocate() on a rank without variables. After it, only fetch() and store() of f are called.
+    // Replaces allocate() on a rank without variables. Such a rank performs no sweeps: only f is read and written, by
+    // fetch() and store().
     virtual void follow(void *, CancellationToken *) {}
     virtual int64_t workspace_bytes() const = 0;
 
@@ -91,23 +93,26 @@ class Sweeps {
     // the arrays of all ranks are valid.
     virtual StartReport check_start() = 0;
     virtual void move_into_box() = 0;
-    // Computes the inner products (sweep 1). It reads x, g, l, u and 2 * pairs columns. It writes nothing, except that
-    // it may store a new y if g_base has its own vector. In total it accesses 2 * pairs + 4 vectors of n elements, or
+    // Computes the inner products of the vectors y and s of `pairs` correction pairs and of g and z (lbfgsb/panel.hpp);
+    // this is called sweep 1. It reads x, g, l, u and 2 * pairs columns of S and Y. It writes nothing, except that it
+    // may store a new y if g_base has its own vector. In total it accesses 2 * pairs + 4 vectors of n elements, or
     // fewer if columns are known to be 0. A diagonal initial Hessian adds one vector. An update of the diagonal writes
     // this vector, which adds another access.
     virtual const PanelProducts &inner_products(const ProductsRequest &request) = 0;
-    // Computes the direction (sweep 2). It reads the same vectors as sweep 1. It writes d, g_base, x_base, x and, if it
-    // is not stored yet, a new y. It accesses 2 * pairs + 9 vectors of n elements.
+    // Computes the search direction d and the trial point x; this is called sweep 2. It reads the same vectors as the
+    // inner products. It writes d, g_base, x_base, x and, if it is not stored yet, a new y. It accesses 2 * pairs + 9
+    // vectors of n elements.
     virtual void direction(const DirectionRequest &request) = 0;
-    // Returns the sums of sweep 2. If they are not immediately available, they are returned with the next inner
-    // products.
+    // Returns the sums of the latest direction(), such as g'd. If direction_sums_at_hand() is false, they are valid
+    // only after the next inner_products(), which transfers them from the device as well.
     virtual DirectionSums direction_sums() = 0;
     virtual bool direction_sums_at_hand() const = 0;
-    // Returns the largest alpha <= 1 such that alpha times the direction of the same request stays in the box. This
-    // function is rarely called.
+    // Returns the largest alpha <= 1 for which the Cauchy point plus alpha times the displacement to the subspace
+    // minimiser lies in the box (Byrd et al. 1995, eq. 5.8). The request is that of direction(). This function is
+    // rarely called.
     virtual double truncation(const DirectionRequest &request) = 0;
-    // Returns the variables whose breakpoint t on the projected path satisfies lo < t <= hi. It reads 4 vectors of n
-    // elements.
+    // Returns the variables whose breakpoint t on the projected path satisfies lo < t <= hi. The function reads 4
+    // vectors of n elements.
     virtual CrossedWindow crossed(const PanelRequest &request, double lo, double hi) = 0;
     // Computes the trial point x = P(x_base + step d), where `slot` contains d. It accesses 5 vectors of n elements.
     virtual void step(int slot, double step) = 0;
@@ -115,13 +120,13 @@ class Sweeps {
     virtual double largest_step(int slot) = 0;
     // Restores x = x_base and g = g_base, and sets *f = f. It accesses 4 vectors of n elements.
     virtual void restore(int slot, double f) = 0;
-    // The function save_best() saves x_base and g_base of the direction in this slot. The function restore_best()
-    // copies the saved vectors to x and g, and sets *f = f. Each accesses 4 vectors of n elements and is rarely called.
-    // Both require BackendOptions::aside.
+    // The function save_best() saves x_base and the gradient g_base there, which is stored in this slot. The function
+    // restore_best() copies the saved vectors to x and g, and sets *f = f. Each accesses 4 vectors of n elements and is
+    // rarely called. Both require BackendOptions::aside.
     virtual void save_best(int slot) = 0;
     virtual void restore_best(double f) = 0;
-    // Stores y = g - g_base in this slot, as the next sweep 2 would do. It accesses 3 vectors of n elements and is
-    // called once per solve.
+    // Stores y = g - g_base in this slot. Usually the next direction() does this, but the last pair of a solve is
+    // completed by this function. It accesses 3 vectors of n elements and is called once per solve.
     virtual void finish_pair(int slot) = 0;
     // These functions serve checkpoints. The function fetch() copies one of the backend's or the caller's vectors to
     // host memory in its storage format, and store() copies it back. Both wait for all earlier work.
@@ -129,7 +134,8 @@ class Sweeps {
     virtual void store(const HeldVector &which, const void *from_host) = 0;
     virtual int64_t bytes_of(const HeldVector &which) const = 0;
     // The next functions return the norms ||x||_2 and ||P g||_2, computed by scaled sums of squares. The solver uses
-    // them in the rare case that the squares in sweep 1 overflow or underflow. They read 1 and 4 vectors of n elements.
+    // them in the rare case that the sums of squares from inner_products() overflow or underflow. They read 1 and 4
+    // vectors of n elements.
     virtual double x_norm() = 0;
     virtual double projected_gradient_norm() = 0;
     // Returns the 2-norm of the vector with the components x_i (P g)_i, where P g is the projected gradient. It reads 4

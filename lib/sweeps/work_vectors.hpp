@@ -13,7 +13,7 @@ namespace cudaopt {
 // gradient g_base at x_base, stored in the caller's precision Real. Consecutive vectors are `pitch` elements apart. If
 // History is Real, g_base is stored in the column in which y = g - g_base will be stored.
 template <class Real, class History> struct WorkVectors {
-    // The constant `apart` is true if g_base has its own vector.
+    // True if g_base has its own vector, because y = g - g_base is stored in another type than g_base.
     static constexpr bool apart = !std::is_same_v<Real, History>;
     static constexpr int64_t whole = apart ? 2 : 1; // the number of vectors of type Real
 

@@ -11,8 +11,8 @@
 
 namespace cudaopt {
 
-// Adds the sums over the tile's variables that a diagonal initial Hessian requires to `sums`, which is indexed by
-// VariableSum. The function must be called before the columns are scaled.
+// Adds those sums to `sums` that are required only if the initial Hessian is a diagonal: bad_weights, newest_y_sum and
+// newest_d_sum (VariableSum). The function must be called before the columns are scaled.
 template <class Real>
 void add_weighted_sums(const Real *diagonal, int variables, bool weighted, const double *tile, double *sums) {
     const double *const y = tile + panel::y_new * tile_height, *const d = tile + panel::s_new * tile_height;
@@ -24,9 +24,12 @@ void add_weighted_sums(const Real *diagonal, int variables, bool weighted, const
     }
 }
 
-// Scales the columns of a tile, so that they belong to the scaled variables h_i^(-1/2) x_i.
+// Scales the columns of a tile by the diagonal h of the initial inverse Hessian: y and g are
+// multiplied by sqrt(h_i), s and z are divided by it. Their inner products are then those of a problem with the
+// variables h_i^(-1/2) x_i.
 inline void scale_tile(const double *h, int variables, int columns, double *tile) {
-    // There is one row of factors for the even columns (y and g), and one for the odd columns (s and z).
+    // factors[0] contains sqrt(h) for the even columns (y and g), factors[1] contains 1 / sqrt(h) for the odd columns
+    // (s and z).
     double factors[2][tile_height];
     for (int r = 0; r < variables; r++) {
         const panel::Scaling by = panel::scaling_of(h[r]);
@@ -38,8 +41,8 @@ inline void scale_tile(const double *h, int variables, int columns, double *tile
     }
 }
 
-// Adds the inner products of the s columns of the older pairs to `packed`. The array `scratch` has the size of the
-// tile.
+// Adds the inner products of the s columns of the older pairs with each other to `packed`, in the order of
+// panel::gram_index. These columns are first copied to `scratch`, which has the size of the tile.
 inline void add_older_products(const double *tile, int pairs, double *scratch, double *packed) {
     const int older = panel::older(pairs);
     for (int age = 1; age <= older; age++) {

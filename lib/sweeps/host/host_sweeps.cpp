@@ -111,7 +111,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         return sums_;
     }
 
-    // Performs sweep 2 tile by tile, so that each column is read once and in the order of memory.
+    // Computes the direction and the trial point tile by tile, so that each column is read once and in the order of
+    // memory.
     void direction(const DirectionRequest &request) override {
         const auto of_tile = [&](int64_t tile, DirectionRecord &record) {
             direction_tile(request, tile * tile_height, record);
@@ -261,7 +262,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         else std::fill(tile.h, tile.h + tile_height, 1.0);
     }
 
-    // Processes one tile: loads the columns of the panel, and adds the sums and inner products of the tile.
+    // Processes one tile: loads its part of the columns y, s, g and z, and stores the sums and inner products of the
+    // tile in `out`.
     void add_tile(const ProductsRequest &request, const ProductsLayout &layout, int64_t begin, double *tile,
                   double *free_tile, double *out) const {
         const int variables = variables_from(begin), columns = layout.columns;
@@ -319,8 +321,10 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
             for (int r = 0; r < variables; r++) to[r] += factor * column[r];
     }
 
-    // Computes the step from x to the subspace minimiser without bounds for the variables of a tile. For variable i,
-    // this step is a g_i + w_i'q. The request supplies a and q, and w_i is row i of the panel's columns of Y and S.
+    // Computes the displacement from x to the subspace minimiser without bounds, for the variables of a tile. For
+    // variable i it is h_i (a g_i + sum_j q_j y_ij) + sum_j q'_j s_ij, where y_ij and s_ij are elements of the columns
+    // of Y and S. The request contains the coefficients a, q and q'. h is the diagonal of the initial inverse Hessian,
+    // or 1.
     void subspace_move(const DirectionRequest &request, int64_t begin, int variables, double *move) const {
         const PanelRequest &p = request.panel;
         alignas(64) double from_s[tile_height] = {};
@@ -357,8 +361,9 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
             for (int r = 0; r < variables; r++) take_variable(to, begin + r, request, move[r], record);
     }
 
-    // Computes the direction and the trial point of a tile in the usual case, in which no breakpoint was crossed and no
-    // step is truncated. It processes four variables at a time.
+    // Computes the direction and the trial point of a tile in the usual case: the Cauchy search has passed no
+    // breakpoint (threshold = 0), and the step to the subspace minimiser is not truncated. The function processes four
+    // variables at a time.
     void take_tile(const Trials &to, int64_t begin, int variables, const DirectionRequest &request, const double *move,
                    DirectionRecord &record) const {
         TileVariables own;
@@ -387,8 +392,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     void store_fresh_y(const Trials &to, const PanelRequest &request, int64_t begin, int variables) const {
         const Real *before;
         if constexpr (Vectors::apart) before = work_.g_base(request.newest_slot);
-        // In this case y_fresh and g_base are the same memory. The assignment shows that to the compiler, which can
-        // then vectorise the loop.
+        // If y has the same type as g, y_fresh and the array of g_base are the same memory. The assignment shows that
+        // to the compiler, which can then vectorise the loop.
         else before = to.y_fresh;
         for (int64_t i = begin; i < begin + variables; i++) to.y_fresh[i] = gradient_change<History>(g_[i], before[i]);
     }

@@ -11,11 +11,13 @@ constexpr int tile_height = 128;
 // tile_height elements apart, and elements past the last variable are 0.
 constexpr int padded_columns(int columns) { return (columns + 3) / 4 * 4; }
 
-// Multiplies row i of the tile by weights[i], and writes the resulting columns to another tile.
+// Multiplies the elements of variable i in all columns of the tile by weights[i], and writes the resulting columns to
+// another tile.
 void weigh_variables(const double *tile, int columns, const double *weights, double *to);
-// Adds the inner products of the columns i <= j to `packed`, in the order of panel::gram_index.
+// Adds the inner products of column i with column j, for all i <= j, to `packed`, in the order of panel::gram_index.
 void add_symmetric_products(const double *tile, int columns, double *packed);
-// Adds the inner products of the first 4 columns with all columns to the matrix `full`, which has 4 rows.
+// Adds the inner products of the first 4 columns with all columns to the matrix `full`, which has one row for each of
+// the first 4 columns.
 void add_special_products(const double *tile, int columns, double *full);
 
 } // namespace cudaopt

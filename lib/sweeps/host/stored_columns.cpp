@@ -30,8 +30,9 @@ inline __attribute__((always_inline)) void add(double factor, const Stored *colu
     for (int r = 0; r < variables; r++) to[r] += factor * static_cast<double>(column[r]);
 }
 
-// Rounding must not move a trial point off its bound. Variables that reach a bound in this step are rare, so the loop
-// does not treat them individually. It returns false if rounding makes any variable miss its bound.
+// Computes d = trial - x, rounded to the storage type. Rounding must not move a trial point off its bound, but
+// variables that reach a bound in this step are rare. The loop therefore only detects them, and the function returns
+// false if rounding makes any variable miss its bound.
 template <class Stored>
 inline __attribute__((always_inline)) bool round_difference(const TileVariables &tile, const double *trial,
                                                             int variables, Stored *column, double *d) {

@@ -20,7 +20,7 @@ void facts_of_tile(const TileVariables &tile, int variables, double threshold, d
     const Lanes zero = {}, one = zero + 1, never = zero + infinity;
     Lanes pg2 = zero, x2 = zero, lower = zero, upper = zero, free_variables = zero, not_finite = zero, largest = zero;
     Lanes first = never;
-    // A negative threshold of the Cauchy search makes all variables free, including those whose breakpoint is NaN.
+    // A negative threshold makes all variables free, including those whose breakpoint is NaN.
     const Indices all = zero > threshold;
     for (int r = 0; r < tile_height; r += lanes) {
         const Lanes x = at(tile.x, r), g = at(tile.g, r), l = at(tile.l, r), u = at(tile.u, r);
@@ -63,7 +63,8 @@ double trial_of_tile(const TileVariables &tile, int variables, const double *mov
         put(trial, r, select(stays, x, clamped));
     }
     if (storable[0] & storable[1] & storable[2] & storable[3]) return add_up(projected);
-    // In rare cases x + move has overflowed, and the result cannot be stored. Each variable is then limited separately.
+    // In rare cases x + move exceeds the largest number of the storage type for some variable. place_in_box() then
+    // limits the trial point of each variable.
     for (int r = 0; r < tile_height; r++) trial[r] = place_in_box(trial[r], tile.x[r], tile.l[r], tile.u[r], largest);
     return add_up(projected);
 }

@@ -6,8 +6,8 @@
 
 namespace cudaopt {
 
-// TileVariables contains x, g, l, u and the weights h of the variables of a tile. Each array has tile_height values and
-// is aligned to 32 bytes.
+// TileVariables contains x, g, l, u and the weights h, the diagonal of the initial inverse Hessian, of the variables of
+// a tile. Each array has tile_height values and is aligned to 32 bytes.
 struct TileVariables {
     alignas(32) double x[tile_height], g[tile_height], l[tile_height], u[tile_height], h[tile_height];
 };
@@ -17,16 +17,17 @@ struct TileFacts {
     double projected_gradient_max, first_breakpoint;
 };
 
-// Computes sums over the first `variables` variables of a tile, and two values for each variable r. If the breakpoint
-// of variable r lies beyond the threshold, free[r] is 1, and otherwise 0. If the breakpoint t satisfies 0 < t <=
-// threshold, the Cauchy path has fixed the variable at its bound. In that case z[r] is the displacement to that bound,
-// and otherwise 0.
+// Computes sums over the first `variables` variables of a tile, and two values for each variable r. `threshold` is the
+// last breakpoint that the Cauchy search has passed, or 0. If the breakpoint of variable r lies beyond the threshold,
+// free[r] is 1, and otherwise 0. If the breakpoint t satisfies 0 < t <= threshold, the Cauchy path has fixed the
+// variable at its bound. In that case z[r] is the displacement to that bound, and otherwise 0.
 void facts_of_tile(const TileVariables &tile, int variables, double threshold, double *free, double *z,
                    TileFacts &facts);
 
-// Computes the trial point of step length 1 for each variable of a tile, if no breakpoint was crossed. The trial point
-// is P(x + move), or x if the variable is active. The argument `largest` is the largest finite number of the storage
-// type. Returns the number of variables that the projection changes.
+// Computes the trial point of step length 1 for each variable of a tile, if the Cauchy search has passed no breakpoint.
+// The trial point is P(x + move), or x if the variable is active. `move` is the displacement from x to the subspace
+// minimiser without bounds, and `largest` is the largest finite number of the storage type. The function returns the
+// number of variables that the projection changes.
 double trial_of_tile(const TileVariables &tile, int variables, const double *move, double largest, double *trial);
 
 double dot_of_tile(const double *a, const double *b);
