@@ -269,7 +269,8 @@ int get_real(cuda_opt *s, int32_t key, double *value) {
 // does not change.
 template <class Value, class Get>
 int get(const cuda_opt *constant, int32_t key, Value *value, const char *what, const Get &get) {
-    // The handle is const for the caller, but its message may be set, and a pattern search may have to read the device.
+    // The handle is const in the public interface, because its state as the caller sees it does not change. The cast is
+    // needed to set the message, and because a pattern search may first have to copy its results from the device.
     const auto s = const_cast<cuda_opt *>(constant);
     return cudaopt::guarded(s, [=] {
         if (!s) return static_cast<int>(CUDA_OPT_MISUSE);

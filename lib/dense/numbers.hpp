@@ -26,10 +26,11 @@ CUDA_OPT_HD_INLINE bool is_finite(double v) { return std::fabs(v) <= largest_fin
 // test, but it is not safe. If the code contains two adjacent tests, GCC 12 with AVX-512 vectorises them and then
 // removes the conversions.
 CUDA_OPT_HD_INLINE bool is_single(double v) {
-    // Double precision has 53 - 24 = 29 more bits in the significand than single precision.
+    // The significand has 53 bits in double and 24 in single precision, so the lowest 29 bits of a normal number must
+    // be 0.
     constexpr int64_t extra_bits = (int64_t{1} << 29) - 1;
     const double magnitude = std::fabs(v);
-    // A subnormal number of single precision is a multiple of 2^-149. This branch also handles NaN.
+    // In this range, the numbers of single precision are the multiples of 2^-149. This branch also handles NaN.
     if (!(magnitude >= smallest_normal_single)) {
         const double units = magnitude * 0x1p149;
         return units == std::floor(units);

@@ -54,9 +54,9 @@ class MoreThuente {
     // Sets step_max after start(). Until then step_max equals the first step, and the new value must not be smaller.
     // The caller must ensure that the old value has not affected the line search (next_step_depends_on_step_max()).
     CUDA_OPT_HD void set_step_max(double step_max);
-    // Returns whether the result of update(phi, slope) may change if step_max is increased up to the argument. Each
-    // decision in update() depends monotonically on step_max. If the smallest and the largest step_max give the same
-    // result, all values between them give it too.
+    // Returns whether the result of update(phi, slope) may change if step_max is increased to any value up to the
+    // argument. Each decision in update() depends monotonically on step_max. It is therefore sufficient to compare the
+    // results for the present step_max and for the argument.
     CUDA_OPT_HD bool next_step_depends_on_step_max(double step_max, double phi, double slope) const;
 
     // Validates an object that was loaded as bytes.
