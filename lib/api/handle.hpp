@@ -77,7 +77,8 @@ template <class Fill> int make_handle(cuda_opt **out, const Fill &fill) noexcept
 int before_solve(cuda_opt *s, int bits, const char *call);
 // The next three functions return 0, or set the message and return CUDA_OPT_MISUSE. require_solver() checks that the
 // handle is for a single solve. require_no_log() checks that the call does not come from the handle's log function,
-// which may not use the handle. check_space() checks that a pointer is in the handle's memory space.
+// which may only read results and settings, change settings, and set another log function. check_space() checks that a
+// pointer is in the handle's memory space.
 int require_solver(cuda_opt *s, const char *call);
 int require_no_log(cuda_opt &s, const char *call);
 int check_space(cuda_opt &s, const char *name, const void *pointer, bool may_be_null);
