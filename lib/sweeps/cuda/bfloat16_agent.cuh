@@ -1,5 +1,6 @@
-// Bfloat16Agent computes the inner products of sweep 1 (inner_products.cuh) in single precision, for a history stored
-// in bfloat16. It is used if the threshold of the Cauchy search is 0 and the initial Hessian is not a diagonal.
+// Bfloat16Agent multiplies the columns in sweep 1, the kernel that computes inner products (inner_products.cuh). It
+// works in single precision, for a history stored in bfloat16. It is used if the request permits single precision, the
+// initial Hessian is not a diagonal, and the threshold is 0. All variables that are not active are then free.
 #pragma once
 
 #include "sweeps/cuda/bfloat16_products.cuh"
@@ -15,7 +16,7 @@ inline bool has_bfloat16_kernel(const PanelRequest &request) {
 constexpr bool has_bfloat16_kernel(InnerProducts kind) {
     return kind == InnerProducts::unbounded || kind == InnerProducts::general;
 }
-// The single-precision sums are added to the double-precision ones after every 2 tiles, which are 128 variables.
+// A warp adds its single-precision sums to its double-precision ones after every 2 tiles of 64 variables.
 constexpr int tiles_passed_on = 2;
 
 template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
@@ -26,21 +27,24 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
     static constexpr InnerProducts kind = kind_;
     static constexpr bool apart = true, crosses_breakpoints = false, zeros = looks_for_zeros<Real, History>(kind);
     static constexpr LeaveOutZeros zeros_are = zeros ? LeaveOutZeros::where_kept : LeaveOutZeros::never;
-    // The columns are multiplied in octets, which are groups of eight columns. The first octet consists of y, s, three
-    // parts of g, y, s and y. If all other columns are 0 in a tile, only this octet is multiplied.
+    // The columns are multiplied in octets, which are groups of eight columns. The first octet consists of y and s of
+    // the newest pair, three parts of g, y and s of the next older pair, and y of the pair after that. If the columns
+    // of all other octets are 0 in a tile, only the first octet is multiplied.
     static constexpr int resident = bfloat16_resident(octets), most_columns = most_bfloat16_stored(octets),
                          always = zeros ? column_block - gradient_parts : most_columns,
                          variables = Stage<Real, bfloat16>::variables,
                          lane_variables = variables_of_lane<Real, bfloat16>;
     static_assert(lane_variables == 2);
-    // Besides its ring of stages, each warp stores the parts of g and a mask of the free variables in shared memory.
+    // Each warp has a ring of stages, which are buffers for tiles (ring.cuh). In addition, it stores the three parts of
+    // g and a mask of the free variables of the current tile in shared memory.
     static constexpr int stride = Stage<Real, bfloat16>::stride, beside_bytes = (gradient_parts + 1) * stride * 2;
 
     __device__ Bfloat16Agent(const StageLayout<Real, bfloat16> &place, const PanelRequest &, int, unsigned char *beside)
         : parts_(reinterpret_cast<bfloat16 *>(beside)), mask_(parts_ + gradient_parts * stride),
           at_parts_(shared_address(parts_ + (matrix_column() - 2) * stride + matrix_row())) {
-        // The lane computes the byte offsets of the rows whose addresses it supplies to ldmatrix. Each ldmatrix loads
-        // two octets of columns. A row consists of the first or the last eight of sixteen variables of a column.
+        // Each lane supplies one address to the instruction ldmatrix: that of eight consecutive variables of one
+        // column, which are one row of an 8 x 8 matrix. One ldmatrix loads sixteen variables of two octets of columns.
+        // The element at_column_[b] is the lane's byte offset in a stage for the two octets 2b and 2b + 1.
 #pragma unroll
         for (int b = 0; b < (octets + 1) / 2; b++) {
             const int c = 2 * b * column_block + matrix_column(), stored = c < 2 ? c : c - gradient_parts;
@@ -51,8 +55,8 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
 
     __device__ static double factor(int, int) { return 1; }
 
-    // Stores the parts of g and the mask of the free variables in shared memory for all lanes. It also adds the
-    // products g's_new and g'g, which are computed in double precision.
+    // Splits g into its three parts. Stores them and the mask of the free variables in shared memory, where all lanes
+    // of the warp can read them. Also adds the terms of g's_new and g'g in double precision.
     template <class OwnRing>
     __device__ void prepare(const OwnRing &ring, const StageLayout<Real, bfloat16> &place, unsigned char *stage,
                             const VariablesAhead<Real, lane_variables> &at, const bool (&is_free)[lane_variables],
@@ -62,7 +66,8 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
         for (int k = 0; k < lane_variables; k++) squares_ += static_cast<double>(at.g[k]) * at.g[k];
         const unsigned own_free = (is_free[0] ? 0xffffu : 0) | (is_free[1] ? 0xffff0000u : 0);
         any_free_ = free_gram ? __ballot_sync(~0u, own_free) : 0;
-        // If no variable of the tile is free and all columns except g are 0, nothing is multiplied.
+        // If no variable of the tile is free and all columns except g are 0, the only product that is not 0 is g'g. It
+        // has been added above, so the tile is not multiplied.
         idle_ = zeros && ring.all_are_zero() && any_free_ == 0 && !__any_sync(~0u, any_y);
         if (!idle_) {
             const auto s_new = Elements<bfloat16, lane_variables>::load(place.column(stage, 1) + lane * lane_variables);
@@ -72,7 +77,8 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
             if (free_gram) *reinterpret_cast<unsigned *>(mask_ + lane * 2) = own_free;
         }
     }
-    // Writes zeros to the stage for the columns that were skipped. Code that reads all columns needs them.
+    // If only the first octet of columns was copied, writes zeros to the stage for the other columns. The function that
+    // sends variables to the host reads all columns.
     template <class OwnRing> __device__ void complete(const OwnRing &ring, unsigned char *stage) const {
         if (leading_alone(ring)) ring.clear_others(stage);
     }
@@ -140,8 +146,8 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
             warp_products[e] = sum;
         }
         __syncthreads();
-        // Returns the product of panel columns i and j. If one of them is g, the product is the sum over the three
-        // parts of g.
+        // Returns the product of panel columns i and j. The panel column g is multiplied as three columns, its parts. A
+        // product with g is therefore the sum of the products with the parts.
         const auto sum_of = [&](int i, int j, const auto &place_of) {
             const auto first = [](int column) { return column <= panel::gradient ? column : column + 1; };
             const auto count = [](int column) { return column == panel::gradient ? gradient_parts : 1; };
@@ -192,8 +198,9 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
     unsigned any_free_ = 0;
     bool idle_ = false;
     int until_passed_on_ = tiles_passed_on;
-    // The flag leading_wait_ is true if single-precision sums of the first octet of columns must still be added to the
-    // double-precision ones. The flag others_wait_ states the same for all octets.
+    // These flags refer to the tiles since the last addition of the single-precision sums to the double-precision ones.
+    // The flag leading_wait_ is true if only the first octet of columns was multiplied in one of these tiles. The flag
+    // others_wait_ is true if all octets were multiplied in one of them.
     bool leading_wait_ = false, others_wait_ = false;
 };
 

@@ -4,8 +4,10 @@
 //
 // The multiplied columns are y and s of the newest pair, three parts of the gradient g, and y and s of the older pairs.
 // The gradient is rounded to single precision, whose significand of 24 bits is split exactly into three bfloat16
-// numbers. Columns are grouped in octets of eight. The first octet contains all columns whose products over all
-// variables are needed. The displacement z is 0 and therefore omitted.
+// numbers. Columns are grouped in octets of eight. The first octet contains y and s of the newest pair and the parts of
+// g. Their products with all columns are needed over all variables, the other products only over the free variables.
+// The panel column z (bound - x where a breakpoint was crossed) is omitted. It is 0, because these kernels are used
+// only for the threshold 0, at which no breakpoint has been crossed.
 #pragma once
 
 #include "sweeps/cuda/ring.cuh"
@@ -42,7 +44,7 @@ __device__ inline void load_matrices(unsigned shared_address, unsigned (&a)[2], 
 
 // Computes C += A B in single precision, where C is 16 x 8, A is 16 x 16 and B is 16 x 8. The arguments `upper` and
 // `lower` are the lane's fragments of the upper and lower eight rows of A. Elements 0 and 1 of a fragment belong to the
-// first and last eight indices of the inner dimension. The fragment of C is that of multiply_16x8x8().
+// first and last eight indices of the inner dimension. The lane holds the same elements of C as in multiply_16x8x8().
 __device__ inline void multiply_16x8x16(float (&c)[4], const unsigned (&upper)[2], const unsigned (&lower)[2],
                                         const unsigned (&b)[2]) {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
@@ -51,26 +53,27 @@ __device__ inline void multiply_16x8x16(float (&c)[4], const unsigned (&upper)[2
         : "r"(upper[0]), "r"(lower[0]), "r"(upper[1]), "r"(lower[1]), "r"(b[0]), "r"(b[1]));
 }
 
-// Bfloat16Products holds the products that a warp accumulates, in tiles of 16 x 8. An octet is a group of eight
-// columns. The first tiles multiply the first octet by each octet. Their upper half contains sums over all variables,
-// and their lower half contains sums over the free variables. Each other tile multiplies two of the remaining octets by
-// the first of these two or by a later octet, over the free variables.
+// Bfloat16Products holds the products that a warp accumulates. An octet is a group of eight columns. Each instruction
+// multiplies two octets by one and gives a tile of 16 x 8 products. The first tiles, one per octet, are the products of
+// the first octet with this octet. Their upper half contains the sums over all variables, and their lower half the sums
+// over the free variables. Each other tile contains sums over the free variables only. It multiplies two of the
+// remaining octets by the first of these two or by a later octet.
 template <int octets, bool free_gram> class Bfloat16Products {
   public:
     // The instruction ldmatrix loads two octets at a time, so the number of octets is rounded up.
     static constexpr int even = (octets + 1) / 2 * 2;
 
-    // The argument `first` is the odd index of the first of two octets. Returns the number of tiles that precede the
-    // tiles of these two octets.
+    // The octets after the first are grouped in twos, of which each begins with an octet of odd index. Returns the
+    // number of tiles that precede the tiles of the two octets `first` and `first` + 1.
     __host__ __device__ static constexpr int tiles_before(int first) {
         return octets + (first - 1) / 2 * (octets - 1) - (first - 1) / 2 * ((first - 1) / 2 - 1);
     }
     static constexpr int tiles = free_gram ? tiles_before(octets % 2 == 0 ? octets + 1 : octets) : octets;
     static constexpr int tile_size = 2 * column_block * column_block, elements = tiles * tile_size;
 
-    // Adds the products over sixteen variables. In the matrix of each octet, the rows are columns of the panel. The
-    // bits of mask[0] and mask[1] are set where the lane's variables are free. They belong to the first and the last
-    // eight variables.
+    // Adds the products over sixteen variables. The argument w[b] is the lane's fragment of octet b, a matrix whose
+    // eight rows are columns and whose sixteen columns are variables. The masks mask[0] and mask[1] belong to the first
+    // and the last eight variables. The 16 bits of an element are set if its variable is free.
     __device__ void add(const unsigned (&w)[even][2], const unsigned (&mask)[2], bool any_free) {
         const unsigned over_free[2] = {w[0][0] & mask[0], w[0][1] & mask[1]};
 #pragma unroll
@@ -89,7 +92,8 @@ template <int octets, bool free_gram> class Bfloat16Products {
 #pragma unroll
         for (int t = 0; t < tiles; t++) pass_on(t);
     }
-    // Like pass_on(), but only for the first octet. It suffices if only add_leading() was called since the last time.
+    // Like pass_on(), but only for the products within the first octet. This suffices if only add_leading() was called
+    // since the last call of either function.
     __device__ void pass_on_leading() { pass_on(0); }
     // Writes the tiles one after the other. Element (row, column) of a tile has the index 8 row + column.
     __device__ void store(double *to) const {
@@ -101,12 +105,14 @@ template <int octets, bool free_gram> class Bfloat16Products {
                 to[t * tile_size + e / 2 * column_block * column_block + at + e % 2] = sums_[t][e];
     }
 
-    // These functions return the index of a product of multiplied columns. The function place_over_free() is for
-    // columns i <= j over the free variables. The function place_over_all() is for column i of the first octet and
-    // column j over all variables.
+    // These functions return the index of the product of columns i and j in the array that store() writes. The columns
+    // have the numbers with which they are multiplied. The function place_over_free() is for products over the free
+    // variables, with i <= j. The function place_over_all() is for products over all variables, with column i in the
+    // first octet.
     __device__ static int place_over_free(int i, int j) {
         if (i < column_block) return place(j / column_block, column_block + i, j);
-        // The tile contains two octets, and this is the index of the first of them.
+        // The upper and the lower half of the tile belong to two consecutive octets, and `first` is the index of the
+        // first one.
         const int first = (i / column_block - 1) / 2 * 2 + 1;
         return place(tiles_before(first) + j / column_block - first, i - first * column_block, j);
     }
@@ -120,7 +126,8 @@ template <int octets, bool free_gram> class Bfloat16Products {
     __device__ void add_over_free(const unsigned (&w)[even][2], const unsigned (&mask)[2]) {
 #pragma unroll
         for (int first = 1; first < octets; first += 2) {
-            // If the number of octets is even, the last octet has no partner and is used twice.
+            // If the number of octets is even, the last octet has no partner, and both halves of its tiles contain the
+            // same products.
             const int second = first + 1 < octets ? first + 1 : first;
             const unsigned upper[2] = {w[first][0] & mask[0], w[first][1] & mask[1]},
                            lower[2] = {w[second][0] & mask[0], w[second][1] & mask[1]};

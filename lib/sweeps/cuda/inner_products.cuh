@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(products_threads, Agent::resident)
     take_off_variables_past_the_end<kind, lane_variables>(own_sums, v.n, tiles.first, lane, request);
     const auto inside = [&](int tile) { return tile >= tiles.begin ? tile : -1; };
     const auto ask = [&](int tile) { ring.ask(inside(tile), inside(tile - tiles.step)); };
-    // Waits until the caller's evaluation of f and g is complete.
+    // Waits until the kernels of the caller's evaluation of f and g are complete.
     grid_dependency_sync();
     ring.look_ahead(inside(tiles.first));
     for (int s = 0; s < stages - 1; s++) ask(tiles.first - s * tiles.step);
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(products_threads, Agent::resident)
     if (lane == 0)
         for (int k = 0; k < WarpSums::size; k++) warp_sums[warp][k] = sums.v[k];
     __syncthreads();
-    // Stores this block's element of the partial sums.
+    // Stores this block's partial sum of one entry of ProductsLayout.
     const auto store = [&](int entry, double value) {
         partials[static_cast<int64_t>(entry) * gridDim.x + pieces.place(block_of_pieces(pieces))] = value;
     };

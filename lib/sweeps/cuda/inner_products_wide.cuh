@@ -6,8 +6,8 @@
 
 namespace cudaopt {
 
-// Wide panels have kernels for three kinds of request only. Kernels for the other kinds would save only a small part of
-// the work.
+// Only three kinds of request have their own kernels for wide panels. Kernels for the other kinds would save only a
+// small part of the work.
 constexpr InnerProducts wide_kind(InnerProducts kind) {
     return kind == InnerProducts::new_diagonal ? kind
            : in_metric(kind)                   ? InnerProducts::metric
@@ -74,8 +74,9 @@ __device__ OwnVariable<Real> classify_own_variable(const DeviceVectors<Real, His
     own.free = __ballot_sync(~0u, free[0]);
     return own;
 }
-// Loads four variables of panel column j as the lane's fragment of a block of columns. The argument `at` is the index
-// of the first of them among the 32 variables of the warp.
+// Loads four variables of panel column j, which are the lane's part of an operand of the tensor-core instruction
+// (matrix_unit.cuh). The argument `column` is the stored column, or NULL if there is none. The argument `at` is the
+// index of the first of the four among the 32 variables of the warp.
 template <class Real, class History, bool metric>
 __device__ void fragment(const History *column, int j, const PanelRequest &request, int64_t base, int at,
                          const OwnVariable<Real> &own, double (&to)[4]) {
@@ -112,15 +113,18 @@ constexpr int tile_blocks = 4, tile_columns = tile_blocks * column_block;
 constexpr int column_tiles(int columns) { return (columns + tile_columns - 1) / tile_columns; }
 constexpr int panel_tiles(int columns) { return column_tiles(columns) * (column_tiles(columns) + 1) / 2; }
 
-// TileVariables describes the operand A of one instruction. The instruction multiplies two blocks of columns of the
-// tile by another block. Each of the two is taken over the free variables or over all variables.
+// TileVariables describes operand A of one instruction, which multiplies two blocks of 8 columns by a third block. Each
+// of the two is multiplied over all variables if over_all is true, otherwise over the free variables. If a block is not
+// wanted, it only fills the operand.
 struct TileVariables {
     int block[2];
     bool over_all[2], wanted[2];
 };
-// TileKind states for which column blocks of a tile the products over all variables are needed. With `leading`, they
-// are needed for the first block only, which contains y and s of the newest pair, g and z. With `other`, they are
-// needed for no block. With `all`, they are needed for all blocks, because the diagonal initial Hessian is new.
+// The Gram matrix of the panel is divided into tiles of 32 x 32 products. The 32 columns of each factor are four blocks
+// of 8. TileKind states for which blocks of the first factor the products over all variables are needed, besides those
+// over the free variables. With `leading`, they are needed for the first block only, which contains y and s of the
+// newest pair, g and z. With `other`, they are needed for no block. With `all`, they are needed for all blocks, because
+// the diagonal initial Hessian is new.
 enum class TileKind { leading, other, all };
 constexpr int pairs_of_tile(TileKind kind) {
     return kind == TileKind::all ? tile_blocks : kind == TileKind::leading ? tile_blocks / 2 + 1 : tile_blocks / 2;
@@ -132,7 +136,8 @@ constexpr TileVariables variables_of_tile_pair(TileKind kind, int p) {
     return {{first, lone ? first : first + 1}, {false, false}, {true, !lone}};
 }
 
-// TileProducts adds the products of one tile of the Gram matrix. Each warp accumulates its own products.
+// TileProducts adds the products of one tile of 32 x 32 elements of the Gram matrix. Each warp accumulates the products
+// over its own variables.
 template <TileKind kind, int most> struct TileProducts {
     static constexpr int pairs = pairs_of_tile(kind);
     static_assert(pairs <= most, "each product has its place");
@@ -178,7 +183,8 @@ __global__ void __launch_bounds__(products_threads, 1)
     j_tile += i_tile;
     const bool diagonal = i_tile == j_tile, leading = i_tile == 0;
 
-    // The kernel stores y of the new pair for sweep 2, but does not read that column itself.
+    // The kernel stores y of the newest pair for sweep 2. It computes y = g - g_base itself, so it does not read that
+    // column.
     const bool stores_y = v.apart && request.fresh && request.pairs > 0;
     const auto column = [&](int j) { return stores_y && j == panel::y_column(0) ? nullptr : v.column(request, j); };
     const History *w_i[tile_blocks], *w_j[tile_blocks];

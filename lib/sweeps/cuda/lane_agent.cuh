@@ -1,6 +1,8 @@
-// LaneAgent computes the inner products of sweep 1 (inner_products.cuh) in double precision on the tensor cores. Lane
-// (c, r) holds two variables of column c of each block of 8 columns. A product may be summed over the variables in any
-// order. The two values can therefore serve as fragments of both operands, A and B.
+// LaneAgent computes the inner products of sweep 1 (inner_products.cuh) in double precision on the tensor cores. The
+// columns are grouped in blocks of 8. Lane (c, r) = (lane / 4, lane % 4) loads variables 2r and 2r + 1 of column c of
+// each block. The instruction assigns the inner indices r and r + 4 to the lane instead (matrix_unit.cuh). This does
+// not matter: the terms of a sum may be in any order, if it is the same in both factors. The two values can therefore
+// serve as the lane's part of both operands, A and B.
 #pragma once
 
 #include "sweeps/cuda/lane_products.cuh"
@@ -8,13 +10,13 @@
 
 namespace cudaopt {
 
-// Returns the largest number of column blocks for which each warp holds all products in its registers. It corresponds
-// to 21 pairs, or to 19 pairs with a new diagonal.
+// Returns the largest number of column blocks (groups of 8 columns) for which each warp holds all products in its
+// registers. It corresponds to 21 pairs, or to 19 pairs if the diagonal initial Hessian is new.
 constexpr int widest_resident(InnerProducts kind) { return kind == InnerProducts::new_diagonal ? 8 : 6; }
-// Returns the kind of the kernel that serves a request with the given number of column blocks. The kind `bounded` has
-// no kernel of its own, because `general` costs only one more branch per tile if zero tiles are not tracked. The kind
-// `many_active` has its own kernels only for many columns and x in double precision. There, `general` takes 4 to 9 %
-// longer per iteration (H100, m = 17), because it needs more registers.
+// Returns the kind of the kernel that serves a request of the given kind, for the given number of column blocks. The
+// kind `bounded` has no kernel of its own, because `general` costs only one more branch per tile if zero tiles are not
+// tracked. The kind `many_active` has its own kernels only for many columns and x in double precision. There, `general`
+// takes 4 to 9 % longer per iteration (H100, m = 17), because it needs more registers.
 template <class Real> constexpr InnerProducts lane_kind(InnerProducts kind, int blocks) {
     const bool has_own = kind == InnerProducts::many_active && blocks >= 5 && sizeof(Real) == 8;
     return kind == InnerProducts::bounded || (kind == InnerProducts::many_active && !has_own) ? InnerProducts::general
@@ -22,8 +24,9 @@ template <class Real> constexpr InnerProducts lane_kind(InnerProducts kind, int 
 }
 constexpr int resident_blocks(int blocks) { return blocks <= 3 ? 2 : 1; }
 
-// Returns the number of blocks of columns of the kernel that serves a panel. Without products over the free variables,
-// one instruction multiplies two blocks. An odd number of blocks can then be rounded up at no cost.
+// Returns the number of column blocks of the kernel that serves a panel with `blocks` column blocks. Without products
+// over the free variables, one instruction multiplies two column blocks by the first block. An odd number can then be
+// rounded up at no cost.
 constexpr int lane_size(InnerProducts kind, int blocks) {
     const bool odd = blocks % 2 == 1 && resident_blocks(blocks) == resident_blocks(blocks + 1);
     return kind == InnerProducts::unbounded && odd ? blocks + 1 : blocks;
@@ -32,15 +35,16 @@ constexpr int lane_size(InnerProducts kind, int blocks) {
 // Returns the largest number of stored columns that a kernel with the given number of column blocks can multiply.
 constexpr int most_stored(int blocks, InnerProducts kind) { return 2 * PanelsOfBlocks(blocks, kind).most_pairs; }
 
-// WeightedVariables processes the diagonal initial Hessian at the variables of a lane, whose weights h have been loaded
-// to at.h. The function look_at() updates the weights and adds the sums for the newest pair. It also stores the scale
-// factors sqrt(h) and 1 / sqrt(h) in shared memory for all lanes. If the inner products are not weighted, it sets at.h
-// to 1.
+// WeightedVariables processes the diagonal h of the initial Hessian for the variables of one lane. The caller loads
+// their elements of h to at.h. The function look_at() applies the update of a learned diagonal
+// (lbfgsb/learned_diagonal.hpp), if one is due, and adds the sums over h that VariableSum lists (lbfgsb/panel.hpp). It
+// also stores the scale factors sqrt(h) and 1 / sqrt(h) in shared memory for all lanes. If the inner products are not
+// weighted, it sets the factors and at.h to 1.
 template <class Real, class History> struct WeightedVariables {
     const DeviceVectors<Real, History> &v;
     const ProductsRequest &request;
-    // The pointer `columns` is the address of the lane's first variable in the stage, in the column y_0. The columns
-    // s_0, y_1 and so on follow.
+    // The address of the lane's first variable in column y_0 of the tile, in shared memory. The columns s_0, y_1 and so
+    // on follow.
     const History *columns;
     Real *h_to;
     double2 *factors_to;
@@ -92,13 +96,15 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
     static constexpr int resident = resident_blocks(blocks), most_columns = most_stored(blocks, kind),
                          always = most_columns, variables = Stage<Real, History>::variables,
                          lane_variables = variables_of_lane<Real, History>;
-    // With a diagonal, the scale factors of the tile's variables are stored in shared memory after the ring of stages.
+    // If the initial Hessian is a diagonal, the scale factors of the tile's variables are stored in shared memory after
+    // the ring of stages.
     static constexpr int beside_bytes = in_metric(kind) ? variables * static_cast<int>(sizeof(double2)) : 0;
 
     __device__ LaneAgent(const StageLayout<Real, History> &place, const PanelRequest &request, int columns,
                          unsigned char *beside)
         : columns_(columns), factors_(reinterpret_cast<double2 *>(beside)) {
-        // Returns the index of the panel column that is multiplied as column k.
+        // The kernel multiplies some panel columns twice, and numbers the multiplied columns 0, 1, ...
+        // (multiplied_columns()). Returns the index of the panel column that has the number k.
         const auto appears = [&](int k) {
             const int again = k - columns, older = again - panel::leading;
             if (again < 0) return k;
@@ -116,7 +122,8 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
         }
     }
 
-    // Processes the weights of the lane's variables. The kernel calls this function only if there is a diagonal.
+    // Loads the elements of the diagonal h for the lane's variables of a tile, and processes them by look_at(). The
+    // kernel calls this function only if the initial Hessian is a diagonal.
     __device__ void weigh(const DeviceVectors<Real, History> &v, const ProductsRequest &request,
                           const StageLayout<Real, History> &place, unsigned char *stage, int tile,
                           VariablesAhead<Real, lane_variables> &at, LaneSums<Real> &sums) const {
@@ -126,7 +133,7 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
                                                     v.own_diagonal + int64_t{tile} * variables + own, factors_ + own};
         here.look_at(at, sums);
     }
-    // Returns the scale factor of column j for a variable of the tile.
+    // Returns the factor by which panel column j is scaled for a variable of the tile. It is 1 without a diagonal.
     __device__ double factor(int variable, int j) const {
         return !in_metric(kind) ? 1.0 : panel::inverse(j) ? factors_[variable].y : factors_[variable].x;
     }
@@ -138,9 +145,9 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
 
     template <class OwnRing>
     __device__ void multiply(const OwnRing &, unsigned char *stage, const bool (&is_free)[lane_variables]) {
-        // The variables below are bit masks of the free variables. An octet is a group of eight variables. The mask
-        // lane_free[e] has one bit per octet, for the lane's variable e. Bit k of any_free is set if any variable that
-        // lane k has classified is free. Bit k of all_free is set if all of them are free.
+        // These variables are bit masks. An octet is a group of eight variables. The mask lane_free[e] has a bit for
+        // each octet, which is set if variable 2r + e of the octet is free. Bit k of any_free is set if any variable
+        // that lane k has classified is free. Bit k of all_free is set if all of them are free.
         unsigned lane_free[2], any_free = 0, all_free = ~0u;
         if constexpr (free_gram) {
             unsigned free[lane_variables];
@@ -174,9 +181,9 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
                 }
             }
             if constexpr (free_gram) {
-                // Some columns appear twice in the second operand (lane_products.cuh). The first appearance contains
-                // only the free variables, and the second one contains all variables. With a new diagonal, the older
-                // steps follow, and they contain the variables that are not free.
+                // Some columns appear twice in the second factor (multiplied_columns()). In the first appearance, the
+                // elements of variables that are not free are set to 0. The second one contains all variables. With a
+                // new diagonal, the older s columns follow, in which the elements of free variables are set to 0.
                 double over_part[blocks][2];
 #pragma unroll
                 for (int e = 0; e < 2; e++) {
@@ -190,10 +197,9 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
                         over_part[b][e] = taken ? w[b][e] : 0.0;
                     }
                 }
-                // Some products are 0 and can be omitted if there are many columns. If no variable of an octet (eight
-                // variables) is free, only the blocks with second appearances of columns are needed
-                // (lane_products.cuh). If all variables of an octet are free, the older s columns, which a new diagonal
-                // requires, are not needed.
+                // If there are many columns, products that are 0 for an octet (eight variables) are omitted. If no
+                // variable of the octet is free, the first appearances of columns are 0. If all its variables are free,
+                // the older s columns, which follow with a new diagonal, are 0.
                 constexpr int second_from = new_diagonal ? panels.second_from() : blocks - 1;
                 const unsigned octet_bits = ((1u << (8 / lane_variables)) - 1) << octet * 8 / lane_variables;
                 if (blocks > 2 && (any_free & octet_bits) == 0 && columns_ >= second_from * column_block)
@@ -250,8 +256,8 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
     int at_column_[blocks];
     // With a diagonal, bit b is set if the lane's column of block b is scaled by 1 / sqrt(h) instead of sqrt(h).
     unsigned scaled_by_ = 0;
-    // The flag of a column block is true if the lane's column is g or z and if g and z have more bits than the stored
-    // columns.
+    // The flag of_caller_[b] is true if the lane's column of block b is g or z and if these have more bits than the
+    // stored columns.
     bool of_caller_[blocks];
     double2 *const factors_;
     Products products_;

@@ -7,21 +7,24 @@
 
 namespace cudaopt {
 
-// Returns the number of columns that the kernel multiplies. Usually, products over the free variables are requested.
-// The leading columns (y and s of the newest pair, g and z) then appear a second time, after all columns. Products with
-// the first appearance of a column are sums over the free variables, and products with its second appearance are sums
-// over all variables. If there is only one block of columns, no second appearance is needed. One instruction then
-// multiplies both its free variables and all its variables. A new diagonal also requires the products of the older s
-// columns over all variables. These columns appear last and are multiplied over the variables that are not free. Many
-// octets (groups of eight variables) have no such variables.
+// The kernel multiplies matrices whose columns are panel columns. Returns the number of columns of the second factor.
+// It begins with all columns of the panel. If products over the free variables are requested, these columns contain
+// only the free variables. The leading columns (y and s of the newest pair, g and z) then follow a second time, with
+// all variables. Products with the first appearance of a column are sums over the free variables, and products with its
+// second appearance are sums over all variables. A panel of one block of 8 columns needs no second appearance, because
+// one instruction then computes both kinds of sums.
+//
+// A new diagonal also requires the products of the older s columns over all variables. These columns come last and
+// contain only the variables that are not free. Many octets (groups of eight variables) have no such variables and can
+// omit these columns. The sum over all variables is the sum of both products.
 constexpr int multiplied_columns(int columns, InnerProducts kind) {
     if (!over_free_variables(kind) || columns <= column_block) return columns;
     return columns + panel::leading + (kind == InnerProducts::new_diagonal ? panel::older(panel::pairs(columns)) : 0);
 }
 constexpr int column_blocks(int columns) { return (columns + column_block - 1) / column_block; }
 
-// PanelsOfBlocks contains the smallest and the largest number of pairs whose panels have the given number of column
-// blocks.
+// PanelsOfBlocks contains the smallest and the largest number of pairs for which the multiplied columns fill the given
+// number of blocks of 8 columns.
 struct PanelsOfBlocks {
     // Both least_pairs and most_pairs are 0 if no panel has this number of column blocks.
     int least_pairs = 0, most_pairs = 0;
@@ -32,27 +35,28 @@ struct PanelsOfBlocks {
                 most_pairs = pairs;
             }
     }
-    // The function rows_of_products() returns the number of blocks with first appearances of columns. An octet is a
-    // group of eight variables. The function over_free_alone() returns the number of blocks that an octet needs if all
-    // its variables are free. The function second_from() returns the first block that an octet needs if none of its
-    // variables is free.
+    // The blocks contain the columns that multiplied_columns() counts. The function rows_of_products() returns the
+    // number of blocks with first appearances of columns. An octet is a group of eight variables. The function
+    // over_free_alone() returns the number of blocks, from the first, that an octet needs if all its variables are
+    // free. The function second_from() returns the first block that an octet needs if none of its variables is free.
     constexpr int rows_of_products() const { return column_blocks(panel::columns(most_pairs)); }
     constexpr int over_free_alone() const { return column_blocks(panel::columns(most_pairs) + panel::leading); }
     constexpr int second_from() const { return panel::columns(least_pairs) / column_block; }
 };
 
-// BlockProduct is one tensor-core instruction, which multiplies two blocks of columns by one block.
+// BlockProduct is one tensor-core instruction. It multiplies two blocks of 8 columns, `first` and `second`, by the
+// block `by`.
 struct BlockProduct {
     int first, second, by;
-    // If only one block is multiplied, first = second, and the lower half of the result is not used.
+    // If only one block is multiplied by `by`, first = second, and the lower half of the result is not used.
     constexpr bool of(int block, int other) const { return by == other && (first == block || second == block); }
 };
 
-// BlockProducts lists the tensor-core instructions for a panel with the given number of column blocks. The products are
-// symmetric, so either block of a product may be the factor `by`. One instruction computes two products with a common
-// factor. Among the blocks before the last two, at most one half of an instruction is wasted. The last two blocks
-// contain the second appearances of columns and are multiplied by all blocks before them. Without products over the
-// free variables, all blocks are multiplied by block 0.
+// BlockProducts lists the tensor-core instructions for a panel with the given number of blocks of 8 columns. One
+// instruction computes two products of blocks with a common factor `by`. The products are symmetric, so either of two
+// blocks may be this factor. Among the blocks before the last two, at most one half of an instruction is wasted. The
+// last two blocks contain the second appearances of columns (multiplied_columns()). They are factors `by` of products
+// with all blocks up to themselves. Without products over the free variables, all blocks are multiplied by block 0.
 template <int blocks, InnerProducts kind> struct BlockProducts {
     int count = 0;
     BlockProduct list[blocks * (blocks + 1) / 2] = {};
@@ -67,8 +71,8 @@ template <int blocks, InnerProducts kind> struct BlockProducts {
         } else {
             const int symmetric = blocks > 2 ? blocks - 2 : 0;
             for (int by = 0; by < symmetric; by++) {
-                // Block `by` is multiplied by itself and by the later blocks. If their number is odd, times_last()
-                // computes the product with the last of them, so that an even number remains.
+                // Block `by` is multiplied by itself and by the later blocks, two per instruction. If their number is
+                // odd, the product with the last of them is left to times_last(), so that an even number remains.
                 const bool left = (symmetric - by) % 2 == 1 && by + 1 < symmetric;
                 if (by + 1 < symmetric) times(by, left ? symmetric - 1 : symmetric, by);
                 else times_last(by);
@@ -76,8 +80,8 @@ template <int blocks, InnerProducts kind> struct BlockProducts {
             for (int by = symmetric; by < blocks; by++) times(0, by + 1, by);
         }
     }
-    // Returns whether the list contains all required products. In products with the last two blocks, these must be the
-    // factor `by`.
+    // Returns whether the list contains all required products. A product with one of the last two blocks must have this
+    // block as the factor `by`.
     constexpr bool complete() const {
         for (int by = 0; by < blocks; by++)
             for (int block = 0; block < blocks; block++) {
@@ -101,7 +105,7 @@ template <int blocks, InnerProducts kind> struct BlockProducts {
     constexpr void times_last(int last) {
         int waiting = last;
         for (int i = 0; i < last; i++) {
-            // The product of blocks i and `last` is already in the list, with block i as the factor.
+            // The constructor has already listed the product of blocks i and `last`, with block i as the factor `by`.
             if ((last + 1 - i) % 2 == 0) continue;
             if (waiting < 0) waiting = i;
             else add(waiting, i, last), waiting = -1;
@@ -110,13 +114,13 @@ template <int blocks, InnerProducts kind> struct BlockProducts {
     }
 };
 
-// LaneProducts contains the accumulators of a lane. They are the lane's elements of tiles of 16 x 8 products, each of
-// two blocks of columns times one block. The instruction for 16 rows has twice the throughput of the instruction for 8
+// LaneProducts contains the accumulators of a lane. Each instruction of BlockProducts accumulates a tile of 16 x 8
+// products, of which the lane holds four. The instruction for 16 rows has twice the throughput of the instruction for 8
 // rows.
 template <int blocks, InnerProducts kind> struct LaneProducts {
     static constexpr bool free_gram = over_free_variables(kind);
-    // The flag one_tile is true if one tile contains all products. Its upper half is over the free variables, and its
-    // lower half is over all variables.
+    // The flag one_tile is true if all columns are in one block. One tile then contains all products. Its upper half is
+    // over the free variables, and its lower half is over all variables.
     static constexpr bool one_tile = free_gram && blocks == 1;
     static constexpr BlockProducts<blocks, kind> products{};
     static_assert(products.complete() || kind == InnerProducts::new_diagonal, "each pair of blocks has its product");
@@ -125,8 +129,8 @@ template <int blocks, InnerProducts kind> struct LaneProducts {
 
     double sums[tiles][4] = {};
 
-    // Adds w'v over eight variables, two per lane. Only the blocks from, ..., to - 1 of v may have elements that are
-    // not 0.
+    // Adds the products of the columns w with the columns v over eight variables, of which each lane has two. Only the
+    // blocks b of v with from <= b < to may have elements that are not 0.
     template <int from = 0, int to = blocks>
     __device__ void add(const double (&w)[blocks][2], const double (&v)[blocks][2]) {
         if constexpr (one_tile) {
@@ -153,15 +157,16 @@ template <int blocks, InnerProducts kind> struct LaneProducts {
             tile_to[column_block * column_block + 1] = sums[t][3];
         }
     }
-    // These functions return the index of a product. The function place_over_free() is for columns i <= j over the free
-    // variables. The function place_over_all() is for all variables. Its column i is y or s of the newest pair, g or z.
+    // These functions return the index of the product of panel columns i and j in the array that store() writes. The
+    // function place_over_free() is for products over the free variables, with i <= j. The function place_over_all() is
+    // for products over all variables, where column i is y or s of the newest pair, g or z.
     __device__ static int place_over_free(int i, int j) { return place(i, j); }
     __device__ static int place_over_all(int i, int j, int columns) {
         return one_tile ? (column_block + i) * column_block + j : free_gram ? place(j, columns + i) : place(j, i);
     }
 
-    // Returns the index of a product over the variables that are not free. The factors are column i and the column s of
-    // the pair with the given age.
+    // Returns the index of the product of column i and the column s of the pair with the given age, over the variables
+    // that are not free.
     __device__ static int place_over_held(int i, int age, int columns) {
         return place(i, columns + panel::leading + age - 1);
     }
