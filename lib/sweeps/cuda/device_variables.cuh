@@ -18,8 +18,8 @@ constexpr int most_products_blocks = 2 * multiprocessors;
 // The number of variables is limited so that the index of a tile fits in 32 bits.
 constexpr int64_t most_device_variables = int64_t{1} << 36;
 
-// DeviceVectors contains the vectors on the device. The backend's own vectors have a pitch that is a multiple of 64,
-// and their elements from n on are 0.
+// DeviceVectors contains the vectors on the device. The vectors that belong to the backend are `pitch` elements apart,
+// a multiple of 64, and their elements from n on are 0.
 template <class Real, class History> struct DeviceVectors : WorkVectors<Real, History> {
     const Real *x, *g, *diagonal;
     Real *own_diagonal; // the pointer `diagonal` if the backend owns the diagonal, otherwise NULL
@@ -27,16 +27,16 @@ template <class Real, class History> struct DeviceVectors : WorkVectors<Real, Hi
     ZeroTiles zero_tiles;
     int64_t n;
 
-    // Returns the stored column that is column j of the panel. Returns NULL for g, for z and for the columns of absent
-    // pairs.
+    // Returns the vector y or s of the history that is column j of the panel (lbfgsb/panel.hpp). Returns NULL for the
+    // columns g and z, which are not in the history, and for columns of pairs that the panel does not contain.
     __host__ __device__ const History *column(const PanelRequest &request, int j) const {
         const int age = j < panel::leading ? 0 : (j - panel::leading) / 2 + 1;
         if (age >= request.pairs || j == panel::gradient || j == panel::displacement) return nullptr;
         const int slot = this->slot_of(request.newest_slot, age);
         return j % 2 == 0 ? this->y(slot) : this->s(slot);
     }
-    // Returns the age of the pair in a slot, where the newest pair has age 0. The panel contains the pair if its age is
-    // less than request.pairs.
+    // The history has m + 1 slots, each for one pair. Returns the age of the pair in a slot, where the newest pair has
+    // age 0. The panel contains the pair if its age is less than request.pairs.
     __host__ __device__ int age_of(const PanelRequest &request, int slot) const {
         const int age = request.newest_slot - slot;
         return age < 0 ? age + this->m + 1 : age;
@@ -58,8 +58,9 @@ __device__ inline void load2(const bfloat16 *from, double (&to)[2]) {
     to[0] = __uint_as_float(both << 16), to[1] = __uint_as_float(both & 0xffff0000u);
 }
 
-// All code that scales a variable uses this function. Sweep 1 may send a scaled variable to the host before the host
-// requests it. The result is then bitwise equal to that of a later request.
+// Returns sqrt(h) and 1 / sqrt(h), by which the columns are scaled if the initial Hessian is a diagonal. All kernels
+// use this function. A variable that sweep 1 sends in advance is therefore bitwise equal to the variable that a later
+// request returns.
 __device__ inline panel::Scaling scaling_of(double h) {
     const double inverse_root = rsqrt(h);
     return {h * inverse_root, inverse_root};
@@ -107,14 +108,15 @@ struct alignas(variables * sizeof(Element) < 16 ? variables * sizeof(Element) : 
 // cache. They occupy 16 MB, about a third of the L2 cache of an H200. The rest of the cache remains for other data.
 template <class History> constexpr int64_t kept_variables = 16000000 / sizeof(History);
 
-// Each lane classifies variables_of_lane neighbouring variables. In general these are 8 bytes of a vector. If x is in
-// double precision and the history in bfloat16, they are 16 bytes. With 8 bytes, a tile of 32 variables would have only
-// 64 bytes of each column.
+// A lane classifies variables_of_lane neighbouring variables of a tile, which contains the variables of 32 lanes. In
+// general these are 8 bytes of x per lane. If x is in double precision and the history in bfloat16, they are 16 bytes
+// of x. With 8 bytes, a tile would have only 32 variables, which are 64 bytes of each stored column.
 template <class Real, class History>
 constexpr int variables_of_lane = sizeof(Real) == 8 && sizeof(History) == 2 ? 2 : 8 / sizeof(Real);
 template <class Real, class History> constexpr int variables_of_warp = 32 * variables_of_lane<Real, History>;
 
-// These functions load or store all variables by one access. The array must be aligned to its size.
+// These functions load or store an array of 4, 8 or 16 bytes by one access. The addresses must be multiples of this
+// size.
 template <class Real, int variables> __device__ void load_variables(const Real *from, Real (&to)[variables]) {
     using Access = typename AccessOf<variables * sizeof(Real)>::Type;
     *reinterpret_cast<Access *>(to) = *reinterpret_cast<const Access *>(from);
@@ -128,8 +130,8 @@ template <class Real> struct LaneSums {
     double pg2 = 0, x2 = 0, first = infinity;
     double y2 = 0, d2 = 0; // the sums newest_y_sum and newest_d_sum
     Real largest = 0;
-    // Breakpoints above candidates_to are not needed. It is the larger of SendAhead::reach and the warp's smallest
-    // breakpoint so far.
+    // An upper limit of the breakpoints that are computed. It is the larger of SendAhead::reach and the smallest
+    // breakpoint that the warp has found so far. Larger breakpoints are not needed.
     float candidates_to = INFINITY;
     int lower = 0, upper = 0, free = 0, not_finite = 0, bad_weights = 0;
 };
@@ -144,17 +146,26 @@ __device__ inline float larger_size(float a, float b) {
     return __uint_as_float(max(__float_as_uint(fabsf(a)), __float_as_uint(b)));
 }
 
-// InnerProducts is the kind of a request to sweep 1, which computes inner products. Each kind has its own kernels,
-// which do not contain what only other kinds need. A difference that costs only a branch is decided at run time. The
-// exception is `bounded`, the most frequent kind. A zero tile is a tile of a column that contains only zeros, and a
-// kernel can skip it.
+// InnerProducts classifies the requests to sweep 1, which computes inner products, by the work that they need. A kernel
+// is compiled for one kind and omits the work that this kind does not need. Kinds for which this would save only a
+// branch share a kernel (lane_kind(), wide_kind()). A zero tile is a tile of a column that contains only zeros. If zero
+// tiles are tracked (zero_tiles.cuh), a kernel need not read them.
 enum class InnerProducts {
-    unbounded,   // no products over the free variables; if there are arrays of bounds, all bounds are infinite
-    bounded,     // threshold = 0: a variable is free unless it is active; zero tiles are not tracked
-    many_active, // threshold = 0, and zero tiles are tracked
-    general,     // any threshold: free if breakpoint > threshold; all free if threshold < 0; zero tiles may be tracked
-    metric,      // with a diagonal, even if products are not weighted by it; threshold >= 0; zero tiles may be tracked
-    new_diagonal // like the previous kind, and with the products of the older s columns over all variables
+    // No products over the free variables are needed. If there are arrays of bounds, all bounds are infinite.
+    unbounded,
+    // The threshold is 0: a variable is free unless it is active. Zero tiles are not tracked.
+    bounded,
+    // Like `bounded`, but zero tiles are tracked.
+    many_active,
+    // The threshold may have any value: a variable is free if its breakpoint exceeds the threshold, and all variables
+    // are free if the threshold is negative. Zero tiles may be tracked.
+    general,
+    // The initial Hessian is a diagonal, and the products may be weighted by it. The threshold is not negative. Zero
+    // tiles may be tracked.
+    metric,
+    // Like the previous kind, but the diagonal is new. The products of the older s columns over all variables are
+    // therefore needed again.
+    new_diagonal
 };
 constexpr bool in_metric(InnerProducts kind) {
     return kind == InnerProducts::metric || kind == InnerProducts::new_diagonal;
@@ -179,23 +190,25 @@ inline InnerProducts kind_of(const PanelRequest &request) {
            : request.threshold != 0 ? InnerProducts::general
                                     : InnerProducts::bounded;
 }
-// Returns whether the displacements z are needed for the variables with breakpoints in (0, threshold].
+// The threshold is a value of the path parameter t. Variables with breakpoints in (0, threshold] have reached a bound
+// before it. Returns whether there can be such variables, so that their displacements z to the bound are needed.
 template <InnerProducts kind> __device__ bool crosses(double threshold) {
     return kind == InnerProducts::general ? threshold != 0 : in_metric(kind) && threshold > 0;
 }
 
-// VariablesAhead contains the variables of a lane in their storage precision. Comparisons in this precision are exact,
-// and conversions to double have a low throughput on the device. Past the last variable, x = g = l = u = 0 and h = 1,
-// so that these elements add nothing to a sum.
+// VariablesAhead contains the elements of x, g, l, u and h for the variables of one lane, in their storage precision.
+// They are compared in this precision, which is exact, because conversions to double have a low throughput on the
+// device. Past the last variable, x = g = l = u = 0 and h = 1, so that these elements add nothing to a sum.
 template <class Real, int variables> struct VariablesAhead {
-    // If the inner products are not weighted by the diagonal, the weights h are 1 or not used.
+    // The array h contains elements of the diagonal initial Hessian. If the inner products are not weighted by them, h
+    // is 1 or not used.
     alignas(variables * sizeof(Real)) Real x[variables], g[variables], l[variables], u[variables], h[variables];
 };
 
-// Adds the sums that a diagonal initial Hessian requires. The sums of h y^2 and d^2 / h of the newest pair are needed,
-// and also those of y^2 and d^2. If the inner products are weighted by h, they contain the first two sums, and this
-// function adds y^2 and d^2. Otherwise it adds h y^2 and d^2 / h. It also counts the weights h that are not both
-// positive and finite.
+// Adds the sums that are required if the initial Hessian is a diagonal h. The sums of h y^2 and d^2 / h of the newest
+// pair are needed, and also those of y^2 and d^2. If the inner products are weighted by h, they contain the first two
+// sums, and this function adds y^2 and d^2. Otherwise it adds h y^2 and d^2 / h. It also counts the weights h that are
+// not both positive and finite.
 template <class Real>
 __device__ void add_weighted_sums(double h, double y, double d, bool weighted, LaneSums<Real> &sums) {
     const double other = weighted ? 1 : h;
@@ -204,16 +217,17 @@ __device__ void add_weighted_sums(double h, double y, double d, bool weighted, L
     sums.bad_weights += !is_weight(h);
 }
 
-// The counts of a tile include `count` elements past the last variable. The function subtracts them in advance, so that
-// the loop need not compare indices with n.
+// Sweep 1 classifies all elements of a tile, also those past the last variable, where x = g = l = u = 0. Each of these
+// would be counted as a variable at its lower bound and, if all variables are free, as a free one. The function
+// subtracts `count` such elements in advance, so that the loop need not compare indices with n.
 template <InnerProducts kind, class Real>
 __device__ void take_off_variables_past_the_end(LaneSums<Real> &sums, int count, const PanelRequest &request) {
     const bool bounds = kind != InnerProducts::unbounded;
     sums.lower -= bounds ? count : 0;
     sums.free -= !bounds || request.threshold < 0 ? count : 0;
 }
-// Calls the function above for a lane with lane_variables variables per tile. The call has an effect only if the first
-// tile of the warp is the last tile of the vectors.
+// Calls the function above for the elements of a lane that are past the last variable. The call has an effect only if
+// the first tile of the warp is the last tile of the vectors. A lane has lane_variables elements per tile.
 template <InnerProducts kind, int lane_variables, class Real>
 __device__ void take_off_variables_past_the_end(LaneSums<Real> &sums, int64_t n, int first_tile, int lane,
                                                 const PanelRequest &request) {
@@ -224,9 +238,10 @@ __device__ void take_off_variables_past_the_end(LaneSums<Real> &sums, int64_t n,
 }
 
 // Adds the lane's variables to the sums. It also determines which of them are free, their displacements z, and which of
-// them are candidates. A candidate may have a breakpoint that the Cauchy search needs. Computing a breakpoint requires
-// a division, which costs more than all other operations per variable. Candidates are therefore selected by a product
-// in single precision. Returns whether the warp has candidates. All lanes of a warp must call the function.
+// them are candidates. A candidate may have a breakpoint that the Cauchy search needs. Computing a breakpoint |x -
+// bound| / |h g| requires a division, which costs more than all other operations per variable. Candidates are therefore
+// selected by comparing |x - bound| with a multiple of |h g| in single precision. Returns whether the warp has
+// candidates. All lanes of a warp must call the function.
 template <InnerProducts kind, class Real, int variables>
 __device__ bool classify_variables(const VariablesAhead<Real, variables> &at, double threshold, LaneSums<Real> &sums,
                                    bool (&free)[variables], Real (&z)[variables], bool (&candidate)[variables]) {
@@ -274,8 +289,8 @@ __device__ bool classify_variables(const VariablesAhead<Real, variables> &at, do
 }
 
 // Computes the breakpoints t of the candidates, and sets t = +Inf for the other variables. It also updates the smallest
-// breakpoint of the warp. Breakpoints up to `reach` are needed even if they are not the smallest. All lanes of a warp
-// must call the function.
+// breakpoint of the warp. Breakpoints up to `reach` are needed even if they are not the smallest, because their
+// variables may be sent to the host. All lanes of a warp must call the function.
 template <InnerProducts kind, class Real, int variables>
 __device__ void compute_breakpoints(const VariablesAhead<Real, variables> &at, const bool (&candidate)[variables],
                                     float reach, LaneSums<Real> &sums, double (&t)[variables]) {
@@ -322,7 +337,7 @@ struct WarpSums {
         v[maximum] = largest;
         v[minimum] = first;
     }
-    // Joins entry `which` of all warps, in the order of the warps.
+    // Joins element `which` of the WarpSums of all warps, in the order of the warps.
     __device__ static double join(const double (&of_warps)[products_warps][size], int which) {
         double joined = of_warps[0][which];
         for (int warp = 1; warp < products_warps; warp++) {

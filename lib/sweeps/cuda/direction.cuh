@@ -10,7 +10,8 @@ namespace cudaopt {
 // through shared memory (direction_staged.cuh) may have three.
 constexpr int direction_resident = 2, most_direction_resident = 3;
 
-// The coefficients q are passed as a kernel parameter. If they do not fit there, they are in device memory.
+// The coefficients q of the direction (DirectionRequest) are passed as a kernel parameter. If they do not fit there,
+// they are in device memory.
 struct CoefficientsByValue {
     static constexpr int capacity = 64;
     double q[capacity];
@@ -29,19 +30,18 @@ constexpr int pairs_at_once = std::is_same_v<Real, History>               ? 3
                               : sizeof(Real) == 8 && sizeof(History) == 2 ? 8
                                                                           : 6;
 
-// Returns the displacement a g + w'q of one variable, where w is the variable's row of the columns of Y and S. The
-// arguments from_y and from_s are the parts of w'q from Y and from S. If the columns are weighted by a diagonal, a g +
-// from_y is multiplied by the weight h.
+// Returns one variable's displacement a g + w'q to the subspace minimiser, before the projection onto the bounds. The
+// vector w contains the variable's elements of the columns of Y and S. The arguments from_y and from_s are the parts of
+// w'q from Y and from S. If the columns are weighted by a diagonal, a g + from_y is multiplied by the weight h.
 __device__ inline double subspace_move(const DirectionRequest &request, double h, double g, double from_y,
                                        double from_s) {
     const double in_h = request.gradient_coefficient * g + from_y;
     return (request.panel.weighted ? h * in_h : in_h) + from_s;
 }
 
-// Computes the displacement from x to the subspace minimiser without bounds for neighbouring variables, beginning with
-// i. It is a g + w'q, where w is a row of the columns of Y and S. The function loads several pairs before it uses the
-// first. Thus enough loads are in flight to hide their latency. The bits of `zeros` mark the columns that are 0 in this
-// tile, by age.
+// Computes the displacement that the function above returns, for `variables` neighbouring variables, beginning with i.
+// The function loads several pairs before it uses the first. Thus enough loads are in flight to hide their latency. In
+// the masks `zeros`, bit k is set if the column of the pair of age k is 0 in this tile and need not be loaded.
 template <bool looks_for_zeros, class Real, class History, int variables, class Coefficients>
 __device__ void subspace_move(const DeviceVectors<Real, History> &v, const DirectionRequest &request,
                               const Coefficients &q, [[maybe_unused]] const ZeroColumns &zeros, int64_t i,
@@ -70,7 +70,8 @@ __device__ void subspace_move(const DeviceVectors<Real, History> &v, const Direc
         for (int e = 0; e < at_once; e++)
             if (age + e < p.pairs) {
                 const double q_y = q[panel::y_column(age + e)], q_s = q[panel::s_column(age + e)];
-                // If y of the newest pair has not been stored yet (fresh), this column still contains g_base.
+                // If y of the newest pair has not been stored yet (fresh), its column still contains g_base, the
+                // gradient before the step, and y = g - g_base.
                 const bool fresh = !v.apart && e == 0 && age == 0 && p.fresh;
 #pragma unroll
                 for (int k = 0; k < variables; k++) {
@@ -94,9 +95,10 @@ template <class Rule> __device__ void as_asked(const DirectionRequest &request, 
     rule(usual);
 }
 
-// TakeDirection is the rule of sweep 2, which reads and writes 2 pairs + 9 vectors of n elements. A thread processes
-// `variables_` neighbouring variables. If this is more than one, all vectors must be aligned to 16 bytes. In that case
-// the rule can also skip zero tiles, provided that the history is stored in the precision of x.
+// TakeDirection is the rule (functor) of sweep 2. It reads or writes 2 p + 9 vectors of n elements, where p is the
+// number of pairs. A thread processes `variables_` neighbouring variables. If this is more than one, all vectors must
+// be aligned to 16 bytes. In that case the rule can also skip zero tiles (zero_tiles.cuh), provided that the history is
+// stored in the precision of x.
 template <class Real, class History, class Coefficients, int variables_, bool looks_for_zeros = false>
 struct TakeDirection {
     static constexpr int variables = variables_, tile_variables = variables_of_warp<Real, History>,
@@ -163,8 +165,8 @@ struct TakeDirection {
         stepped.store(to.x + i);
     }
 
-    // Records which columns are 0 in the tile. All lanes of a tile reach this point together, except in a tile that
-    // extends past the last variable. Nothing is recorded for such a tile.
+    // Records in the bitmap which of the columns that this sweep stores are 0 in the tile. All lanes of a tile reach
+    // this point together, except in a tile that extends past the last variable. Nothing is recorded for such a tile.
     __device__ void note_zeros(int64_t i, const ZeroColumns &known, const Elements<History, variables> &y,
                                const Elements<History, variables> &d) const {
         const int64_t tile = i / tile_variables;
@@ -181,7 +183,7 @@ struct TakeDirection {
         };
         note(zeros_of_s, request.spare_slot, zero_d);
         if (to.y_fresh) note(zeros_of_y, request.panel.newest_slot, zero_y);
-        // The column of y in the spare slot now contains g_base, which is not 0.
+        // Sweep 2 stores g_base in the column y of the spare slot, and g_base is not 0.
         note(zeros_of_y, request.spare_slot, false);
         if (lane % lanes_of_tile == 0) v.zero_tiles.note(tile, known, now);
     }

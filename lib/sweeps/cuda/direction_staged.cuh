@@ -14,8 +14,8 @@ constexpr int most_staged_pairs = 28;
 template <class Real, class History>
 using StagedSources = Sources<Real, History, 2 * most_staged_pairs, most_beside(InnerProducts::metric, false)>;
 
-// Executes sweep 2. The request must include bounds, even if the inner products needed none, and y of the newest pair
-// must be stored. The template argument `resident` is the number of blocks per multiprocessor.
+// Executes sweep 2. The member request.panel.free_gram must be true, so that the bounds are copied to the stages, and y
+// of the newest pair must be stored. The template argument `resident` is the number of blocks per multiprocessor.
 template <class Real, class History, int resident, bool looks_for_zeros>
 __global__ void __launch_bounds__(products_threads, resident)
     direction_staged_kernel(DeviceVectors<Real, History> v,

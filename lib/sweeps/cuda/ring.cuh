@@ -22,9 +22,10 @@ template <class Real, class History> struct Stage {
     static constexpr int column_bytes = stride * sizeof(History), vector_bytes = stride * sizeof(Real);
 };
 
-// StageLayout describes the vectors of a stage and the index of each of the caller's vectors. If a bound is needed but
-// has no array, it has a vector too, which contains the common value. Such vectors come after those that are copied.
-// The vector g_base is in the column of y_0. If the columns have fewer bits than x, g_base has its own vector.
+// StageLayout describes which vectors a stage contains. The members x, g, l, u, h and g_base are the indices of the
+// caller's vectors, or -1. If a bound is needed but has no array, it has a vector too, which contains the common value.
+// Such vectors come after those that are copied. The vector g_base is in the column of y_0. If the columns have fewer
+// bits than x, g_base has its own vector.
 template <class Real, class History> struct StageLayout {
     using Tile = Stage<Real, History>;
     int columns, first_copied, x = 0, g = 1, l = -1, u = -1, h = -1, g_base = -1, copied = 2, vectors;
@@ -51,8 +52,8 @@ template <class Real, class History> struct StageLayout {
     __device__ Real *vector(unsigned char *stage, int k) const {
         return reinterpret_cast<Real *>(stage + vector_at(k));
     }
-    // These functions return the position of panel column j in a stage. The displacement z overwrites x. The positions
-    // of absent pairs are not used.
+    // These functions return the position of panel column j (lbfgsb/panel.hpp) in a stage. The displacement z has no
+    // vector of its own and overwrites x. The positions of absent pairs are not used.
     __device__ static bool of_caller(int j) { return j == panel::gradient || j == panel::displacement; }
     __device__ static int stored(int j) { return j < panel::gradient ? j : j - 2; }
     __device__ int panel_at(int j) const {
@@ -118,12 +119,13 @@ __device__ inline void copy16(unsigned to_shared, const void *from, bool zeros =
 // tests whether they are tracked.
 enum class LeaveOutZeros { never, always, where_kept };
 
-// Ring is the ring of stages of one warp. The warp first calls ask() to request stages - 1 tiles. Then it repeats these
-// steps for each tile. It requests the tile that is stages - 1 tiles ahead, waits for its own tile by await(), works on
-// the returned stage and calls __syncwarp(). After that, the stage may be overwritten.
+// Ring is the ring of stages of one warp. The warp first calls ask() for its first stages - 1 tiles, which starts their
+// copies. Then it repeats these steps for each tile. It calls ask() for the tile that is stages - 1 tiles ahead, waits
+// for the copy of its own tile by await(), works on the returned stage and calls __syncwarp(). After that, the stage
+// may be overwritten.
 //
-// The template argument `always` is relevant if zero tiles are skipped. Each stage contains at least the first `always`
-// columns. The other columns are not written to the stage if all of them are 0 in the tile.
+// The template argument `always` is relevant if zero tiles are skipped. The first `always` columns are written to every
+// stage. If all other columns are 0 in a tile, they are not written to its stage.
 template <class Real, class History, int most_columns, int most_vectors, LeaveOutZeros zeros_are,
           int always = most_columns, int most_stages = stages_of_products>
 class Ring {
@@ -131,7 +133,8 @@ class Ring {
     using Place = StageLayout<Real, History>;
     using From = Sources<Real, History, most_columns, most_vectors>;
 
-    // The tiles from index whole_tiles on are copied element by element.
+    // The argument `first` is the address of the ring's first stage. Tiles with the index whole_tiles or a larger one
+    // are copied element by element.
     __device__ Ring(const From &sources, const Place &place, const DeviceVectors<Real, History> &v,
                     const PanelRequest &panel, int whole_tiles, unsigned char *first, int stages)
         : sources_(sources), place_(place), v_(v), panel_(panel), whole_tiles_(whole_tiles), first_(first),
@@ -146,16 +149,18 @@ class Ring {
                     place.vector(first_ + stage, k)[variable] = bound_of_all(k);
     }
 
-    // Returns the number of tiles that are copied by 16-byte accesses, which require aligned vectors. A tile that
-    // extends past the last variable overwrites common bounds in its stage with zeros. The warp that begins with this
-    // tile therefore copies element by element until the stage has received its next tile, which restores the bounds.
+    // Returns the number of tiles that are copied by 16-byte accesses, which require aligned vectors. If a bound has
+    // the same value for all variables, this value is written to each stage once. A tile that extends past the last
+    // variable overwrites part of these values with zeros. The warp that begins with this tile therefore copies element
+    // by element until the stage has received its next tile, which restores the values.
     __device__ static int whole_tiles(const Place &place, int64_t n, bool aligned, int first_tile,
                                       int tiles_until_next) {
         const bool zeros_left = place.copied < place.vectors && (int64_t{first_tile} + 1) * variables > n;
         return !aligned ? 0 : zeros_left ? first_tile - tiles_until_next : static_cast<int>(n / variables);
     }
 
-    // Reads the bits that mark the zero columns of the tile that will be requested first.
+    // Reads the bits that mark the zero columns of the first tile. This function is called before the first call of
+    // ask().
     __device__ void look_ahead(int tile) {
         if (looks_for_zeros && tile >= 0 && zeros_are_kept()) zeros_[0] = v_.zero_tiles.slots(tile, own_zeros());
     }
@@ -173,8 +178,8 @@ class Ring {
                        zeros);
             };
             if (looks_for_zeros && zeros_are_kept()) {
-                // The mask `zero` has one bit per age of a pair, for the columns of Y or of S, depending on which of
-                // them the lane copies.
+                // A lane copies either columns of Y or columns of S. Bit k of the mask `zero` is set if its column of
+                // the pair of age k is 0 in the tile.
                 unsigned zero = v_.zero_tiles.by_age(zeros_[0], panel_);
                 bool others = true;
                 if constexpr (always < most_columns) {
@@ -182,8 +187,8 @@ class Ring {
                     const bool of_y = own_zeros() == zeros_of_y;
                     const int from_age = of_y ? (always + 1) / 2 : always / 2;
                     const bool any_other = not_zero >> from_age, any = not_zero >> (of_y && panel_.fresh ? 1 : 0);
-                    // Bit 1 of the result is set if one of the other columns is not 0. Bit 0 is set if any column is
-                    // not 0. A column of y that still contains g_base (fresh) does not count.
+                    // Bit 1 of the result is set if a column after the first `always` columns is not 0. Bit 0 is set if
+                    // any column is not 0. A column of y that still contains g_base (fresh) does not count.
                     const unsigned told = __reduce_or_sync(~0u, (any_other ? 2 : 0) | (always > 0 && any ? 1 : 0));
                     others = told & 2;
                     if (!others) zeros_[0] |= others_zero;
@@ -236,8 +241,8 @@ class Ring {
         return stage;
     }
 
-    // Returns a bit mask, by slot, of the stored columns that are 0 in the tile of the latest await(). The mask is for
-    // the columns of Y or of S, depending on the lane.
+    // Returns a bit mask, with one bit per slot of the history, of the stored columns that are 0 in the tile of the
+    // latest await(). Lanes that copy columns of Y receive the mask of Y, and the others that of S.
     __device__ unsigned zeros() const {
         return size_ == end_ ? zeros_[1] : most_stages == 3 && end_ == 3 * size_ ? zeros_[most_stages] : zeros_[2];
     }
@@ -246,7 +251,8 @@ class Ring {
     __device__ bool others_are_zero() const { return looks_for_zeros && zeros() & others_zero; }
     // Returns whether all columns of the tile are 0. A column of y that still contains g_base (fresh) does not count.
     __device__ bool all_are_zero() const { return looks_for_zeros && zeros() & all_zero; }
-    // Writes zeros to the stage for the other columns. Code that reads all columns needs them.
+    // Writes zeros to the stage for the columns after the first `always`, which were not copied. Code that reads all
+    // columns needs them.
     __device__ void clear_others(unsigned char *stage) const {
         for (int k = always; k < place_.columns; k++)
             for (int variable = threadIdx.x % 32; variable < variables; variable += 32)
@@ -307,8 +313,10 @@ class Ring {
     const PanelRequest &panel_;
     const int whole_tiles_;
     unsigned char *const first_;
-    unsigned columns_to_, vectors_to_; // the addresses of the lane's first copies in the first stage
-    const int size_, end_;             // the number of bytes of one stage and of all stages
+    // The addresses in the first stage to which the lane makes its first copies: those of the stored columns and those
+    // of the caller's vectors.
+    unsigned columns_to_, vectors_to_;
+    const int size_, end_; // the number of bytes of one stage and of all stages
     int now_ = 0, ahead_ = 0;
     // The bit masks zeros_ mark zero columns. Element 0 belongs to the tile that will be requested next, element 1 to
     // the latest request, element 2 to the request before it, and so on.

@@ -13,10 +13,10 @@
 
 namespace cudaopt {
 
-// ZeroColumns contains the bits of one tile. Word of[0] has one bit for each slot of Y, and of[1] has one for each slot
-// of S. A set bit means that the column is known to be 0 in the tile. The bits are indexed by slot, because the
-// position of a column in the panel changes from one iteration to the next. Slot k has bit m - k, so that the bits are
-// in the cyclic order of the pairs' ages.
+// ZeroColumns contains the bits of one tile. The history has m + 1 slots, each for one pair. Word of[0] has one bit for
+// each slot of Y, and of[1] has one for each slot of S. A set bit means that the column is known to be 0 in the tile.
+// The bits are indexed by slot, because the position of a column in the panel changes from one iteration to the next.
+// Slot k has bit m - k, so that the bits are in the cyclic order of the pairs' ages.
 struct alignas(8) ZeroColumns {
     unsigned of[2] = {0, 0};
 };
@@ -26,7 +26,7 @@ class ZeroTiles {
   public:
     // The limit is 29 pairs, because the m + 1 slots then need 30 bits.
     static constexpr int most_pairs = 29;
-    // Only Ring uses these two bits; they are never stored in the bitmap.
+    // The class Ring uses bits 30 and 31 of a word for its own marks; they are never stored in the bitmap.
     static constexpr unsigned marks = 3u << 30;
     // Returns whether zero tiles should be tracked. Tracking starts when a quarter of the variables are active. It
     // stops when fewer than an eighth are active, because it then saves little and costs some instructions per tile.
@@ -35,7 +35,7 @@ class ZeroTiles {
     // The default constructor means that zero tiles are not tracked.
     ZeroTiles() = default;
     // This constructor starts the tracking of zero tiles for m <= most_pairs pairs, in `bytes` bytes of device memory.
-    // The function forget() must be called first.
+    // The bitmap must be cleared by forget() before it is used.
     ZeroTiles(ZeroColumns *tiles, int64_t bytes, int m) : tiles_(tiles), bytes_(bytes), m_(m) {}
 
     void forget(cudaStream_t stream) const {
@@ -45,7 +45,7 @@ class ZeroTiles {
     CUDA_OPT_HD bool are_kept() const { return tiles_ != nullptr; }
     __device__ unsigned slots(int64_t tile, int which) const { return tiles_[tile].of[which]; }
     __device__ ZeroColumns columns(int64_t tile) const { return tiles_[tile]; }
-    // Returns the bits in the order of the panel, where bit k belongs to the pair of age k. All higher bits are 0.
+    // Converts bits by slot to bits by age, where bit k belongs to the pair of age k. All higher bits are 0.
     __device__ unsigned by_age(unsigned slots, const PanelRequest &panel) const {
         const int newest = m_ - panel.newest_slot;
         return (slots >> newest | slots << (m_ + 1 - newest)) & ((1u << panel.pairs) - 1);
@@ -55,8 +55,9 @@ class ZeroTiles {
     }
     // Prefetches the bits of a tile that will be needed soon.
     __device__ void look_ahead(int64_t tile) const { asm volatile("prefetch.global.L1 [%0];" ::"l"(tiles_ + tile)); }
-    // Records whether the column in `slot` is 0 in a tile. After a vote of all lanes of the tile, one lane calls this
-    // function. The argument `slots` contains the bits so far. They usually do not change, and then nothing is stored.
+    // Records in the bitmap whether the column in `slot` is 0 in a tile. The lanes of the tile first determine this
+    // together, and then one lane calls this function. The argument `slots` is the word that the bitmap contains so
+    // far. It usually does not change, and then nothing is stored.
     __device__ void note(int64_t tile, int which, unsigned slots, int slot, bool zero) const {
         const unsigned now = noted(slots, slot, zero);
         if (now != slots) tiles_[tile].of[which] = now;
