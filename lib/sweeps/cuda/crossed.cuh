@@ -26,9 +26,10 @@ struct CrossedVariables {
     __host__ __device__ static constexpr int record_size(int columns) { return (1 + columns + 15) / 16 * 16; }
 };
 
-// Sends the variables of the lanes whose argument `inside` is true. The whole warp writes one record after the other,
-// so all lanes must call the function. The function entry(variable, j) returns the entry of panel column j, except for
-// g and z.
+// Each lane describes one variable by `head`. The variables of the lanes whose argument `inside` is true are sent. The
+// whole warp writes one record after the other, so all lanes must call the function. The function entry(variable, j)
+// returns the variable's element of panel column j. It is not called for the columns g and z, whose elements are in
+// `head`.
 template <class Entry>
 __device__ void send_variables(bool inside, const CrossedHead &head, int columns, const Entry &entry,
                                const CrossedVariables &to) {
@@ -58,11 +59,12 @@ __device__ void send_variables(bool inside, const CrossedHead &head, int columns
 }
 
 // SendAhead describes which variables sweep 1 sends before the host requests them: those with breakpoints up to an
-// estimate. In most iterations, the host then has the variables for its Cauchy search as soon as it has the sums.
+// estimate of what the Cauchy search will need. In most iterations, the host then has the variables for its Cauchy
+// search as soon as it has the inner products.
 struct SendAhead {
     // Sweep 1 sends the variables with breakpoints up to `below` to the host. If `below` is 0, it sends none.
     double below;
-    float reach; // at least `below`
+    float reach; // `below` in single precision, slightly enlarged
     CrossedVariables to;
 };
 
@@ -79,7 +81,7 @@ __global__ void __launch_bounds__(products_threads)
     const auto weight_at = [&](int64_t variable) { return weighted ? static_cast<double>(v.diagonal[variable]) : 1.0; };
     const auto entry = [&](int64_t variable, int j) {
         const History *const column = v.column(request, j);
-        // If there are no pairs, the panel has no columns y and s.
+        // If the panel contains no pairs, its columns y and s count as 0.
         if (!column) return 0.0;
         const bool fresh = j == panel::y_column(0) && request.fresh;
         const double w =

@@ -57,7 +57,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
             own_diagonal_.allocate(v_.pitch);
             check(cudaMemsetAsync(own_diagonal_.get(), 0, own_diagonal_.bytes(), stream_), "cudaMemsetAsync");
         }
-        // If a solve failed between sweep 1 and its reduction, the counters may not be 0, so they are cleared.
+        // The kernels reset these counters after each use. They are cleared here, because a solve that failed may have
+        // ended between sweep 1 and the reset.
         check(cudaMemsetAsync(held_->counters.get(), 0, held_->counters.bytes(), stream_), "cudaMemsetAsync");
     }
 
@@ -84,7 +85,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         form_inner_products(request);
         look_for_zeros(request);
         if (!(is_bfloat16 && has_bfloat16_kernel(request))) return sums_;
-        // With several ranks, the sums of all ranks decide whether double precision is needed.
+        // With several ranks, lib/ranks decides from the sums of all ranks whether to request the products again in
+        // double precision.
         const bool others_decide = cut_.by_segments();
         if (others_decide || sums_.fit_single_precision(static_cast<double>(n_))) return sums_;
         ProductsRequest in_double = request;
@@ -109,7 +111,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
             launch_direction(v_, request, coefficients_of(request), to, held_->directions.get(), launch_place());
     }
 
-    // The sums of the direction arrive with the next inner products.
+    // The sums of the direction (DirectionSums) are transferred to the host together with the next inner products.
     DirectionSums direction_sums() override { return direction_sums_; }
     bool direction_sums_at_hand() const override { return false; }
 
@@ -237,8 +239,9 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         const ProductsLayout layout(panel::columns(request.pairs), request.older_steps);
         held_->sent.invalidate();
         y_stored_ = v_.apart && request.fresh && request.pairs > 0 ? request.newest_slot : -1;
-        // A Cauchy search follows only if the threshold is 0. If the caller supplies a diagonal, the products must also
-        // be weighted by it, because the products at a trial point are not weighted.
+        // A Cauchy search can follow only if the threshold is 0. If the caller supplies a diagonal, the products must
+        // also be weighted by it. Unweighted products are those of a trial point: if the point is accepted, weighted
+        // products are requested before the Cauchy search.
         const bool searched = request.threshold == 0 && (request.weighted || !callers_diagonal_);
         const auto ahead = [&] {
             return held_->sent.ahead(searched && sends_ahead(kind_of(request)), variables_sent());
@@ -253,7 +256,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
             while (there < count && posted[there].arrived(ticket_, numbers[there])) there++;
             return there == count;
         });
-        // If there are several subtrees, these are the sums of the first one.
+        // If the rank has several subtrees of the summation tree (sweeps/segments.hpp), these are the sums of its first
+        // subtree.
         sums_ = layout.products(numbers);
         if (cut_.by_segments()) {
             const double *const behind = cut_.look_at(numbers, layout);
@@ -303,8 +307,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
                 "out of memory: a vector of 2^36 variables has 2^38 bytes or more, which no GPU holds");
         columns_ = panel::columns(m);
         early_launches_ = attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
-        // The next two statements set the shared memory that a sweep can use. They subtract the static shared memory of
-        // the kernels and the memory that the system reserves per block.
+        // These are the numbers of bytes of dynamic shared memory that the sweeps may use. They are the limits of the
+        // device less the static shared memory of the kernels and the memory that the system reserves per block.
         block_shared_ = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024;
         processor_shared_ = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) - 4096;
         KernelLoader<Real, History>(columns_, block_shared_);
@@ -322,7 +326,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         return value;
     }
 
-    // Requests the variables with breakpoints in (lo, hi] and returns their number.
+    // Launches the kernel that sends the variables with breakpoints in (lo, hi] to the host. Waits for it and returns
+    // their number.
     int64_t find_variables(const PanelRequest &request, double lo, double hi) {
         const OnDevice on(device_);
         const int columns = panel::columns(request.pairs);
@@ -340,8 +345,9 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     unsigned *arrivals() const { return reinterpret_cast<unsigned *>(held_->counters.get()); }
     unsigned long long *variables_sent() const { return held_->counters.get() + 1; }
-    // Returns the largest number of partial sums of any sweep. Narrow panels must be considered too, because their
-    // kernels have more blocks, and a solve begins with few pairs.
+    // Returns the largest number of partial sums that sweep 1 stores in a solve, which is the number of sums times the
+    // number of blocks. Panels with fewer columns must be considered too, because their kernels have more blocks, and a
+    // solve begins with few pairs.
     int64_t most_partials() const {
         const bool cut = cut_.by_segments();
         const int64_t blocks = cut ? cut_.pieces().count() : most_products_blocks;
@@ -367,12 +373,13 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         return {block_shared_, processor_shared_, early_launches_, aligned_, stream_, cut_.pieces()};
     }
 
-    // Ensures that y of a new pair is stored if g_base has its own vector. Usually sweep 1 has stored it. In a solve
-    // that continues from a checkpoint it has not, and this function stores it.
+    // Ensures that y = g - g_base of the newest pair is stored if g_base, the gradient before the step, has its own
+    // vector. Usually sweep 1 has stored y. In a solve that continues from a checkpoint it has not, and this function
+    // stores it.
     DirectionRequest with_stored_y(DirectionRequest request) {
         if (!v_.apart || !request.panel.fresh || request.panel.pairs == 0) return request;
         if (y_stored_ != request.panel.newest_slot) finish_pair(request.panel.newest_slot);
-        // The direction overwrites g_base, from which y would be computed.
+        // Sweep 2 overwrites g_base and reads the stored y, so y is no longer computed from g_base.
         y_stored_ = -1;
         request.panel.fresh = false;
         return request;
@@ -393,8 +400,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         return q;
     }
 
-    // Runs a reduction by launch(record, scratch) and waits for its result. This path is rarely taken, so the wait is
-    // acceptable.
+    // Runs a reduction over all variables and waits for its result. The function launch(record, scratch) launches the
+    // kernel, which writes the result to `record` in host memory. Such reductions are rare, so the wait is acceptable.
     template <class Record, class Launch> Record reduced_by(const Launch &launch) {
         static_assert(sizeof(Record) <= sizeof(StartRecord), "the scratch and the host's copy are made for this size");
         auto *to = reinterpret_cast<Record *>(held_->from_device[0].record);
@@ -428,7 +435,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     int columns_ = 0;
     int block_shared_ = 0, processor_shared_ = 0; // bytes of shared memory per block and per multiprocessor
     bool early_launches_ = false;                 // whether the device supports programmatic dependent launch
-    bool callers_diagonal_ = false;               // whether the caller supplies the diagonal
+    bool callers_diagonal_ = false;               // whether the caller supplies the diagonal of the initial Hessian
     bool timed_ = true;                           // whether calls are timed on the stream
     bool aligned_ = false;                        // whether all of the caller's vectors are aligned to 16 bytes
     cudaStream_t stream_ = nullptr;
@@ -439,8 +446,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     CudaArray<Real, Lives::on_device> aside_memory_, own_diagonal_;
     AsideVectors<Real> aside_{};
     UserArrays user_{};
-    int direction_blocks_ = 0; // the number of records of the latest direction
-    int y_stored_ = -1;        // the slot of the new pair whose y sweep 1 has stored, or -1 if there is none
+    int direction_blocks_ = 0; // the number of records of sums that the latest sweep 2 stores
+    int y_stored_ = -1;        // the slot of the newest pair if sweep 1 has stored its y, otherwise -1
     DirectionSums direction_sums_{};
     PanelProducts sums_{};
     unsigned ticket_ = 0;

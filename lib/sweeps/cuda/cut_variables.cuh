@@ -1,5 +1,6 @@
-// CutVariables describes the variables of a rank if the sums are divided into segments (sweeps/segments.hpp). It
-// provides the sums of the rank's subtrees, which the device has written to host memory.
+// CutVariables is used if the variables are distributed over several ranks. The variables are then divided into
+// segments, whose sums are joined in a binary tree (sweeps/segments.hpp). A rank has the segments of some subtrees of
+// this tree. The class provides the sums of these subtrees, which the device has written to host memory.
 #pragma once
 
 #include <vector>
@@ -19,8 +20,8 @@ class CutVariables final : public SubtreeSums {
     OwnSubtrees subtrees() const { return OwnSubtrees(segments_); }
     bool f_of_segments() const { return f_of_segments_; }
 
-    // Stores the address of the numbers that the device has written to host memory; they are not copied. Returns the
-    // address of the first number after the sums of all subtrees.
+    // The argument `numbers` is the array of sums that the device has written to host memory. Its address is stored,
+    // and it is not copied. Returns the address of the first number after the sums of all subtrees.
     const double *look_at(const double *numbers, const ProductsLayout &layout) {
         layout_ = layout;
         numbers_ = numbers;
@@ -32,11 +33,11 @@ class CutVariables final : public SubtreeSums {
         for (int k = 0; k < segments_.subtree_count(); k++) count += products(k).variable_sums[free_variables];
         return count;
     }
-    // Returns memory for the sums of squares of the parts of all segments, in the order in which the kernel stores
-    // them.
+    // Returns memory for the sums of squares of the parts of all segments, one element per part, in the order in which
+    // the kernel stores them.
     ScaledSquares *squares() { return squares_.data(); }
-    // Joins the sums of squares of the parts of each segment, and then the sums of the segments of each subtree.
-    // Returns the result of the first subtree.
+    // Joins the sums of squares: first those of the parts of each segment, then those of the segments of each subtree.
+    // Returns the sum of the first subtree.
     ScaledSquares join_squares() {
         for (std::size_t k = segments_.count(); k < squares_.size(); k++)
             squares_[k % segments_.count()].join(squares_[k]);

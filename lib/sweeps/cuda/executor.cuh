@@ -33,8 +33,8 @@ class CudaExecutor {
         const OnDevice on(device_);
         (check(load(map_kernel<Rules>), "the loading of a kernel"), ...);
     }
-    // Loads the kernel of a reduction, and allocates the memory that all reductions share. A record has at most
-    // record_bytes bytes.
+    // Loads the kernel of a reduction, and allocates the memory that all reductions share. The result of a reduction,
+    // called its record, has at most record_bytes bytes.
     template <class Record, class Rule> void load_reduction() {
         static_assert(sizeof(Record) <= record_bytes);
         const OnDevice on(device_);

@@ -21,20 +21,21 @@ namespace cudaopt {
 // aligned. Otherwise it processes one.
 template <class Real, class History> constexpr int direction_variables = 16 / sizeof(Real);
 
-// Family is a group of kernels that have several variants. Sweep 1 uses LaneAgent (lanes), Bfloat16Agent (bfloat16), or
-// the kernels for wide panels (wide). Sweep 2 uses the rule TakeDirection. The family `direction` serves the usual
-// requests if the variables are not divided into segments, and `direction_of_pieces` serves the others. If the columns
-// have fewer bits than x, sweep 2 loads them through shared memory (staged_direction).
+// Family identifies a kernel template, and the other members of Variant are its arguments. Sweep 1, which computes
+// inner products, uses LaneAgent (lanes), Bfloat16Agent (bfloat16), or the kernels for wide panels (wide). Sweep 2,
+// which computes the direction, uses the rule TakeDirection. The family `direction` serves the usual requests if the
+// variables are not divided into segments, and `direction_of_pieces` serves the others. If the columns have fewer bits
+// than x, sweep 2 loads them through shared memory (staged_direction).
 enum class Family { lanes, bfloat16, wide, direction, direction_of_pieces, staged_direction };
 struct Variant {
     Family family;
     InnerProducts kind; // of sweep 1
-    // For sweep 1, the size is the number of blocks (LaneAgent) or octets (Bfloat16Agent) of columns. For sweep 2, it
-    // is the number of neighbouring variables per thread. In the family staged_direction, it is the number of blocks
-    // per multiprocessor.
+    // For sweep 1, the size is the number of groups of 8 columns, called blocks in LaneAgent and octets in
+    // Bfloat16Agent. For sweep 2, it is the number of neighbouring variables per thread. In the family
+    // staged_direction, it is the number of CUDA blocks per multiprocessor.
     int size;
-    // For sweep 2, `zeros` states that zero tiles are skipped, and `by_value` that the coefficients are kernel
-    // parameters.
+    // For sweep 2, `zeros` states that zero tiles (zero_tiles.cuh) are skipped, and `by_value` that the coefficients of
+    // the direction are kernel parameters.
     bool zeros, by_value;
 };
 

@@ -43,15 +43,17 @@ int launch_direction(const DeviceVectors<Real, History> &v, const DirectionReque
 template <class Real, class History>
 int launch_staged_direction(const DeviceVectors<Real, History> &v, DirectionRequest request,
                             const TrialArrays<Real, History> &to, DirectionRecord *records, const LaunchPlace &at) {
-    // Sweep 2 needs the bounds, even if the inner products needed none.
+    // The bounds are copied to the stages only if free_gram is true. Sweep 2 needs them, even if the inner products
+    // needed none.
     request.panel.free_gram = true;
     const StageLayout<Real, History> place(v, request.panel);
     const auto stages_of = [&](int resident) {
         return stages_within(std::min(at.block_shared, at.processor_shared / resident), place.bytes(),
                              stages_of_direction);
     };
-    // A multiprocessor runs more blocks if this does not reduce the number of stages per warp. There must also be at
-    // least two stages, so that a warp can work on one while it waits for another.
+    // A multiprocessor runs three blocks instead of two if the shared memory then still has room for the same number of
+    // stages per warp. There must also be at least two stages, so that a warp can work on one while it waits for
+    // another.
     const int stages = stages_of(direction_resident);
     const bool more = stages > 1 && stages_of(most_direction_resident) == stages;
     const int resident = more ? most_direction_resident : direction_resident,

@@ -25,7 +25,8 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         const int size = single ? std::max(bfloat16_octets(request_.pairs), least_octets)
                                 : lane_size(kind, column_blocks(multiplied_columns(layout_.columns, kind)));
         const InnerProducts served_by = lane_kind<Real>(kind, single ? 1 : size);
-        // The value 0 means that no such kernel exists or that it does not fit.
+        // The number of blocks remains 0 if no kernel exists for this size or if the kernel does not fit in the shared
+        // memory.
         int blocks = 0;
         for_each_variant<Real, History>([&](auto index) {
             constexpr Variant variant = variants<Real, History>.list[index];
@@ -48,7 +49,8 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         const InnerProducts kind = kind_of(request_);
         return kind == InnerProducts::bounded && v_.zero_tiles.are_kept() ? InnerProducts::many_active : kind;
     }
-    // Invalidates the zero tiles if the kernel stores a column y without updating their bitmap.
+    // A bitmap records which tiles of the stored columns contain only zeros (zero_tiles.cuh). This function clears the
+    // bitmap if the kernel stores a column y without updating it.
     void invalidate_zero_tiles() const {
         if (v_.apart && request_.fresh) v_.zero_tiles.forget(place_.stream);
     }
@@ -66,7 +68,8 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         const int meeting = products_warps * Agent::Products::elements * static_cast<int>(sizeof(double));
         const int shared = std::max(ring, meeting);
         if (shared > place_.block_shared) return 0;
-        // An update can use a pair that is not in the panel only if m = 1.
+        // The update of the learned diagonal uses pairs older than the newest. Only if m = 1 can such a pair be missing
+        // from the panel. A separate kernel then updates the diagonal.
         for (int k = 0; k < request_.update.count; k++)
             if (v_.age_of(request_, request_.update.pairs[k].slot) >= request_.pairs) learn_apart();
         if constexpr (!Agent::zeros) invalidate_zero_tiles();
@@ -81,7 +84,8 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
     template <int index> int wide() {
         invalidate_zero_tiles();
         const int tiles = panel_tiles(layout_.columns);
-        // Segments are not divided further, because the tiles of products already occupy enough multiprocessors.
+        // Segments (sweeps/segments.hpp) are not divided into parts, because the tiles of the Gram matrix already
+        // occupy enough multiprocessors.
         const Pieces pieces = place_.pieces.undivided();
         const int blocks = variable_blocks(pieces, v_.n, tile_kernel_variables(layout_.columns));
         check(launch(kernel_of<Real, History, index>(), dim3(tiles, blocks), products_threads, 0, place_.stream, v_,

@@ -29,7 +29,7 @@ void launch_behind(bool early, const char *what, void (*kernel)(Parameters...), 
 }
 
 // Returns the number of blocks for n variables. If the variables are divided into segments, there is one block per part
-// of a segment. Otherwise there are at most `most` blocks, and no more than n requires.
+// of a segment. Otherwise there are at most `most` blocks, and no more than are needed for one thread per variable.
 inline int variable_blocks(const Pieces &pieces, int64_t n, int most) {
     if (pieces.by_segments()) return pieces.count();
     return static_cast<int>(std::min<int64_t>(most, (n + products_threads - 1) / products_threads));

@@ -1,5 +1,5 @@
-// These functions apply a rule to variables that are divided into segments. Each block processes a segment or a part of
-// it and stores its own record. The records are not joined.
+// These functions apply a rule to variables that are divided into segments (sweeps/segments.hpp). Each block processes
+// a segment or a part of it and stores its own record. The records are not joined.
 #pragma once
 
 #include "exec/map_reduce_cuda.cuh"

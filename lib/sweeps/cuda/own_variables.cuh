@@ -26,10 +26,11 @@ struct WarpTiles {
     }
 };
 
-// Loads the lane's variables of a tile, except the weights h. If y of the newest pair has not been stored yet (fresh),
-// the function also computes y_new = g - g_base, rounded to the history precision, and writes it to the stage. If
-// g_base has its own vector, y_new is also stored in global memory, so that sweep 2 reads y_new instead of g_base. The
-// function store_kept() keeps part of it in the L2 cache. Returns whether y_new has an element that is not 0.
+// Loads the lane's variables of a tile, except the diagonal h. If y of the newest pair has not been stored yet (fresh),
+// the function also computes y_new = g - g_base, where g_base is the gradient before the step. It rounds y_new to the
+// history precision and writes it to the stage. If g_base has its own vector, y_new is also stored in global memory, so
+// that sweep 2 reads y_new instead of g_base. The function store_kept() keeps part of it in the L2 cache. Returns
+// whether y_new has an element that is not 0.
 template <bool bounds, class Real, class History, int variables>
 __device__ bool load_own_variables(const StageLayout<Real, History> &place, unsigned char *stage,
                                    const PanelRequest &request, int tile, [[maybe_unused]] const History *newest_y,
@@ -64,8 +65,8 @@ __device__ bool load_own_variables(const StageLayout<Real, History> &place, unsi
 }
 
 // Sends the lane's variables with breakpoints t <= ahead.below to the host. The argument `first` is the index of the
-// tile's first variable. The function factor(variable, column) returns the scale factor of an entry, which is 1 without
-// a diagonal. All lanes of a warp must call send_own_variables().
+// tile's first variable. The function factor(variable, column) returns the factor by which the variable's element of a
+// panel column is scaled. It is 1 without a diagonal. All lanes of a warp must call send_own_variables().
 template <class Real, class History, int variables, class Factor>
 __device__ void send_own_variables(const StageLayout<Real, History> &place, unsigned char *stage, int64_t first,
                                    const VariablesAhead<Real, variables> &at, const double (&t)[variables], int columns,
@@ -85,8 +86,8 @@ __device__ void send_own_variables(const StageLayout<Real, History> &place, unsi
     }
 }
 
-// Adds the sums over single variables of the warps, in the order of the warps, and calls store(entry, value) for each.
-// It also stores zeros for the products over the free variables if these are not requested.
+// Joins the warps' sums over single variables (VariableSum), in the order of the warps, and calls store(entry, value)
+// for each. It also stores zeros for the products over the free variables if these are not requested.
 template <bool free_gram, class Store>
 __device__ void store_variable_sums(const ProductsLayout &layout,
                                     const double (&of_warps)[products_warps][WarpSums::size], const Store &store) {

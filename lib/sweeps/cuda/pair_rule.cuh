@@ -1,6 +1,6 @@
-// PairRule combines the rules on single variables that read or write the columns of a pair, so that they share one
-// kernel. The branch that selects the rule is uniform over all threads. Its cost is small compared with that of reading
-// and writing the vectors.
+// PairRule combines the rules (functors on single variables) that read or write the columns of a pair, so that they
+// share one kernel. The branch that selects the rule is uniform over all threads. Its cost is small compared with that
+// of reading and writing the vectors.
 #pragma once
 
 #include "sweeps/cuda/device_variables.cuh"

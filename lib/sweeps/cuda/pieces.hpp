@@ -9,14 +9,16 @@
 
 namespace cudaopt {
 
-// A segment has at most most_pieces parts, and the number of parts is a power of two. With 8 parts, an eighth of the
-// segments occupies all multiprocessors of a GPU.
+// A segment has at most most_pieces parts, and the number of parts is a power of two. With 8 parts, an eighth of the at
+// most 256 segments occupies all multiprocessors of a GPU.
 constexpr int most_pieces = 8;
-// If a segment has several parts, each part has at least 16 tiles. No part is empty.
+// If a segment has several parts, each part has at least 16 tiles of 128 variables (sweeps/segments.hpp). No part is
+// empty.
 constexpr int64_t least_tiles_of_piece = 16;
 
-// BlockShare describes the units of a block, which are tiles or groups of variables. A worker is a thread or a warp.
-// Worker k of the block processes the units begin + offset + k, begin + offset + k + step, ... below end.
+// BlockShare describes the units that a block of a grid processes. A unit is a tile or a group of variables, and a
+// worker is a thread or a warp. Worker k of the block processes the units begin + offset + k, begin + offset + k +
+// step, ... below end.
 struct BlockShare {
     int64_t begin, end, offset, step;
 };

@@ -29,8 +29,8 @@ __device__ void post_numbers(Posted *to, double v, int count, unsigned ticket) {
     post(to + place, of_block[threadIdx.x], ticket);
 }
 
-// Joins `count` numbers within a warp, and lane 0 receives the result. All loads of a lane are in flight together, so
-// that their latency is that of one load.
+// Joins `count` numbers within a warp: join(a, b) is their sum, maximum or minimum. Lane 0 receives the result. All
+// loads of a lane are in flight together, so that their latency is that of one load.
 template <class Load, class Join> __device__ double join_of_warp(int count, double nothing, Load load, Join join) {
     constexpr int at_once = (most_products_blocks + 31) / 32;
     double v = nothing;
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(products_threads)
     } else if (entry == layout.size) {
         v = *f;
     } else if (entry < layout.size + 1 + direction_numbers) {
-        // The index `which` is that of the number within a record of sweep 2.
+        // The index of the number (g'd, d'd or the count `projected`) within a record of sweep 2.
         const int which = entry - layout.size - 1;
         const double *const records = reinterpret_cast<const double *>(directions);
         v = join_of_warp(
@@ -77,8 +77,9 @@ __global__ void __launch_bounds__(products_threads)
     post_numbers(to, v, posted_numbers(layout), ticket);
 }
 
-// PieceNumbers describes one entry of the partial sums of all parts of all segments, and how two of its values are
-// joined. The value of part p of segment k is first[(p * segments + k) * stride].
+// The variables are divided into segments, and each segment into parts, one per block of sweep 1 or 2. PieceNumbers
+// describes the partial sums of all parts for one entry of ProductsLayout, and how two of them are joined. The value of
+// part p of segment k is first[(p * segments + k) * stride].
 struct PieceNumbers {
     enum Join { sum, largest, least } how;
     const double *first;
@@ -90,9 +91,9 @@ struct PieceNumbers {
     }
 };
 
-// Joins the values of the segments begin <= k < end within a warp, and lane 0 receives the result. There are at most 32
-// `runs` segments. The parts of a segment are joined in their order, and segments in the order of join_in_tree(). All
-// loads are in flight together.
+// Joins the values of the segments begin <= k < end within a warp, and lane 0 receives the result. Each lane loads the
+// values of `runs` segments, so there are at most 32 * runs segments. The parts of a segment are joined in their order,
+// and segments in the order of join_in_tree(). All loads are in flight together.
 template <int pieces, int runs> __device__ double join_of_segments(const PieceNumbers &of, int begin, int end) {
     const int lane = threadIdx.x % 32;
     double parts[runs][pieces], v[runs];

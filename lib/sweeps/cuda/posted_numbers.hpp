@@ -31,9 +31,9 @@ struct alignas(16) Posted {
     }
 };
 
-// The host receives the inner products, f, the sums of the latest direction, and the number of variables that sweep 1
-// has sent to the host. The function posted_numbers() returns how many numbers this is, and direction_numbers is the
-// number of sums of a direction.
+// The host receives the inner products, f, the sums of the latest direction (DirectionSums), and the number of
+// variables that sweep 1 has sent to the host. The function posted_numbers() returns how many numbers this is, and
+// direction_numbers is the number of sums of a direction.
 constexpr int direction_numbers = 3;
 static_assert(sizeof(DirectionRecord) == direction_numbers * sizeof(double), "a record is slope, d_squared, projected");
 constexpr int posted_numbers(const ProductsLayout &layout) { return layout.size + 1 + direction_numbers + 1; }
@@ -51,9 +51,9 @@ struct OwnSubtrees {
     }
 };
 
-// These functions return the number of values that the host receives per subtree, and in total. A subtree has the inner
-// products, the sums of the latest direction and, if it is given per segment, f. The values of the subtrees are
-// followed by f and the number of variables that sweep 1 has sent to the host.
+// These functions return the number of values that the host receives per subtree, and in total. The values of a subtree
+// are the inner products, the sums of the latest direction and, if the caller provides f per segment, the sum of f. The
+// values of the subtrees are followed by f and the number of variables that sweep 1 has sent to the host.
 constexpr int numbers_of_subtree(const ProductsLayout &layout) { return layout.size + direction_numbers + 1; }
 constexpr int posted_numbers(const ProductsLayout &layout, int subtrees) {
     return subtrees * numbers_of_subtree(layout) + 2;

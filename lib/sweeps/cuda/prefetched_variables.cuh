@@ -70,7 +70,8 @@ class PrefetchedVariables {
     }
 
   private:
-    // The Cauchy search of the next iteration needs breakpoints up to a value that differs by a bounded factor. In an
+    // The constant most_ahead is the largest ratio of the breakpoint up to which variables are sent to the one that the
+    // latest Cauchy search needed. The latter changes from one iteration to the next by a bounded factor. In an
     // experiment with the torsion problem, the ratio of successive steepest-descent minimisers was between 1/2 and 2.3.
     static constexpr double most_ahead = 2.5;
 

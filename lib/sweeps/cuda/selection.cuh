@@ -36,8 +36,8 @@ class Selection {
     }
 
   private:
-    // Returns the number of bytes of scratch memory that the selection needs. If `scratch` is NULL, the function does
-    // nothing else.
+    // Enqueues the selection and returns the number of bytes of scratch memory that it needs. If `scratch` is NULL, the
+    // function only computes this number.
     std::size_t enqueue(void *scratch, std::size_t bytes, int64_t count, const unsigned char *marks, int64_t *list,
                         cudaStream_t stream) {
         // The call of cudaGetLastError() clears an earlier error, which CUB would otherwise report.

@@ -1,7 +1,7 @@
 // StreamClock measures the time on a stream between the first and the last command of each call. The events of a call
-// are read two calls later, when they are certainly complete. If the timing of a call fails, or if the call stopped
-// waiting, its time is omitted, and the solve continues. An error of the stream's own work is reported by the next
-// wait.
+// are read two calls later, when they are certainly complete. If the timing of a call fails, or if a wait in the call
+// was interrupted, its time is omitted, and the solve continues. An error of the stream's own work is reported by the
+// next wait.
 #pragma once
 
 #include "sweeps/cuda/support.cuh"

@@ -112,8 +112,8 @@ inline void wait_for_stream(cudaStream_t stream, CancellationToken &cancellation
     check(state, what);
 }
 
-// Polls until arrived() returns true. If a kernel of the library or of the caller fails, the reply never arrives. The
-// stream is therefore queried once per 65536 polls. If Interrupted is thrown, a later reply is ignored, because its
+// Polls until arrived() returns true. If a kernel of the library or of the caller fails, arrived() never returns true.
+// The stream is therefore queried once per 65536 polls. If Interrupted is thrown, a later reply is ignored, because its
 // ticket is no longer current.
 template <class Arrived> void wait_until(cudaStream_t stream, CancellationToken &cancellation, const Arrived &arrived) {
     for (unsigned spins = 1; !arrived(); spins++) {

@@ -58,8 +58,8 @@ template <class Real, class History> struct CudaWorkspace {
     CudaArray<double, Lives::on_device> partials, coefficients;
     CudaArray<DirectionRecord, Lives::on_device> directions;
     CudaArray<unsigned char, Lives::on_device> scratch;
-    // The first counter is the number of blocks that have finished. The second one is the number of variables that the
-    // device has sent to the host.
+    // The first counter is the number of blocks of find_crossed() that have finished. The second one is the number of
+    // variables that the device has sent to the host.
     CudaArray<unsigned long long, Lives::on_device> counters;
     CudaArray<FromDevice, Lives::on_host_mapped> from_device;
     CudaArray<double, Lives::on_host_mapped> staged_coefficients;
