@@ -149,10 +149,19 @@ def of_batches_and_diffusion(tables):
             yield f"diffusion.{key.replace('_', '-')}-m{m}", row[key]
 
 
+def of_standard_errors(tables):
+    for name, solver in {"ours": "cuda_opt", "scipy": "SciPy"}.items():
+        row = tables.row("standard-errors", model="all", solver=solver)
+        yield f"standard-errors.fits-{name}", row["fits"]
+        yield f"standard-errors.within-{name}", str(int(100 * Decimal(row["within_1.25"])))
+        yield f"standard-errors.median-{name}", rounded(row["median"], 3, ROUND_HALF_EVEN)
+        yield f"standard-errors.largest-{name}", row["largest"]
+
+
 def numbers(tables):
     """Each number that a document may quote, by its key TABLE.NAME."""
     found = {}
-    for part in (of_evaluations, of_python, of_paper_tables, of_batches_and_diffusion):
+    for part in (of_evaluations, of_python, of_paper_tables, of_batches_and_diffusion, of_standard_errors):
         for key, text in part(tables):
             if key in found or not re.fullmatch(r"[\w-]+\.[\w-]+", key):
                 raise SystemExit(f"numbers: the key {key} is not new, or not TABLE.NAME")
