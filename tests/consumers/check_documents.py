@@ -83,6 +83,7 @@ def provide_python():
 
 @functools.lru_cache(maxsize=None)
 def is_missing(package):
+    """Whether the interpreter has no package of this name. It runs in a folder without the documents' files."""
     status, _, err = run(["python3", "-c", f"import {package}"], ".")
     return status != 0 and f"No module named '{package}'" in err
 
@@ -152,6 +153,7 @@ class Document(unittest.TestCase):
         }
         if block.tag == "python":
             compile(block.text, block.file_name, "exec")
+            self.assertTrue(is_missing(block.file_name.removesuffix(".py")), "the file shadows an installed package")
         if block.tag not in compilers:
             return
         if not shutil.which(compilers[block.tag][0]):
