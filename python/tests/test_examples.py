@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "examples/python"
@@ -69,6 +70,33 @@ def test_torch_monotone(tmp_path):
     falls, falls_without_bounds = (int(places) for places in re.findall(r"falls in (\d+)", out))
     assert falls == 0 < falls_without_bounds
     assert float(re.search(r"least weight: (\S+)", out)[1]) >= 0 and drawn(tmp_path)
+
+
+def test_torch_burgers(tmp_path):
+    """Both solvers have little time for a small problem, so that each only has to get below the loss after Adam."""
+    pytest.importorskip("torch")
+    sizes = ["--seconds", "1.5", "--adam", "20", "--points", "100", "--history", "10", "--seeds", "0"]
+    out = run("torch_burgers.py", *sizes, "--dtypes", "float64", "--device", "cpu", *picture(tmp_path))
+    rows = re.findall(r"^float64 +0 (\w+) +(\S+) +(\S+) +(\d+)", out, re.M)
+    assert [row[0] for row in rows] == ["Adam", "cuda_opt", "torch"], out
+    (adam, *losses), errors = [float(row[1]) for row in rows], [float(row[2]) for row in rows]
+    assert max(losses) < 0.9 * adam and max(errors[1:]) < errors[0] and drawn(tmp_path)
+    assert rows[0][3] == "20" and all(int(row[3]) > 5 for row in rows)
+
+
+def test_burgers_equation_has_the_exact_solution(monkeypatch):
+    """The reference of torch_burgers.py satisfies u_t + u u_x = (0.01 / pi) u_xx, by central differences."""
+    pytest.importorskip("torch")
+    if not FOLDER.exists():
+        pytest.skip("no examples beside the tests")
+    monkeypatch.syspath_prepend(str(FOLDER))
+    burgers = importlib.import_module("torch_burgers")
+    x, t, h = np.linspace(-0.9, 0.9, 37), 0.25, 1e-4
+    u, left, right = (burgers.exact(t, place) for place in (x, x - h, x + h))
+    u_t = (burgers.exact(t + h, x) - burgers.exact(t - h, x)) / (2 * h)
+    residual = u_t + u * (right - left) / (2 * h) - burgers.VISCOSITY * (right - 2 * u + left) / h**2
+    assert abs(residual).max() < 1e-4 * abs(u_t).max()
+    np.testing.assert_allclose(burgers.exact(1e-9, x), -np.sin(np.pi * x), atol=1e-6)
 
 
 def test_jax_heat(tmp_path):
