@@ -71,6 +71,10 @@ class Check(unittest.TestCase):
         self.change(self.readme, r"\*\*720\*\*", "**721**")
         self.assert_found("README.md differs")
 
+    def test_a_changed_row_of_a_table_is_found(self):
+        self.change(self.root / "docs/python.md", r"\| 1\.850 \|", "| 1.750 |")
+        self.assert_found("docs/python.md differs")
+
     def test_a_number_without_a_table_is_found(self):
         for prose in ("It takes 0.5 times as long.", "It takes 12 ms.", "It is 40 % faster.", "It took 3 minutes."):
             with self.subTest(prose):
