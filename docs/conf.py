@@ -93,15 +93,18 @@ PAGE_OF = {
     "include/cuda_opt_setulb.h": "setulb.md",
     "include/cuda_opt_unlp.h": "unlp.md",
 }
+# The navigation, by the purpose of the pages. Laboratory notes (docs/notes) and the report of the last run on a GPU
+# are for developers: docs/notes/index.md lists them.
 CONTENTS = {
-    "Start here": "tutorial newcomer which_solver python fortran migrating",
-    "In use": "endings gradient_check noise argmin memory metric scaling backends ranks batch determinism search "
-    "setulb manual_interface cvt",
-    "Reference": "reference/c reference/cpp reference/fortran reference/python reference/batch reference/ranks "
-    "reference/search reference/setulb reference/unlp",
-    "Measured": "benchmarks performance gpu-report reach tables/small-problems",
-    "Inside": "glossary algorithm architecture reliability long_checks releases /CONTRIBUTING /CHANGELOG",
+    "Tutorials": "tutorial python fortran",
+    "How-to guides": "howto which_solver migrating batch ranks history_precision initial_hessian scaling noise "
+    "gradient_check argmin search cvt",
+    "Reference": "return_codes termination reference/c reference/cpp reference/fortran reference/python reference/batch "
+    "reference/ranks reference/search reference/setulb reference/unlp setulb manual_interface glossary releases "
+    "/CHANGELOG license",
+    "Explanation": "performance algorithm determinism architecture backends reliability /CONTRIBUTING",
 }
+OUTSIDE = {"docs/gpu-report", "docs/tables/small-problems"}  # pages that programs write, and that are in no contents
 
 
 def table_of_contents(name, pages):
@@ -120,6 +123,8 @@ def lead_within_the_pages(_, page, source):
         return link["words"] if (ROOT / target).is_dir() or target.startswith("examples/") else link[0]
 
     source[0] = re.sub(r"\[(?P<words>[^\]]*)\]\((?P<to>[^):#]+)\)", lead, source[0])
+    if page in OUTSIDE:
+        source[0] = f"---\norphan: true\n---\n\n{source[0]}"
     if page == root_doc:
         source[0] += "".join(table_of_contents(name, pages) for name, pages in CONTENTS.items())
 

@@ -160,7 +160,7 @@ enum {
 };
 
 /** The values of the setting CUDA_OPT_INITIAL_HESSIAN. They choose B0, the initial approximation of the Hessian, to
- *  which each iteration applies the correction pairs (docs/metric.md). */
+ *  which each iteration applies the correction pairs (docs/initial_hessian.md). */
 enum {
     /** B0 = theta I, where theta = y'y / s'y of the newest correction pair (s, y), as in version 3.0 of L-BFGS-B. */
     CUDA_OPT_INITIAL_HESSIAN_SCALAR = 0,
@@ -168,7 +168,7 @@ enum {
      *  CUDA_OPT_DIAGONAL_EVERY sets how often. */
     CUDA_OPT_INITIAL_HESSIAN_DIAGONAL = 1,
     /** B0 is theta times a diagonal that the solver learns from the correction pairs. Three further rules save
-     *  evaluations (docs/metric.md). The workspace needs one more vector of n elements. */
+     *  evaluations (docs/initial_hessian.md). The workspace needs one more vector of n elements. */
     CUDA_OPT_INITIAL_HESSIAN_LEARNED = 2,
     /** Former name of CUDA_OPT_INITIAL_HESSIAN_SCALAR. */
     CUDA_OPT_METRIC_ONE_NUMBER = CUDA_OPT_INITIAL_HESSIAN_SCALAR,
@@ -233,8 +233,8 @@ enum {
      *  The step d and the gradient difference y are rounded when they are stored, and x moves by the rounded d. All
      *  inner products use the rounded pairs, so that the matrix B of the model is positive definite; sums are double.
      *  Fewer bits reduce the memory traffic per iteration. 32 bits need no more evaluations than 64, and 16 bits need a
-     *  few per cent more (docs/memory.md). With fewer bits than x has, the workspace has 2m + 2 vectors of this
-     *  precision and 4 of the precision of x, 2 without ROBUST.
+     *  few per cent more (docs/history_precision.md). With fewer bits than x has, the workspace has 2m + 2 vectors of
+     *  this precision and 4 of the precision of x, 2 without ROBUST.
      *  Both short types have the exponent range of float. A pair is omitted if a change of g exceeds 3.4e38, or if y
      *  vanishes because all changes are below 1e-45 (16 bits: 1e-40). Elements of a step are limited to 3.4e38, and
      *  elements below 1e-45 (16 bits: 1e-40) become 0. Scale x and f so that this does not matter; otherwise the solve
@@ -251,11 +251,11 @@ enum {
      *  if x is float) are then added in double precision.
      *  Inner products remain double where single precision would overflow or underflow, beyond the first breakpoint,
      *  and with a diagonal initial Hessian. The slopes of the line search and all other sums are always double
-     *  (docs/memory.md). */
+     *  (docs/history_precision.md). */
     CUDA_OPT_PRODUCT_BITS = 113,
     /** DIAGONAL_EVERY is the number of iterations for which a supplied diagonal D is used. Range: >= 0; default 1; 0: D
      *  is used for the whole solve. The array must not change during that time. With 1, H0 = D; otherwise
-     *  H0 = D s'y / y'Dy, where (s, y) is the newest correction pair (docs/metric.md). */
+     *  H0 = D s'y / y'Dy, where (s, y) is the newest correction pair (docs/initial_hessian.md). */
     CUDA_OPT_DIAGONAL_EVERY = 115,
     /** F_PART says how the caller of each rank supplies f (cuda_opt/ranks.h). Set this key before the first call. */
     CUDA_OPT_F_PART = 114,

@@ -227,10 +227,10 @@ struct Operands {
 };
 
 // The data of the Cauchy search. It is stored in memory rather than in registers, because the dense linear algebra
-// needs all registers (docs/batch.md). M is the middle matrix of the compact representation, and K the matrix of the
-// subspace minimisation (compact_matrix.hpp). If m is not a compile-time constant, these arrays follow the object in
-// memory: those of the Cauchy search, the workspace of the subspace minimisation, and the factors of M^-1, which those
-// of K overwrite later. Otherwise the arrays are members or local variables.
+// needs all registers (docs/notes/batch.md). M is the middle matrix of the compact representation, and K the matrix of
+// the subspace minimisation (compact_matrix.hpp). If m is not a compile-time constant, these arrays follow the object
+// in memory: those of the Cauchy search, the workspace of the subspace minimisation, and the factors of M^-1, which
+// those of K overwrite later. Otherwise the arrays are members or local variables.
 template <int M> struct Transient {
     CauchySearch<M> cauchy;
     dense::KeptRoom<M> subspace;

@@ -34,7 +34,7 @@ class Task(IntEnum):
 
 class InitialHessian(IntEnum):
     """The values of the setting ``INITIAL_HESSIAN``, which selects the initial Hessian approximation B0. The correction
-    pairs update B0 in each iteration (``include/cuda_opt.h``, docs/metric.md)."""
+    pairs update B0 in each iteration (``include/cuda_opt.h``, docs/initial_hessian.md)."""
 
     SCALAR = 0
     DIAGONAL = 1

@@ -204,7 +204,7 @@ def minimize(
     options : dict
         The options of SciPy's L-BFGS-B: ``maxcor`` (10), ``ftol`` (2.2e-9), ``gtol`` (1e-5), ``maxiter`` and ``maxfun``
         (15000), ``maxls`` (20), ``disp`` (False; True or k: a line on standard output for each, or each k-th, iterate).
-        ``ftol`` ends a solve only if f has not risen and the relative gradient is small as well (docs/endings.md).
+        ``ftol`` ends a solve only if f has not risen and the relative gradient is small as well (docs/termination.md).
         For finite differences: ``eps`` (1e-8), ``finite_diff_rel_step``, and ``workers``, which is a number of
         processes, or a function that is called as ``workers(fun, points)``, once for each gradient, and returns the
         values at all points. ``noise`` and ``noise_abs`` (0): errors of f, relative to abs(f) and in f's units
@@ -212,8 +212,8 @@ def minimize(
         for example ``{"HISTORY_BITS": 32}``. The line search's settings are ``line_search_ftol``, ``line_search_gtol``
         and ``line_search_xtol``; ``FTOL``, ``GTOL`` and ``XTOL`` mean the same, with a warning. These settings have the
         library's defaults, except ``INITIAL_HESSIAN``, which is ``InitialHessian.LEARNED`` here. On 336 problems this
-        took 0.79 times the evaluations of ``InitialHessian.SCALAR`` (docs/benchmarks.md); it stores one more n-vector.
-        With ``SCALAR`` the iterates are those of L-BFGS-B 3.0 and of SciPy's L-BFGS-B.
+        took 0.79 times the evaluations of ``InitialHessian.SCALAR`` (docs/notes/benchmarks.md); it stores one more
+        n-vector. With ``SCALAR`` the iterates are those of L-BFGS-B 3.0 and of SciPy's L-BFGS-B.
     method : None or "L-BFGS-B"
         There is no other method.
     tol : float

@@ -63,7 +63,7 @@ class Solver(Handle):
     **settings
         Settings, by their names in ``include/cuda_opt.h`` without ``CUDA_OPT_``: ``PGTOL=1e-8``, ``HISTORY_BITS=32``.
         ``solver["PGTOL"] = 1e-8`` changes a setting later. ``solver["ITERATIONS"]`` reads a setting or a result. The
-        stopping tests are ``PGTOL`` (1e-5), ``FACTR`` (1e7) and ``ROUNDING`` (100) unless given (docs/endings.md).
+        stopping tests are ``PGTOL`` (1e-5), ``FACTR`` (1e7) and ``ROUNDING`` (100) unless given (docs/termination.md).
 
     Attributes
     ----------

@@ -86,7 +86,7 @@ class LBFGSB(torch.optim.Optimizer):
     tolerance_change : float
         ``FACTR`` times the machine precision. The solve also has converged when an iteration has decreased the loss by
         no more than this value times max(1, absolute loss), has not increased it, and the relative gradient is small
-        (docs/endings.md). Default 1e-9.
+        (docs/termination.md). Default 1e-9.
     line_search_fn : None or "strong_wolfe"
         As in ``torch.optim.LBFGS``. It has no effect, since there always is a line search.
     maximize : bool

@@ -312,7 +312,7 @@ TEST_CASE("Settings that a batch has not make no difference to a functor's", "[b
 }
 
 TEST_CASE("A problem's memory is known when it is compiled", "[batch]") {
-    struct Row { // of the table in docs/batch.md
+    struct Row { // of the table in docs/notes/batch.md
         int m, n;
         int64_t persistent, block, workspace;
     };

@@ -123,7 +123,7 @@ class Document(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.folder = Path(cls.path.stem).resolve()
+        cls.folder = Path(cls.__name__).resolve()
         cls.folder.mkdir()
         for block in cls.blocks:
             if block.tag in FILES and block.file_name:
@@ -226,7 +226,8 @@ def load_tests(loader, *_):
     for path in [ROOT / "README.md", *pages]:
         blocks = blocks_of(path.read_text())
         tests = {f"test_line_{block.line:03}_{block.tag or 'without_tag'}": test_of(block) for block in blocks}
-        case = type(path.stem, (Document,), {"path": path, "blocks": blocks, **tests})
+        name = "_".join(path.relative_to(ROOT).with_suffix("").parts)  # docs/notes repeats names of docs
+        case = type(name, (Document,), {"blocks": blocks, **tests})
         suite.addTests(loader.loadTestsFromTestCase(case))
     return suite
 
