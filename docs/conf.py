@@ -22,6 +22,8 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+    "sphinx_inline_tabs",
 ]
 include_patterns = ["*.md", "docs/*.md", "docs/notes/*.md", "docs/reference/*.md", "docs/tables/*.md"]
 root_doc = "README"
@@ -99,9 +101,9 @@ CONTENTS = {
     "Tutorials": "tutorial python fortran",
     "How-to guides": "howto which_solver migrating batch ranks history_precision initial_hessian scaling noise "
     "gradient_check argmin search cvt",
-    "Reference": "return_codes termination reference/c reference/cpp reference/fortran reference/python reference/batch "
-    "reference/ranks reference/search reference/setulb reference/unlp setulb manual_interface glossary releases "
-    "/CHANGELOG license",
+    "Reference": "return_codes termination reference/c reference/cpp reference/fortran reference/python "
+    "reference/batch reference/ranks reference/search reference/setulb reference/unlp setulb manual_interface glossary "
+    "releases /CHANGELOG license",
     "Explanation": "performance algorithm determinism architecture backends reliability /CONTRIBUTING",
 }
 OUTSIDE = {"docs/gpu-report", "docs/tables/small-problems"}  # pages that programs write, and that are in no contents
@@ -110,6 +112,13 @@ OUTSIDE = {"docs/gpu-report", "docs/tables/small-problems"}  # pages that progra
 def table_of_contents(name, pages):
     entries = [page[1:] if page.startswith("/") else f"docs/{page}" for page in pages.split()]
     return f"\n```{{toctree}}\n:hidden:\n:caption: {name}\n\n" + "\n".join(entries) + "\n```\n"
+
+
+def with_tabs(text):
+    """Make tabs of the same program in several languages. In the Markdown files they are marked by comments, which are
+    not shown elsewhere: <!-- tab: C --> before each of them, and <!-- /tabs --> behind the last one."""
+    tab = r"^<!-- tab: ([^\n]+) -->\n(.*?)(?:<!-- /tabs -->\n|(?=^<!-- tab: ))"
+    return re.sub(tab, r"`````{tab} \1\n\2`````\n\n", text, flags=re.M | re.S)
 
 
 def lead_within_the_pages(_, page, source):
@@ -123,6 +132,7 @@ def lead_within_the_pages(_, page, source):
         return link["words"] if (ROOT / target).is_dir() or target.startswith("examples/") else link[0]
 
     source[0] = re.sub(r"\[(?P<words>[^\]]*)\]\((?P<to>[^):#]+)\)", lead, source[0])
+    source[0] = with_tabs(source[0])
     if page in OUTSIDE:
         source[0] = f"---\norphan: true\n---\n\n{source[0]}"
     if page == root_doc:

@@ -2,9 +2,10 @@
 """Usage: check_interfaces.py SOURCE_ROOT VERSION
 
 The enumerations of the C headers are the list of all constants. This program checks the Fortran modules,
-python/cuda_opt/_constants.py and the tables of options in lib/api against it, and each key against the kind of value
-that its number implies. It checks that the modules have the same functions, with the same number of arguments, that the
-version is the same in the build, the changelogs and the citation, and that no number is used twice."""
+python/cuda_opt/_constants.py, the tables of docs/return_codes.md and the tables of options in lib/api against it, and
+each key against the kind of value that its number implies. It checks that the modules have the same functions, with the
+same number of arguments, that the version is the same in the build, the changelogs and the citation, and that no number
+is used twice."""
 import importlib.util
 import re
 import sys
@@ -109,6 +110,17 @@ broken += [f"{key}, a key of the header, is in no table of lib/api" for key in s
 
 codes = [value for name, value in enumerators.items() if not name.startswith(VALUES) or value < 0]
 broken += [f"number {value} is used twice" for value in sorted(set(codes)) if codes.count(value) > 1]
+
+# docs/return_codes.md has one row for each task and each return code, with its number.
+endings = re.search(r"enum \{[^}]*\bCUDA_OPT_CONVERGED = .*?\}", (root / "include/cuda_opt.h").read_text(), re.S)[0]
+page = (root / "docs/return_codes.md").read_text().replace("\u2212", "-")
+documented = re.findall(r"^\| `(\w+)` \| (-?\d+) \| \S", page, re.M)
+same(
+    "task or return code",
+    constants(r"\b(CUDA_OPT_\w+) = (-?\d+)", endings),
+    {f"CUDA_OPT_{name}": int(number) for name, number in documented},
+    "docs/return_codes.md",
+)
 
 changelog = re.search(r"^## \[(.*?)\]", (root / "CHANGELOG.md").read_text(), re.M)
 citation = re.search(r"^version: (\S+)$", (root / "CITATION.cff").read_text(), re.M)
