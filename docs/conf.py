@@ -12,6 +12,11 @@ import sys
 from pathlib import Path
 from unittest.mock import MagicMock
 
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.domains.c import CDomain
+from sphinx.transforms import SphinxTransform
+
 ROOT = Path(__file__).resolve().parents[1]
 MATHJAX = Path("/usr/share/javascript/mathjax")  # Debian's libjs-mathjax; elsewhere formulas come from the network
 
@@ -32,7 +37,6 @@ myst_heading_anchors = 4
 suppress_warnings = ["myst.header"]  # a header's first heading may be of the second level
 
 html_theme = "furo"
-html_title = "cuda_opt"
 html_theme_options = {
     # Debian's Furo was compiled without its dark colours.
     "dark_css_variables": {
@@ -167,6 +171,41 @@ def complete(app, failure):
                 shutil.copyfile(source, copy)
 
 
+ANONYMOUS = "[anonymous]"  # what Sphinx calls the enumerations of the C headers, which have no name
+
+
+class NamedObjects(CDomain):
+    """C without the names of anonymous enumerations: the search finds CUDA_OPT_PGTOL, not [anonymous].CUDA_OPT_PGTOL."""
+
+    def get_objects(self):
+        for name, shown, *place in super().get_objects():
+            if shown != ANONYMOUS:
+                yield name, shown.removeprefix(f"{ANONYMOUS}."), *place
+
+
+class WithoutAnonymous(SphinxTransform):
+    """The same in the pages and in the index."""
+
+    default_priority = 800  # before Sphinx collects the entries of the index
+
+    def apply(self):
+        for index in self.document.findall(addnodes.index):
+            index["entries"] = [
+                (kind, words.removeprefix(f"{ANONYMOUS}."), *place)
+                for kind, words, *place in index["entries"] if not words.startswith(f"{ANONYMOUS} ")
+            ]
+        for name in list(self.document.findall(addnodes.desc_name)):
+            if name.astext() == ANONYMOUS:
+                name.replace_self(nodes.inline())
+
+
+def name_the_version(_, config):
+    config.html_title = f"{project} {config.release}"  # make_pages sets the release after this file has been read
+
+
 def setup(app):
+    app.add_domain(NamedObjects, override=True)
+    app.connect("config-inited", name_the_version)
+    app.add_transform(WithoutAnonymous)
     app.connect("source-read", lead_within_the_pages)
     app.connect("build-finished", complete)
