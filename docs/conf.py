@@ -64,6 +64,7 @@ html_extra_path = ["html"]
 html_static_path = ["style"]
 html_css_files = ["style.css"]
 html_copy_source = False
+copybutton_selector = "div.highlight:not(.highlight-text > *, .highlight-none > *) > pre"  # programs, not their output
 html_show_sphinx = False
 html_show_copyright = False
 
@@ -175,7 +176,7 @@ ANONYMOUS = "[anonymous]"  # what Sphinx calls the enumerations of the C headers
 
 
 class NamedObjects(CDomain):
-    """C without the names of anonymous enumerations: the search finds CUDA_OPT_PGTOL, not [anonymous].CUDA_OPT_PGTOL."""
+    """C without names of anonymous enumerations: the search finds CUDA_OPT_PGTOL, not [anonymous].CUDA_OPT_PGTOL."""
 
     def get_objects(self):
         for name, shown, *place in super().get_objects():
