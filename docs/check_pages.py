@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Usage: check_pages.py [MAKE_PAGES ARGUMENT ...]
 
-The documents as HTML, made anew without a warning of Doxygen or Sphinx: every link and picture within them is there;
-and in headless Chromium, where it is installed with Selenium, no page has an error in the console, asks for a file that
-is missing, or is wider than a telephone. Without arguments there is nothing to make the pages with."""
+The documents as HTML, made anew without a warning of Doxygen or Sphinx: every link and picture within them is there,
+the reference has every function of the headers, and the search finds the words that users look for. In headless
+Chromium, where it is installed with Selenium, no page has an error in the console, asks for a file that is missing, or
+is wider than its window. Without arguments there is nothing to make the pages with."""
 import functools
 import http.server
+import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -19,6 +22,15 @@ from urllib.parse import unquote, urlsplit
 COMMAND = sys.argv[1:]
 del sys.argv[1:]
 TELEPHONE, DESKTOP = (390, 844), (1280, 900)
+FOUND = "document.querySelector('.search-summary, #search-results p')?.innerText.includes('found')"
+# Words that users look for, their stems in the index, and a page that answers.
+SEARCHES = {
+    "deterministic": (["determinist"], "docs/howto"),
+    "bitwise": (["bitwis"], "docs/howto"),
+    "convergence criteria": (["converg", "criteria"], "docs/termination"),
+    "verbose": (["verbos"], "docs/howto"),
+    "license": (["licens"], "docs/license"),
+}
 # What of a page reaches beyond the screen, and not within a box that scrolls by itself: the tags.
 BEYOND_THE_EDGE = """[...document.querySelectorAll("article *")].filter(element => {
     if (element.getBoundingClientRect().right <= innerWidth + 1) return false;
@@ -83,6 +95,69 @@ class Links(unittest.TestCase):
             for link in Page(path).links:
                 if link.endswith((".js", ".css", ".svg", ".png")):
                     self.assertFalse(urlsplit(link).netloc, f"{path}: {link}")
+
+
+class Reference(unittest.TestCase):
+    """The pages of the reference have what the headers declare."""
+
+    def names(self, page):
+        """The names that have an entry on the page."""
+        return set(re.findall(r'<span class="sig-name descname">(?:<span class="\w+">)*<span class="pre">(\w+)</span>',
+                              Path(SITE, "docs/reference", page).read_text()))
+
+    def header(self, name):
+        return Path(COMMAND[1], "include", name).read_text()
+
+    def test_functions_and_constants_of_c(self):
+        text = re.sub(r"/\*.*?\*/", "", self.header("cuda_opt.h"), flags=re.S)
+        declared = set(re.findall(r"^CUDA_OPT_API [^;]*?\b(cuda_opt_\w+)\(", text, re.M))
+        declared |= set(re.findall(r"^    (CUDA_OPT_\w+) =", text, re.M))
+        self.assertGreater(len(declared), 150)
+        self.assertEqual(declared - self.names("c.html"), set())
+
+    def test_members_of_cpp(self):
+        """Each function whose declaration follows a comment for the reference."""
+        text = self.header("cuda_opt.hpp").partition("namespace cudaopt {")[2]
+        declared = re.findall(r"\*/\n\s*(?:template <[^>]*> )?[^\n(]*?\b(\w+)\(", text)
+        self.assertGreater(len(declared), 45)
+        self.assertEqual(set(declared) - self.names("cpp.html") - {"operator"}, set())
+        page = Path(SITE, "docs/reference/cpp.html").read_text()
+        for member in ("Minimiser::solve", "Handle::get_int", "Array::to_host", "Batch::message_of"):
+            self.assertIn(f'id="cudaopt::{member}', page)
+
+
+    def test_names_of_python(self):
+        text = Path(COMMAND[1], "python/cuda_opt/__init__.py").read_text()
+        public = re.findall(r'"(\w+)"', text.partition("__all__ = [")[2])
+        self.assertGreater(len(public), 20)
+        page = Path(SITE, "docs/reference/python.html").read_text()
+        self.assertEqual([name for name in public if f'id="cuda_opt.{name}"' not in page], ["version"])
+
+
+class Search(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        text = Path(SITE, "searchindex.js").read_text()
+        cls.index = json.loads(text[text.index("{") : text.rindex("}") + 1])
+
+    def pages_with(self, stem):
+        found = set()
+        for kind in ("terms", "titleterms"):
+            numbers = self.index[kind].get(stem, [])
+            found |= {numbers} if isinstance(numbers, int) else set(numbers)
+        return {self.index["docnames"][number] for number in found}
+
+    def test_words_that_users_look_for(self):
+        for words, (stems, page) in SEARCHES.items():
+            for stem in stems:
+                with self.subTest(words=words, stem=stem):
+                    self.assertIn(page, self.pages_with(stem))
+
+    def test_names_of_constants_have_no_prefix(self):
+        """The enumerations of the C headers have no name, for which Sphinx has "[anonymous]"."""
+        for path in SITE.rglob("*"):
+            if path.suffix in (".html", ".js"):
+                self.assertNotIn("[anonymous]", path.read_text(), path.name)
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -171,9 +246,41 @@ class InABrowser(unittest.TestCase):
 
     def test_the_search_finds_words_of_a_page(self):
         self.open("search.html?q=generalized+Cauchy+point")
-        self.wait_for("document.querySelector('.search-summary, #search-results p')?.innerText.includes('found')")
+        self.wait_for(FOUND)
         found = self.evaluate("[...document.querySelectorAll('#search-results li a')].map(a => a.innerText)")
         self.assertIn("The method, from the papers to the code", found)
+
+    def test_the_search_puts_the_answer_first(self):
+        for words, (_, page) in SEARCHES.items():
+            with self.subTest(words=words):
+                self.open(f"search.html?q={words.replace(' ', '+')}")
+                self.wait_for(FOUND)
+                links = self.evaluate("[...document.querySelectorAll('#search-results li a')].map(a => a.href)")
+                pages = [re.split("[?#]", link)[0] for link in links]
+                self.assertIn(self.server.address(f"{page}.html"), pages[:5])
+
+    def test_text_and_contents_of_a_page_have_room(self):
+        """At every width of the window the text is beside the contents of the page, and neither is cut off."""
+        for width in (500, 800, 1000, 1024, 1100, 1200, 1300, 1311, 1313, 1366, 1400, 1439, 1441, 1456, 1600, 1920):
+            for page in ("README.html", "docs/reference/c.html", "docs/howto.html"):
+                with self.subTest(width=width, page=page):
+                    self.open(page, (width, 900))
+                    self.assertEqual(self.evaluate(BEYOND_THE_EDGE), [])
+                    edges = self.evaluate("""(() => {
+                        const edge = name => document.querySelector(name).getBoundingClientRect();
+                        const contents = edge(".toc-drawer"), text = edge("article");
+                        const width = document.documentElement.clientWidth;  // without the scroll bar
+                        return {shown: contents.left < width - 2, left: contents.left, right: contents.right,
+                                text: text.right, width};
+                    })()""")
+                    self.assertLessEqual(edges["text"], edges["width"])
+                    if edges["shown"]:
+                        self.assertLessEqual(edges["right"], edges["width"] + 1)
+                        self.assertLessEqual(edges["text"], edges["left"] + 1)
+
+    def test_titles_have_the_version(self):
+        self.open("docs/howto.html")
+        self.assertIn(f"cuda_opt {COMMAND[2]}", self.browser.title)
 
     def test_it_is_dark_in_the_dark(self):
         brightness = ("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3)"
@@ -182,6 +289,8 @@ class InABrowser(unittest.TestCase):
         self.assertGreater(self.evaluate(brightness), 600)
         self.open("README.html", scheme="dark")
         self.assertLess(self.evaluate(brightness), 150)
+        self.open("docs/notes/benchmarks.html", scheme="dark")
+        self.assertIn("invert", self.evaluate("getComputedStyle(document.querySelector('img[src$=\".svg\"]')).filter"))
 
     def test_every_picture_is_whole_and_scales(self):
         """All words lie within the picture's frame, and the frame is a viewBox."""
