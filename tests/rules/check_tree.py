@@ -2,8 +2,8 @@
 """Usage: check_tree.py SOURCE_ROOT
 
 Checks the rules that keep the tree legible: which files a file may include, how long a line may be, which functions the
-library must not call, which of several notations is used, and whether the links of the documents are valid. Prints one
-line for each place that breaks a rule."""
+library must not call, which of several notations is used, whether the links of the documents are valid, and whether all
+pages are listed. Prints one line for each place that breaks a rule."""
 import re
 import sys
 from pathlib import Path
@@ -102,6 +102,18 @@ def dead_links(root):
                 yield f"{document.relative_to(root)}: links to {target}, which is not there"
 
 
+def unlisted_pages(root):
+    """The pages that docs/meson.build lacks, and the laboratory notes that docs/notes/index.md lacks."""
+    listed = (root / "docs/meson.build").read_text()
+    notes = (root / "docs/notes/index.md").read_text()
+    for page in sorted((root / "docs").rglob("*.md")):
+        name = page.relative_to(root / "docs").with_suffix("").as_posix()
+        if f"'{name}'" not in listed:
+            yield f"docs/meson.build: lacks the page {name}"
+        if name.startswith("notes/") and name != "notes/index" and f"({page.name})" not in notes:
+            yield f"docs/notes/index.md: lacks the note {page.name}"
+
+
 def not_installed(root):
     """The headers that are included by those installed for cuda_opt/batch.cuh, but are not in their list."""
     headers = re.search(r"^batch_headers = \[\n(.*?)^\]", (root / "lib/meson.build").read_text(), re.M | re.S)[1]
@@ -119,7 +131,7 @@ def main(root):
     files = [path for folder in folders for path in sorted((root / folder).rglob("*")) if path.is_file()]
     checked = [path.relative_to(root) for path in files if path.suffix in SOURCES]
     broken = [message for path in checked for message in broken_rules(root, path)]
-    broken += [*dead_links(root), *not_installed(root)]
+    broken += [*dead_links(root), *unlisted_pages(root), *not_installed(root)]
     print("\n".join(broken) or f"{len(checked)} files keep the rules")
     return 1 if broken or not checked else 0
 
