@@ -30,7 +30,9 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_inline_tabs",
 ]
-include_patterns = ["*.md", "docs/*.md", "docs/notes/*.md", "docs/reference/*.md", "docs/tables/*.md"]
+include_patterns = [
+    "*.md", "docs/*.md", "docs/notes/*.md", "docs/reference/*.md", "docs/tables/*.md", "examples/README.md",
+]
 root_doc = "README"
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
@@ -103,7 +105,7 @@ PAGE_OF = {
 # The navigation, by the purpose of the pages. Laboratory notes (docs/notes) and the report of the last run on a GPU
 # are for developers: docs/notes/index.md lists them.
 CONTENTS = {
-    "Tutorials": "tutorial python fortran",
+    "Tutorials": "tutorial python fortran /examples/README",
     "How-to guides": "howto which_solver migrating batch ranks history_precision initial_hessian scaling noise "
     "gradient_check argmin search cvt",
     "Reference": "return_codes termination reference/c reference/cpp reference/fortran reference/python "
@@ -134,7 +136,8 @@ def lead_within_the_pages(_, page, source):
         target = os.path.relpath(folder / link["to"], ROOT)
         if target in PAGE_OF:
             return f"[{link['words']}]({os.path.relpath(ROOT / 'docs/reference' / PAGE_OF[target], folder)})"
-        return link["words"] if (ROOT / target).is_dir() or target.startswith("examples/") else link[0]
+        is_example = target.startswith("examples/") and not target.endswith(".md")
+        return link["words"] if (ROOT / target).is_dir() or is_example else link[0]
 
     source[0] = re.sub(r"\[(?P<words>[^\]]*)\]\((?P<to>[^):#]+)\)", lead, source[0])
     source[0] = with_tabs(source[0])
