@@ -123,8 +123,9 @@ def table_of_contents(name, pages):
 
 def with_tabs(text):
     """Make tabs of the same program in several languages. In the Markdown files they are marked by comments, which are
-    not shown elsewhere: <!-- tab: C --> before each of them, and <!-- /tabs --> behind the last one."""
-    tab = r"^<!-- tab: ([^\n]+) -->\n(.*?)(?:<!-- /tabs -->\n|(?=^<!-- tab: ))"
+    not shown elsewhere: <!-- tab: C --> before each of them, and <!-- /tabs --> behind the last one. A heading at the
+    beginning of a tab is for readers of the file only."""
+    tab = r"^<!-- tab: ([^\n]+) -->\n+(?:#+ [^\n]*\n)?(.*?)(?:<!-- /tabs -->\n|(?=^<!-- tab: ))"
     return re.sub(tab, r"`````{tab} \1\n\2`````\n\n", text, flags=re.M | re.S)
 
 
