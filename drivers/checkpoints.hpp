@@ -11,8 +11,9 @@
 
 namespace driver {
 
-// Returns the contents of a checkpoint file. At most as many bytes are read as the largest checkpoint of such a solve
-// has, so that an endless file such as /dev/zero does no harm. Throws Failure if the file cannot be read.
+// Returns the contents of a checkpoint file. The largest possible checkpoint of a solve with the dimension and the
+// number of correction pairs of s limits the number of bytes that are read, so that an endless file such as /dev/zero
+// does no harm. Throws Failure if the file cannot be read.
 std::vector<unsigned char> read_checkpoint(const std::string &path, const cudaopt::Handle &s);
 
 class Checkpoints {

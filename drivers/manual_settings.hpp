@@ -22,8 +22,9 @@ inline void set_as_in_manual(cudaopt::Handle &s) {
     s.set_real(CUDA_OPT_FACTR, 0);
     s.set_real(CUDA_OPT_F_TARGET, -std::numeric_limits<double>::infinity());
     s.set_real(CUDA_OPT_F_UNBOUNDED, -std::numeric_limits<double>::infinity());
-    // CUDA_OPT_ROUNDING = 0 disables the stopping test of rounding errors. VA15 reports the same case as an error
-    // (state -1).
+    // CUDA_OPT_ROUNDING = 0 disables the test that ends a solve with success if no lower f is found and the expected
+    // decrease of f is below its rounding errors. The solve then ends with a failed line search instead. VA15
+    // (Harwell's L-BFGS) also reports this as an error (state -1).
     s.set_real(CUDA_OPT_ROUNDING, 0);
     // By default, a small decrease of f (the test that the option --factr enables) ends a solve only if a relative
     // gradient is small, too. Infinity removes this condition.

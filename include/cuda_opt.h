@@ -386,7 +386,7 @@ enum {
     /* The next three results describe the last search direction whose first trial point was evaluated. */
     /** CAUCHY_FREE_COUNT is the number of variables that are free at the generalized Cauchy point. */
     CUDA_OPT_CAUCHY_FREE_COUNT = 320,
-    /** CAUCHY_BREAKPOINTS is the number of breakpoints before the generalized Cauchy point, also if there are no
+    /** CAUCHY_BREAKPOINTS is the number of breakpoints before the generalized Cauchy point, even if there are no
      *  correction pairs. */
     CUDA_OPT_CAUCHY_BREAKPOINTS = 321,
     /** SUBSPACE_PROJECTED is the number of variables for which the subspace minimiser was outside the box. */
@@ -665,9 +665,10 @@ enum {
  *  precision there are six. These sizes are those of cuda_opt_set_scales(), otherwise max(1, |x_i|). The check uses the
  *  step for which neighbouring differences agree best.
  *  The check needs about 65 evaluations, and 4 log2(n) more to find a wrong component. It allocates two vectors of n
- *  elements in the handle's memory space, and frees them at the end. All evaluated points satisfy the bounds; if x_i is
- *  at a bound, the check moves it inside by a thousandth of its size. Call this before the first call of
- *  cuda_opt_solve(). Ranks do not support the check. cuda_opt_reset() ends a check that is in progress.
+ *  elements in the handle's memory space, and frees them at the end. If x_i is at a bound or close to it, the check
+ *  first moves it inside the box by a thousandth of its size. The differences then use smaller steps for this variable,
+ *  so that all evaluated points satisfy the bounds. Call this before the first call of cuda_opt_solve(). The check is
+ *  not available if the variables are distributed over ranks. cuda_opt_reset() ends a check that is in progress.
  *  @param x  n values: the point of the check. The library changes x between the calls, and restores it at the end
  *  @param f  as for cuda_opt_solve()
  *  @param g  as for cuda_opt_solve(). The pointers x, f and g have to be the same in each call

@@ -5,7 +5,9 @@
 // where D = (-1/2, 1/2)^2. v is discretised by piecewise linear elements on nx x ny interior points. An evaluation
 // loads one value per variable from memory and stores one.
 //
-// Start: the mean of the linear interpolants in x and in y of the boundary values, (b(x) - b(y)) / 2 by enneper.hpp.
+// Start: the mean of the linear interpolants in x and in y of the boundary values. The function b of enneper.hpp
+// describes these values: v = b(x) at the sides |y| = 1/2, and v = -b(y) at the sides |x| = 1/2. The values at opposite
+// sides are equal, so the interpolants are -b(y) and b(x), and their mean is (b(x) - b(y)) / 2.
 // Source: Averick, Carter, More, Xue, The MINPACK-2 Test Problem Collection, MCS-P153-0692 (1992); Nitsche, Lectures on
 // Minimal Surfaces 1 (1989).
 #pragma once

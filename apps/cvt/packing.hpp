@@ -51,10 +51,10 @@ struct Packing {
         return static_cast<uint32_t>(site >> coordinate_bits) & ((1u << coordinate_bits) - 1);
     }
     CUDA_OPT_HD uint32_t y(Word site) const { return static_cast<uint32_t>(site) & ((1u << coordinate_bits) - 1); }
-    // Returns the pixel index, in one direction, of a coordinate in fixed point.
+    // Returns the column or row of the pixel that contains the given x or y coordinate, which is in fixed point.
     CUDA_OPT_HD int32_t pixel(uint32_t fixed) const { return static_cast<int32_t>(fixed >> fraction_bits); }
-    // Returns the centre of a pixel, in one direction, in fixed point. Like every coordinate it is exact in single
-    // precision.
+    // Returns the x or y coordinate of the centre of a pixel, in fixed point. Like the coordinates of the sites, it is
+    // exact in single precision.
     CUDA_OPT_HD float centre(int32_t pixel) const {
         return static_cast<float>((pixel << fraction_bits) + ((1 << fraction_bits) >> 1));
     }

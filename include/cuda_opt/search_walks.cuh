@@ -92,7 +92,7 @@ template <class Real> struct RulesOf {
     int64_t walks;                /**< The number of walks. */
     int n;                        /**< The number of coordinates. */
     int halvings;                 /**< The number of halvings of the step (SearchOptions::halvings). */
-    AtSmallestStep at_smallest;   /**< The choice at the smallest step (SearchOptions::at_smallest). */
+    AtSmallestStep at_smallest;   /**< How a walk proceeds at the smallest step (SearchOptions). */
     uint64_t seed;                /**< The seed of the random numbers (SearchOptions::seed). */
     const Real *lower;            /**< The lower bounds, n values. */
     const Real *upper;            /**< The upper bounds, n values. */
@@ -150,7 +150,7 @@ template <class Real> CUDA_OPT_SEARCH_HD bool is_taken(Real x_j, Real value, con
     return trial.at != x_j && trial.value <= value;
 }
 
-constexpr int ended = -1; /**< The level of a walk that has ended. */
+constexpr int ended = -1; /**< The value of Walk::level that marks a walk as ended. */
 
 /** Returns Delta / Delta_0 = 2^-level, the ratio of the current step to the first one. */
 template <class Real = double> CUDA_OPT_SEARCH_HD Real scale_of(int32_t level) { return std::ldexp(Real(1), -level); }

@@ -4,8 +4,8 @@
 // initial Hessian;
 // - the vectors of n elements: x, g, copies of x and g at the base point (where the line search begins) and at the best
 // iterate, and the correction pairs;
-// - the workspace of the team: a copy of the persistent data, the results of the sweeps ("replies"), the operands of
-// the sweeps, and the transient data, which is lost at an evaluation.
+// - the workspace of the team: a copy of the persistent data, the results of the sweeps over the variables ("replies"),
+// the operands of the sweeps, and the transient data, which is lost at an evaluation.
 //
 // The panel is the matrix of n rows whose columns are y, s, g and z of the newest pair, then y and s of the older ones
 // (lbfgsb/panel.hpp). z is the displacement of the variables that the Cauchy path has fixed at bounds.
@@ -214,8 +214,8 @@ template <class Real, class ShapeOf> CUDA_OPT_HD constexpr int64_t blocks_bytes(
 
 // ---- the workspace of a team
 
-// The results of the sweeps and the operands of the next sweep. The first lane (thread) of a team writes the operands,
-// and all lanes read them.
+// The results of the sweeps (operations on all variables of the problem) and the operands of the next sweep. The first
+// lane (thread) of a team writes the operands, and all lanes read them.
 struct Replies {
     PanelProducts products;
     DirectionSums direction;
@@ -246,8 +246,9 @@ template <class ShapeOf> CUDA_OPT_HD constexpr int64_t transient_bytes(const Sha
     return has_bounds<ShapeOf> ? static_cast<int64_t>(sizeof(Type)) + arrays_bytes<Type>(shape.m) : 0;
 }
 
-// The replies are followed in memory by two arrays: the products of the leading columns (y, s and g of the newest pair)
-// with all columns, and the coefficients of the direction. This function returns the length of the first array.
+// The replies, the results of the sweeps, are followed in memory by two arrays: the products of the leading columns (y,
+// s and g of the newest pair) with all columns, and the coefficients of the direction. This function returns the length
+// of the first array.
 template <class ShapeOf> CUDA_OPT_HD constexpr int leading_count(const ShapeOf &shape) {
     return panel::displacement * panel::columns(shape.m);
 }
@@ -279,8 +280,8 @@ template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t scratch_bytes(Sha
                               int64_t{shape.n} * static_cast<int64_t>(sizeof(CrossedVariable)) +
                               int64_t{rows} * static_cast<int64_t>(sizeof(int)));
 }
-// The addresses of the three parts of a workspace: persistent data, replies and scratch. They may be in different
-// memory spaces.
+// The addresses of the three parts of a workspace: persistent data, replies (the results of the sweeps over the
+// variables) and scratch memory. They may be in different memory spaces.
 struct Workspace {
     unsigned char *persistent, *replies, *scratch;
 };
@@ -299,8 +300,9 @@ template <class ShapeOf> CUDA_OPT_HD Workspace in_one_piece(const ShapeOf &shape
 // variables a cache holds all data that is not in shared memory. The shared memory of the replies then serves better to
 // run one more warp per multiprocessor.
 constexpr int few_variables = 8;
-// True if the replies are stored in shared memory. If n is not a compile-time constant, they are stored there only for
-// problems without bounds.
+// True if the replies, the results of the sweeps over the variables, are stored in shared memory. If n is a
+// compile-time constant, this depends on n. Otherwise they are stored there for problems without bounds, but not for
+// problems with bounds.
 template <class ShapeOf> inline constexpr bool replies_in_shared = !has_bounds<ShapeOf>;
 template <int n, int m, class History, bool bounds, bool weights>
 inline constexpr bool replies_in_shared<FixedShape<n, m, History, bounds, weights>> = n > few_variables;

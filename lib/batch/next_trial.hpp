@@ -1,6 +1,6 @@
 // Solves one small problem of a batch. One step leads from f and g at x to the next trial point or to termination. A
-// team of lanes, which is one thread or the threads of a warp, works on the problem. All lanes execute the sweeps over
-// the variables, and the first lane makes the decisions between the sweeps.
+// team of lanes, which is one thread or the threads of a warp, works on the problem. All lanes execute the sweeps,
+// which are the operations on all variables. The first lane makes the decisions between the sweeps.
 //
 // Decisions and formulas are those of a large problem (lbfgsb/iteration.hpp and others). Only their order is repeated
 // here, as one function that runs until the next evaluation or termination. A small problem has its variables in its
@@ -29,8 +29,8 @@ struct NoDiagonal {
     template <class Values> CUDA_OPT_HD void operator()(const Values &) const {}
 };
 
-// The operands of the sweeps. If a team is a single thread, they are stored in its registers. Otherwise they are stored
-// in the workspace, where all lanes of the team read them.
+// The operands of the sweeps, the operations on all variables. If a team is a single thread, they are stored in its
+// registers. Otherwise they are stored in the workspace, where all lanes of the team read them.
 template <bool is_own> struct OperandsOf {
     Operands own{};
     CUDA_OPT_HD explicit OperandsOf(unsigned char *) {}
@@ -416,8 +416,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         operands().update = update;
     }
 
-    // Requests the inner products of the panel's columns. If an update of the learned diagonal is due, the same sweep
-    // performs it first.
+    // Requests the inner products of the panel's columns (y, s, g and z, lbfgsb/panel.hpp). If an update of the learned
+    // diagonal is due, the same sweep performs it first.
     CUDA_OPT_HD_INLINE void update_and_request_products() {
         auto &hessian = persistent_.hessian;
         const DiagonalUpdate update = hessian.take_update();

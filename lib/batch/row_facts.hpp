@@ -1,6 +1,6 @@
-// Counts, minima and maxima over the variables of one small problem, which the sweep of the inner products
-// collects besides its sums. Their results do not depend on the order of the variables. Therefore each lane (thread) of
-// a team collects them for some of the variables, and the records of all lanes are joined.
+// Counts, minima and maxima over the variables of one small problem, which the sweep of the inner products collects
+// besides its sums. Their results do not depend on the order of the variables. Therefore each lane (thread) of a team
+// collects them for some of the variables, and the records of all lanes are then combined into one.
 #pragma once
 
 #include "exec/accumulators.hpp"

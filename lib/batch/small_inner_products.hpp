@@ -1,7 +1,9 @@
-// The first sweep of one small problem computes the inner products of the panel's columns (lbfgsb/panel.hpp). The same
-// traversal computes the norms of the projected gradient P g and of x, the numbers of variables at bounds, the least
-// breakpoint and the newest y = g - g_base. The products of the leading columns (y, s and g of the newest pair) with
-// all columns are summed over all variables. The products of all columns with each other are summed over the free
+// The inner products of one small problem, which are computed at each iterate and trial point. They are the products of
+// the columns of the panel with each other (lbfgsb/panel.hpp): y and s of all correction pairs, the gradient g and the
+// displacement z. The same sweep over the variables computes the norms of the projected gradient P g and of x, the
+// numbers of variables at bounds, the least breakpoint, and y = g - g_base of the newest pair, where g_base is the
+// gradient at the previous iterate. The leading columns are y and s of the newest pair, and g. Their products with all
+// columns are summed over all variables. The products of all columns with each other are summed over the free
 // variables.
 #pragma once
 
@@ -120,8 +122,8 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_by_lanes(const Pa
     }
 }
 
-// Computes y_new and the sums that are not products of the panel, and returns the number of free variables. Without
-// bounds all variables are free, and the breakpoints, which need a division, are not computed.
+// Computes y_new and those sums of the sweep that are not inner products of columns, and returns the number of free
+// variables. Without bounds all variables are free, and the breakpoints, which need a division, are not computed.
 template <class Real, class Team, class ShapeOf>
 template <bool bounded>
 CUDA_OPT_HD_INLINE int SmallSweeps<Real, Team, ShapeOf>::measure_rows(const PanelRequest &request) {

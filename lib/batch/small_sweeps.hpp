@@ -1,6 +1,6 @@
-// The sweeps over the variables of one small problem. A team performs them. It is one thread or one warp, and its
-// threads are called lanes. Variables and sums are distributed over the lanes. One lane forms each sum, in the
-// order of the variables, so that the result is bitwise independent of the size of the team.
+// The sweeps of one small problem, which are its operations on all n variables. A team performs them. It is one thread
+// or one warp, and its threads are called lanes. Variables and sums are distributed over the lanes. One lane forms each
+// sum, in the order of the variables, so that the result is bitwise independent of the size of the team.
 //
 // All lanes call the functions of the first group below. Those of the second group are rare or belong to the Cauchy
 // search, and the first lane performs them alone. small_inner_products.hpp defines the sweep of the inner products, and
@@ -64,8 +64,9 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         if (report.usable(shape_.n)) each_row(MoveIntoBox<Real, Values>{x(), box_});
         return report;
     }
-    // Computes the inner products of the panel's columns. If `update` contains correction pairs, the learned diagonal
-    // is first updated with them.
+    // Computes the inner products of the columns of the panel with each other. The columns are y and s of the
+    // correction pairs, the gradient g and the displacement z (lbfgsb/panel.hpp). If `update` contains correction
+    // pairs, the learned diagonal of the initial Hessian is first updated with them (lbfgsb/learned_diagonal.hpp).
     CUDA_OPT_HD void inner_products(const PanelRequest &request, const DiagonalUpdate &update) {
         bring_to_front(request);
         if constexpr (supports_diagonals<ShapeOf>)
@@ -116,7 +117,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         return products;
     }
     CUDA_OPT_HD const DirectionSums &direction_sums() const { return replies_->direction; }
-    // The coefficients of the direction, in the order of the panel's columns.
+    // The coefficients of the direction, one for each column of the panel (y, s, g and z of the newest pair, then y and
+    // s of the older pairs).
     CUDA_OPT_HD double *coefficients() const { return coefficients_; }
     CUDA_OPT_HD void restore(double f_base) const {
         alone(Restore<Real, Values>{x(), g(), vector(at_x_base), vector(at_g_base), &f(), f_base});
@@ -274,8 +276,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         team_.sync();
     }
 
-    // small_inner_products.hpp defines the next functions. They compute the inner products of the panel, and the
-    // counts, maxima and sums of squares of the same sweep.
+    // small_inner_products.hpp defines the next functions. They compute the inner products of the panel's columns (y,
+    // s, g and z, lbfgsb/panel.hpp), and the counts, maxima and sums of squares of the same sweep.
     CUDA_OPT_HD void form_inner_products(const PanelRequest &request, bool bounded);
     template <class Panel> CUDA_OPT_HD void form_products(const PanelRequest &request, int free, const Panel &panel);
     template <class Panel> CUDA_OPT_HD void form_by_lanes(const Panel &panel, int columns);

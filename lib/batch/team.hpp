@@ -1,6 +1,6 @@
-// A team performs the sweeps of one small problem. It is one thread (here) or one warp (team.cuh), and its threads are
-// called lanes. Each sum is formed by one lane in the order of the variables, so that results are bitwise the same for
-// every size of the team.
+// A team performs the sweeps of one small problem, which are the operations on all its variables. It is one thread
+// (here) or one warp (team.cuh), and its threads are called lanes. Each sum is formed by one lane in the order of the
+// variables, so that results are bitwise the same for every size of the team.
 //
 // OneThread documents the interface. All lanes of a team must call each function together.
 #pragma once

@@ -20,8 +20,11 @@ struct NoSync {
 // Solves the problems that take() returns, one after the other, until it returns none. A single loop runs over all
 // steps of all problems, so that the threads of a warp, each with its own problem, reconverge in each step. settings:
 // the result of for_small_problems().
+//
+// The pragma disables a warning of nvcc. This function can run on host and device, but one of the functions that are
+// passed as `take` can run on the host only. The instance that calls it is used on the host only.
 #ifdef __CUDACC__
-#pragma nv_exec_check_disable // the host's take() is called on the host only
+#pragma nv_exec_check_disable
 #endif
 template <class Shape, int64_t metric, template <class> class Data, class Real, class Team, class Functor, class Take,
           class Sync = NoSync>

@@ -108,7 +108,8 @@ __global__ void __launch_bounds__(block_threads, resident < most_resident ? resi
     if (threadIdx.x == 0) block_record[blockIdx.x] = mine;
 }
 
-// Calls rule(i, record) for all variables, joins all records, and then calls finish(joined record) once.
+// Calls rule(i, record) for all variables, combines all records into one by their function join(), and then calls
+// finish(combined record) once.
 template <class Record, int resident, class Rule, class Finish>
 __global__ void __launch_bounds__(block_threads, resident < most_resident ? resident : 1)
     map_reduce_kernel(int64_t n, Rule rule, Finish finish, Record *block_record, unsigned *arrivals) {
@@ -136,14 +137,15 @@ __global__ void __launch_bounds__(block_threads, resident < most_resident ? resi
     }
 }
 
-// StoreRecord is the usual argument `finish` of map_reduce_cuda(). It stores the joined record in device memory.
+// StoreRecord is the usual argument `finish` of map_reduce_cuda(). It stores the record that combines those of all
+// variables in device memory.
 template <class Record> struct StoreRecord {
     Record *to;
     CUDA_OPT_HD void operator()(const Record &record) const { *to = record; }
 };
 
-// Calls rule(i, record) on the device for all variables 0 <= i < n, and then calls finish(joined record). Returns the
-// status of the launch, and does not wait for the kernel.
+// Calls rule(i, record) on the device for all variables 0 <= i < n, combines the records into one, and then calls
+// finish(combined record). Returns the status of the launch, and does not wait for the kernel.
 // resident: blocks per multiprocessor; rules that need many registers require a lower number
 // scratch: map_reduce_scratch_bytes<Record>() bytes of device memory, which are zero before the first use
 template <class Record, int resident = most_resident, class Rule, class Finish>

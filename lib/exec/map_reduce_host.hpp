@@ -3,8 +3,9 @@
 //
 // The order of additions depends on n alone, so the results are bitwise independent of the number of threads. The
 // variables are divided into tiles of tile_variables variables. The sum over a tile consists of tile_lanes independent
-// partial sums, each over every tile_lanes-th variable. The sums of the tiles are joined in a binary tree. The rounding
-// error of a sum of n terms grows like tile_variables / tile_lanes + log2(n / tile_variables) rather than like n.
+// partial sums, each over every tile_lanes-th variable. The sums of the tiles are added in the order of a binary tree.
+// The rounding error of a sum of n terms grows like tile_variables / tile_lanes + log2(n / tile_variables) rather than
+// like n.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +46,7 @@ Record reduce_tiles(int64_t first, int64_t last, int64_t n, const Rule &rule) {
     return left;
 }
 
-// Calls rule(i, record) for all variables 0 <= i < n and returns the joined record.
+// Calls rule(i, record) for all variables 0 <= i < n and returns one record that combines the records of all tiles.
 // rule: may write to elements of variable i, because only one thread processes each variable, and only once
 // threads: the number of threads; 0 selects the number with the shortest run time
 // Variables: the number of variables per tile; 1 if each index i denotes a whole tile

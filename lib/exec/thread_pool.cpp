@@ -215,8 +215,8 @@ class ThreadPool {
     std::array<Known, 64> known_;
 };
 
-// The pool that the current thread uses. A thread that belongs to a pool uses the same pool, so that loops within its
-// chunks run serially.
+// The pool that the current thread uses. A thread of a pool uses the pool to which it belongs. A loop that is started
+// within a chunk (a part of the iterations of another loop) therefore finds its pool busy, and runs serially.
 PerThread<ThreadPool> pool_of_thread;
 
 void *ThreadPool::run(void *argument) {

@@ -1,5 +1,5 @@
-// Implements the sweeps of a gradient check for an executor, which is the host (sweeps/host/executor.hpp) or CUDA
-// (sweeps/cuda/executor.cuh).
+// Implements the sweeps of a gradient check, which are its operations on all n variables, for an executor, which is the
+// host (sweeps/host/executor.hpp) or CUDA (sweeps/cuda/executor.cuh).
 #pragma once
 
 #include "gradient_check/check_sweeps.hpp"

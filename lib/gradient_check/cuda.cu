@@ -1,4 +1,4 @@
-// Implements the sweeps of a gradient check on a CUDA device.
+// Implements the sweeps of a gradient check, which are its operations on all n variables, on a CUDA device.
 #include "gradient_check/check_sweeps_on.hpp"
 #include "sweeps/cuda/executor.cuh"
 

@@ -1,4 +1,5 @@
-// Implements the sweeps of a gradient check on the threads of the host. This file also chooses between host and CUDA.
+// Implements the sweeps of a gradient check, which are its operations on all n variables, on the threads of the host.
+// This file also chooses between host and CUDA.
 #include "cuda_opt.h"
 #include "gradient_check/check_sweeps_on.hpp"
 #include "sweeps/host/executor.hpp"

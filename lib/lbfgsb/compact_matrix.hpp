@@ -57,20 +57,22 @@ template <int M> class CompactMatrix {
     CUDA_OPT_HD void drop_pairs(bool keep_theta);
     // Sets B = theta I. There must be no pairs.
     CUDA_OPT_HD void set_scale(double theta) { theta_ = plain_theta_ = theta; }
-    // Returns whether the fresh pair can be used, that is, whether its inner products are normal floating-point
-    // numbers.
+    // Returns whether the fresh pair, which is in the spare slot, can be used, that is, whether its inner products are
+    // normal floating-point numbers.
     CUDA_OPT_HD static bool usable(const PanelProducts &sums, double step);
     // The pair in the spare slot becomes the newest one: s = step d, and y is y_scale times the difference of the
-    // gradients. If there are m pairs, the oldest is discarded. `sums` are the inner products with this pair as the
-    // fresh one, and `weights` identifies the diagonal with which they are weighted. keeps_ss says whether S'S is
-    // updated, which only factor() needs. The caller must have checked that s'y > 0.
+    // gradients. If there are m pairs, the oldest is discarded. `sums` are the inner products with this pair, formed
+    // when it was fresh (in the spare slot), and `weights` identifies the diagonal with which they are weighted.
+    // keeps_ss says whether S'S is updated, which only factor() needs. The caller must have checked that s'y > 0.
     CUDA_OPT_HD void append(const PanelProducts &sums, double step, int64_t weights, double y_scale, bool keeps_ss);
 
     // Returns whether inner products with the stored pairs of n variables may be formed in single precision.
     CUDA_OPT_HD bool fits_single_precision(int64_t n) const;
 
-    // stored_panel() returns the panel of the stored pairs. tentative_panel() returns the panel that results if the
-    // pair in the spare slot is appended. That pair is then the newest in the panel and is fresh.
+    // stored_panel() describes the columns y and s of the stored pairs, whose inner products the model needs.
+    // tentative_panel() describes the columns that result if the pair in the spare slot is appended. That pair is then
+    // the newest one, and it is marked as fresh: its slot of Y still contains the previous gradient, and y has to be
+    // formed.
     CUDA_OPT_HD PanelRequest stored_panel() const;
     CUDA_OPT_HD PanelRequest tentative_panel() const;
 
@@ -99,15 +101,17 @@ template <int M> class CompactMatrix {
     }
 
     // Replaces v by K^-1 v for the subspace minimisation (Byrd et al. 1995, eq. 5.11). K is M^-1 - W_F'W_F / theta, and
-    // W_F consists of the rows of W that belong to free variables. over_free contains the panel's products over the
-    // free variables, packed as in PanelProducts. `system` receives the factors of K. Returns false on breakdown.
+    // W_F consists of the rows of W that belong to free variables. over_free contains the inner products of the columns
+    // over the free variables, packed as in PanelProducts. `system` receives the factors of K. Returns false on
+    // breakdown.
     CUDA_OPT_HD bool solve_subspace(Factors &system, const double *over_free, double *v) const;
     // Replaces v by K^-1 v if all variables are free. Then K = [-(D + Y'Y / theta), -R'; -R, 0] with R the upper
     // triangle of S'Y, and no factorisation is needed (the inverse form of Byrd, Nocedal, Schnabel 1994, eq. 3.1).
     CUDA_OPT_HD void apply_full_space_inverse(double *v) const;
 
-    // to_basis() converts numbers in the order of the panel's columns to the basis of W. They are one row of W, or the
-    // products of one column with all others. to_panel() converts coefficients in the basis to the panel's order.
+    // to_basis() converts numbers in the order of the panel's columns (y, s, g and z of the newest pair, then y and s
+    // of the older pairs; panel.hpp) to the basis of W. They are one row of W, or the products of one column with all
+    // others. to_panel() converts coefficients in the basis to the panel's order.
     CUDA_OPT_HD void to_basis(const double *panel_entries, double *basis) const;
     CUDA_OPT_HD void to_panel(const double *basis, double *panel_entries) const;
 

@@ -68,8 +68,9 @@ class InitialHessian {
     // Returns the update of the learned diagonal, if one is due. The caller must pass it to the next sweep of inner
     // products. From this call on, the update counts as done.
     CUDA_OPT_HD DiagonalUpdate take_update() { return learned_.take_update(); }
-    // Returns the request for the inner products from which the model is formed: those of `panel` and those that B_0
-    // requires in addition. matrix_weights identifies the diagonal with which the stored products were weighted.
+    // Returns the request for the inner products from which the model is formed: those of the columns that `panel`
+    // describes, and those that B_0 requires in addition. matrix_weights identifies the diagonal with which the stored
+    // products were weighted.
     CUDA_OPT_HD PanelRequest model_panel(const Settings &settings, PanelRequest panel, int64_t matrix_weights,
                                          bool bounded) const {
         panel.weighted = weighted(settings);

@@ -4,16 +4,17 @@
 //     u_i = y_i^2 / b_i / sum_j y_j^2 / b_j,    w_i = b_i s_i^2 / sum_j b_j s_j^2,
 //     b_i <- b_i sqrt((kappa + u_i) / (kappa + w_i)),    kappa = (5 + number of earlier pairs) / n.
 //
-// The quotient below the root is limited to [2/3, 3/2]. Because kappa grows, later pairs change b less.
-// The model is formed with b only while b fits pairs that have not updated it yet better than theta I does
+// The quotient below the root is limited to [2/3, 3/2]. Because kappa grows, later pairs change b less. Before a pair
+// updates b, it is used to compare B_0 with theta I. The model is formed with b only while b fits these pairs better
 // (LearnedDiagonal::observe).
 //
-// The update is elementwise except for two sums, which are among the inner products. The sweep that forms inner
-// products therefore applies the update while it reads the variables. The pairs that it applies are older than the
-// newest pair. The first ten pairs update b one at a time, and later pairs four at a time. The reason is that after
-// each change of b the products of all older steps have to be formed again, while b changes little after ten pairs. The
-// vector h = 1 / b is stored, in the same form as the caller's diagonal of H_0; theta remains a scalar of
-// CompactMatrix. Another update rule would change only this file.
+// The update is elementwise except for the two sums over j, which are among the inner products that each iteration
+// computes. The sweep that computes inner products first updates b, while it reads the variables. It does so with pairs
+// older than the newest one, because the sums of the newest pair are known only after this sweep. The first ten pairs
+// update b one at a time, and later pairs four at a time. The reason is that after each change of b the products of all
+// older steps have to be formed again, while b changes little after ten pairs. The vector h = 1 / b is stored, in the
+// same form as the caller's diagonal of H_0; theta remains a scalar of CompactMatrix. Another update rule would change
+// only this file.
 #pragma once
 
 #include <cmath>

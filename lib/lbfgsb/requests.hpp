@@ -1,6 +1,6 @@
-// The requests of the algorithm and the replies of a backend, as plain structs. The state machine continues with the
-// reply to its request. It does not depend on which backend performs the sweeps over the n variables, or on where the
-// vectors are stored.
+// The requests of the algorithm for operations on all n variables, and the replies of a backend, which are the results.
+// Both are plain structs. The state machine continues with the reply to its request. It does not depend on which
+// backend performs the sweeps over the n variables, or on where the vectors are stored.
 #pragma once
 
 #include "lbfgsb/learned_diagonal.hpp"
@@ -71,8 +71,10 @@ constexpr int crossed_capacity = 4096;
 struct CrossedVariable {
     double t;
     int64_t index;
-    double g, z;     // component of the gradient, and displacement to the bound, z = bound - x
-    const double *w; // this variable's entry in each of the panel::columns(pairs) columns; those of g and z are not set
+    double g, z; // component of the gradient, and displacement to the bound, z = bound - x
+    // This variable's entry in each of the panel::columns(pairs) columns of the panel. The entries of the columns g and
+    // z (the displacements) are not set.
+    const double *w;
 };
 
 // The variables of a window, in the order of their breakpoints, and of their indices if the breakpoints are equal. If

@@ -492,8 +492,8 @@ void StateMachine::sample_noise() {
     request_.number = noise_samples_ * noise_spacing();
 }
 
-// Returns the request for inner products at a sample of f. Only the value of f in their reply is used. The panel
-// therefore contains no correction pairs.
+// Returns the request for inner products at a sample of f. Only the value of f, which the backend returns with them, is
+// used. The inner products are therefore requested without correction pairs.
 PanelRequest StateMachine::products_of_sample() const {
     PanelRequest panel = matrix_.stored_panel();
     panel.pairs = 0;

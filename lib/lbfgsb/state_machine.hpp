@@ -170,7 +170,7 @@ class StateMachine : public Iteration {
     void request_task(State next, int task);
     void request_evaluation(State next);
 
-    // The start and each iterate.
+    // These functions check the start, and execute the steps at the start and at each iterate.
     void check_start();
     void judge_start(const StartReport &report);
     void refuse_start(EventKind why, int64_t index);
@@ -182,7 +182,7 @@ class StateMachine : public Iteration {
     void after_log(const Reply &reply);
     void judge_iterate(const Reply &reply, bool verified);
 
-    // The direction.
+    // These functions compute the search direction.
     void accept_diagonal(const Reply &reply);
     void report_bad_diagonal(int64_t index);
     void begin_direction(const Reply &reply);
@@ -196,7 +196,7 @@ class StateMachine : public Iteration {
     void prepare_truncation();
     void request_truncation();
 
-    // The line search.
+    // These functions perform the line search.
     void measure_trial_point();
     void judge_trial_products(const Reply &reply);
     void advance_search(const Reply &reply);
@@ -208,7 +208,7 @@ class StateMachine : public Iteration {
     PanelRequest products_of_sample() const;
     void note_noise_sample(const PanelProducts &sums);
 
-    // The end: one request after the other sets x, f and g to the best iterate.
+    // These functions end the solve: one request after the other sets x, f and g to the best iterate.
     void settle();
 
     bool logs() const { return settings.log_frequency >= 0; }

@@ -18,10 +18,10 @@
 
 namespace cudaopt {
 
-// Computes the coefficients q in panel order. p and c belong to the Cauchy point at t (CauchySearch); c is NULL if no
-// breakpoint was crossed. over_free contains the panel's products over the free variables, or is NULL if all variables
-// are free. `system` and v are workspace, where v has 2k elements for k pairs. Returns false if the factorisation
-// breaks down or a coefficient is not finite.
+// Computes the coefficients q of the direction, one for each of the panel's columns (panel.hpp). p and c belong to the
+// Cauchy point at t (CauchySearch); c is NULL if no breakpoint was crossed. over_free contains the inner products of
+// these columns over the free variables, or is NULL if all variables are free. `system` and v are workspace, where v
+// has 2k elements for k pairs. Returns false if the factorisation breaks down or a coefficient is not finite.
 template <int M>
 CUDA_OPT_HD_INLINE bool minimise_subspace(const CompactMatrix<M> &matrix, const double *p, const double *c, double t,
                                           const double *over_free, typename CompactMatrix<M>::Factors &system,

@@ -75,8 +75,8 @@ CUDA_OPT_HD_CALL inline void Iteration::converge(const Settings &settings, int t
 // Decides at an accepted iterate whether the solve ends. verified: whether verify() was called at this iterate, which
 // sets relatively_flat.
 CUDA_OPT_HD_INLINE IterateVerdict Iteration::judge_iterate(const Settings &settings, bool verified) {
-    // If f has increased by rounding errors, a few more iterations usually find a lower f at which the test is still
-    // satisfied. Otherwise the solve ends after most_postponed iterations.
+    // If f has increased by rounding errors, the end of the solve is postponed. A few more iterations usually find a
+    // lower f at which the test is still satisfied. If they do not, the solve ends after most_postponed iterations.
     constexpr int most_postponed = 10;
     constexpr int most_in_vain = 1000;
     const bool is_noisy = noise_level(settings, results.f) > 0;

@@ -111,10 +111,13 @@ CUDA_OPT_HD_INLINE void Iteration::set_step_max(const Settings &settings, double
     step_max_pending = false;
 }
 
-// Returns whether the weak Wolfe conditions are satisfied. Their curvature condition is the half of condition (1.2) of
-// Moré and Thuente that makes s'y positive. A step beyond the minimiser along d is accepted if f has decreased and no
-// lower point of this line search is known, up to the noise of two values of f. They are used only if the diagonal is
-// learned or f has a noise level, because L-BFGS-B 3.0 does not accept such steps.
+// Returns whether the weak Wolfe conditions are satisfied. They require a sufficient decrease of f. They also require
+// that the slope g'd at the trial point is at least gtol times the slope at the start of the line search, which is
+// negative. This makes s'y positive. Condition (1.2) of Moré and Thuente also limits positive slopes. Without this
+// limit, a step beyond the minimiser along d may be accepted. In addition f must not be above the lowest f of this line
+// search. Both comparisons of f allow for twice the noise level, because two values of f are compared. L-BFGS-B 3.0
+// does not accept steps with a large positive slope. The weak conditions are therefore used only if the initial Hessian
+// is a learned diagonal, or if f has a noise level.
 CUDA_OPT_HD_INLINE bool Iteration::satisfies_weak_wolfe(const Settings &settings, double at, double f,
                                                         double slope) const {
     const double level = noise_level(settings, f_base);

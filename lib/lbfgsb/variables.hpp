@@ -54,8 +54,9 @@ CUDA_OPT_HD inline Trial trial_of_variable(const BoxedVariable &at, const Direct
     return {stays ? at.x : x, !stays && x != at.x + move};
 }
 
-// Returns the largest step along d for which x + step d stays in [l, u]. It limits the line search, and the truncation
-// of the subspace minimiser (Byrd et al. 1995, eq. 5.8).
+// Returns the largest step along d for which x + step d stays in [l, u]. The line search uses it as its largest step.
+// It is also the factor by which the displacement from the Cauchy point to the subspace minimiser is truncated, if it
+// is less than 1 (Byrd et al. 1995, eq. 5.8).
 CUDA_OPT_HD inline double largest_step_of_variable(double x, double d, double l, double u) {
     if (d < 0) return (l - x) / d;
     if (d > 0) return (u - x) / d;

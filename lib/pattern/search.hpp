@@ -1,7 +1,7 @@
 // The pattern search by reverse communication (Zhu and Curry 2009, figure 1). It consists of many walks, which are
 // independent searches. This object contains the state of the search: resume() takes the values of f at the last batch
 // of points and writes the next batch. Only the backend (SearchSweeps) contains loops over walks. The batches follow
-// each other in this order; new random starts in brackets are optional:
+// each other in this order. The batch in brackets, [starts], consists of new random starts and is optional:
 //
 //   start -> starts -> trials of coordinate 0 -> ... -> n - 1 -> [starts] -> trials of coordinate 0 -> ... -> ended
 #pragma once

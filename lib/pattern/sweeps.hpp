@@ -35,9 +35,10 @@ class SearchSweeps {
     // batch.
     virtual void write_trials(int64_t active, int j, bool all_rows, double *points) = 0;
     virtual void judge_trials(int64_t active, int j, const double *values) = 0;
-    // Ends an iteration. Returns the number of walks that it selects. With AtSmallestStep::stop these are the walks
-    // that continue, and with AtSmallestStep::new_point those that start again. With AtSmallestStep::restart_step none
-    // is selected.
+    // Ends an iteration, and makes the list of the walks that the next step has to treat. Returns the length of this
+    // list. With AtSmallestStep::stop, the list contains the walks that continue, and only these have trial points from
+    // then on. With AtSmallestStep::new_point, it contains the walks that start again, for which the next draw() writes
+    // points. With AtSmallestStep::restart_step all walks continue. No list is needed, and 0 is returned.
     virtual int64_t end_iteration(int64_t active) = 0;
 
     // Begins a round, in which all walks start again. The best point of each walk is kept. The next draw() draws points

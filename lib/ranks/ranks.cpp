@@ -121,7 +121,8 @@ Ranks::Joined Ranks::join(Reply &reply) {
         if ((header.wish == stop || header.wish == give_up_stopped) && stopped_by_ < 0) stopped_by_ = rank;
         joined.wish = static_cast<Wish>(std::max<int32_t>(joined.wish, header.wish));
     }
-    // If a rank stopped waiting for its device, it has sent no contribution, and no result can be joined.
+    // If a rank stopped waiting for its device, it has sent no contribution, and the contributions of the ranks cannot
+    // be added.
     if (joined.wish >= give_up_stopped) return joined;
 
     if (joined.of == Exchange::set_up) {

@@ -1,7 +1,7 @@
 // Several handles solve one problem together. Each handle is a rank and stores a part of the variables. The partial
-// results of a sweep over the variables are sent to all ranks, and each rank joins them in the same order. All ranks
-// therefore obtain bitwise the same result, the "reply", and run identical state machines. No other information is
-// exchanged, except for the headers of the packets.
+// results of a sweep over the variables are sent to all ranks, and each rank joins (that is, adds) them in the same
+// order. All ranks therefore obtain bitwise the same result, the "reply", and run identical state machines. No other
+// information is exchanged, except for the headers of the packets.
 //
 // A segment is a fixed range of consecutive variables with its own partial sum (sweeps/segments.hpp). It differs from a
 // segment of the Cauchy path. If each part consists of whole segments, sums are joined along the binary tree over all
@@ -39,12 +39,13 @@ class Ranks {
     // Returns whether the reply to a request with this verb depends on the variables of all ranks.
     static bool shares(Verb verb);
 
-    // The next functions whose names begin with `request` begin an exchange. `seconds` is the time since the solve
-    // began.
+    // Each of the following functions whose names begin with `request` begins an exchange of packets between the ranks.
+    // `seconds` is the time since the solve began.
     void request_set_up(const Settings &settings, int m, int bits, int64_t pairs, bool by_segments, double seconds);
-    // Begins an exchange of replies to a request. `own` is the result of this rank's sweep. `own_sums` provides the
-    // sums of this sweep over subtrees of segments, or is NULL if sums are joined by rank instead. `f` is the value
-    // that this rank's caller has returned, unless the caller returns one value per segment.
+    // Begins an exchange of replies to a request, which are the results of the sweeps of all ranks over their
+    // variables. `own` is the result of this rank's sweep. `own_sums` provides the sums of this sweep over subtrees of
+    // segments. It is NULL if one sum per rank is exchanged instead. `f` is the value that this rank's caller has
+    // returned, unless the caller returns one value per segment.
     void request_reply(const Request &request, const PanelRequest &panel, const Reply &own, const SubtreeSums *own_sums,
                        double f, const Settings &settings, bool stop_requested, double seconds);
     void request_end(int code, const Settings &settings, double seconds);
@@ -61,16 +62,16 @@ class Ranks {
     Joined join(Reply &reply);
     const Message &sentence() const { return sentence_; }
 
-    // The next two functions are valid after the set-up exchange. by_segments() returns whether sums are joined by
-    // segment. allocate() allocates the memory for all further exchanges with m correction pairs, and throws
-    // BackendFailure.
+    // The next two functions are valid after the set-up exchange. by_segments() returns whether the sums of the
+    // segments are added along the binary tree, rather than the sums of the ranks in the order of ranks. allocate()
+    // allocates the memory for all further exchanges with m correction pairs, and throws BackendFailure.
     bool by_segments() const { return by_segments_; }
     void allocate(int m);
 
     // Returns the rank that caused the end of the solve, or -1 if no single rank caused it. `code` is the return code
     // of the solve. If it reports an invalid variable, `index` is the index of this variable.
     int origin(int code, int64_t index) const;
-    // Returns whether the total f, joined from all ranks, has been computed in this solve.
+    // Returns whether the total f, which is the sum of the values of all ranks, has been computed in this solve.
     bool measured() const { return measured_; }
 
   private:
@@ -122,7 +123,7 @@ class Ranks {
 
     Request request_;       // The request to which the ranks currently reply.
     PanelRequest panel_{};  // The description of the inner products of the current request.
-    Buffer<double> joined_; // The joined inner products of the current reply.
+    Buffer<double> joined_; // The inner products of the last exchange, summed over all ranks.
     PanelProducts products_{};
     DirectionSums direction_{};
     CrossedWindow own_variables_{};

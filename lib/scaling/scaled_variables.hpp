@@ -26,7 +26,7 @@ class ScaledVariables {
 
     // Allocates the vectors that the caller's arrays require. It must be called first in each solve.
     virtual void allocate(const UserArrays &user, int threads, void *stream, CancellationToken &cancellation) = 0;
-    // Returns the arrays that the sweeps work on: z, s g and so on. f is in the caller's array.
+    // Returns the arrays on which the backend works: z, s g and so on. f is in the caller's array.
     virtual const UserArrays &arrays() const = 0;
     virtual int64_t workspace_bytes() const = 0;
 

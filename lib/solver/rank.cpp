@@ -70,7 +70,7 @@ int Solver::continue_as_rank() {
     else if (state_->state() == StateMachine::State::start_checked && own_dimension() > 0)
         attempt([this] { move_into_box(); });
     // If single precision was not accurate enough for these sums, they are formed again in double precision. All ranks
-    // base this decision on the joined sums, so that they decide as a single rank would.
+    // base this decision on the sums over all ranks, so that they decide as a single rank would.
     if (joined.in_double) return run_as_rank(state_->request_in_double());
     return run_as_rank(state_->advance(reply_));
 }

@@ -1,6 +1,6 @@
 // Converts the caller's arrays before and after each call of a solve in scaled variables z = x / s, where s_i > 0 is
-// the typical size of x_i. The state machine and the sweeps use only z and its gradient s g
-// (scaling/scaled_variables.hpp).
+// the typical size of x_i. The state machine and the sweeps (the operations of the backend on all variables) use only z
+// and its gradient s g (scaling/scaled_variables.hpp).
 #include <limits>
 
 #include "boundary/checksum.hpp"
@@ -63,7 +63,7 @@ void Solver::scale_input() {
     if (state_->task() == CUDA_OPT_SUPPLY_DIAGONAL) scaled_->scale_diagonal();
 }
 
-// Converts z and s g to the caller's x and g, if the sweeps have changed them since the last conversion.
+// Converts z and s g to the caller's x and g, if the backend has changed them since the last conversion.
 void Solver::unscale_output() {
     if (!scaled_) return;
     if (x_is_new_) scaled_->unscale_x();

@@ -1,5 +1,6 @@
-// Runs a solve on the host: it executes the state machine's requests by means of the sweeps until the caller must
-// evaluate f and g or perform another task.
+// Runs a solve on the host: it executes the state machine's requests until the caller must evaluate f and g or perform
+// another task. The requests are executed by the sweeps object, the backend's implementation of all operations on
+// vectors of n elements (sweeps/sweeps.hpp).
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,8 @@ namespace cudaopt {
 
 class Solver {
   public:
-    // A function that creates the sweeps of a backend on the handle's device. history_bits: the precision of S and Y.
+    // A function that creates the sweeps object of a backend on the handle's device, which implements all operations on
+    // vectors of n elements (sweeps/sweeps.hpp). history_bits: the precision of S and Y.
     using MakeSweeps = std::unique_ptr<Sweeps> (*)(int backend, int64_t n, int history_bits, int device);
 
     // bits: the precision of the caller's vectors, 32 or 64
@@ -148,8 +150,10 @@ class Solver {
     StateMachine *const state_;
     const int backend_, device_;
     const MakeSweeps make_sweeps_;
-    const int bits_;               // the precision of the caller's vectors
-    int64_t history_bits_, own_n_; // the properties of the current sweeps
+    const int bits_; // the precision of the caller's vectors
+    // The history precision and the number of variables with which the object sweeps_ was created. If a setting changes
+    // one of them, the object is replaced.
+    int64_t history_bits_, own_n_;
     bool by_segments_ = false; // whether the sweeps form one sum per segment of the index range (sweeps/segments.hpp)
     std::unique_ptr<Sweeps> sweeps_;
     std::unique_ptr<ScaledVariables> scaled_;       // NULL: the solve is not in scaled variables

@@ -32,12 +32,12 @@ class MemorySpace {
     virtual int device_of(const void *) const { return -1; }
 };
 
-// The next two functions create the sweeps of the host and of CUDA. Real is the type of the caller's vectors, and
-// History is the type of the stored columns of S and Y. History is either Real or a type with fewer bits (float or
-// bfloat16).
+// The next two functions create the sweeps object of the host and of CUDA. It is the backend's implementation of all
+// operations on vectors of n elements (sweeps/sweeps.hpp). Real is the type of the caller's vectors, and History is the
+// type of the stored columns of S and Y. History is either Real or a type with fewer bits (float or bfloat16).
 template <class Real, class History> std::unique_ptr<Sweeps> make_host_sweeps(int64_t n);
 template <class Real, class History> std::unique_ptr<Sweeps> make_cuda_sweeps(int64_t n, int device);
-// Creates the sweeps of a backend.
+// Creates the sweeps object of a backend, its implementation of all operations on vectors of n elements.
 // backend: CUDA_OPT_BACKEND_HOST or CUDA_OPT_BACKEND_CUDA
 // history_bits: 16, 32 or, only for Real = double, 64
 // device: the number of the CUDA device, as returned by MemorySpace::device()

@@ -1,8 +1,9 @@
-// This header defines the operations of the sweeps on single variables, called rules, and the records of their results.
-// Host and device use the same rules. Real is the type of the caller's vectors, and History is that of the stored
-// columns of S and Y. These types are used for storage only, and arithmetic is in double precision. All vectors have n
-// elements. If l or u is NULL, this bound has the same value for all variables. The weights h are the diagonal of the
-// initial inverse Hessian approximation. If h is NULL, all weights are 1.
+// A sweep is an operation on all n variables (sweeps/sweeps.hpp). This header defines what a sweep does with a single
+// variable, called a rule, and the records of the results. Host and device use the same rules. Real is the type of the
+// caller's vectors, and History is that of the stored columns of S and Y. These types are used for storage only, and
+// arithmetic is in double precision. All vectors have n elements. If l or u is NULL, this bound has the same value for
+// all variables. The weights h are the diagonal of the initial inverse Hessian approximation. If h is NULL, all weights
+// are 1.
 #pragma once
 
 #include <cmath>

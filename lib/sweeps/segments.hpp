@@ -1,8 +1,8 @@
 // This header defines how sums over the variables are divided. A tile is a block of 128 consecutive variables, and a
 // segment is a range of consecutive tiles. There are at most 256 segments. (The segments of the Cauchy path are
-// different.) The sums of the segments are joined in one binary tree. This division depends on n alone. A rank that
-// stores the variables of whole segments can form the sums of whole subtrees. Joining the subtree sums of all ranks
-// gives bitwise the result of a single process.
+// different.) The sums of the segments are added in the order of one binary tree. This division depends on n alone. A
+// rank that stores the variables of whole segments can form the sums of whole subtrees. The addition of the subtree
+// sums of all ranks gives bitwise the result of a single process.
 #pragma once
 
 #include <algorithm>
@@ -52,8 +52,8 @@ class Segments {
     int count_, left_over_ = 0;
 };
 
-// A Subtree of the summation tree contains the segments begin <= k < end. Their sums are joined with each other before
-// they are joined with the sums of other segments.
+// A Subtree of the summation tree contains the segments begin <= k < end. Their sums are added to each other before
+// they are added to the sums of other segments.
 struct Subtree {
     int64_t begin, end;
 };

@@ -111,8 +111,9 @@ class Space:
         return self.view(array)
 
     def own(self, array: Array) -> Array:
-        """Return an array with the same memory that the user may write, or keep after the end of the solve. If the
-        user's library computes on other streams, this first waits for the solver's work on the array."""
+        """Return an array that shares the memory of ``array``. The user may write to it, and may keep it after the end
+        of the solve. If the user's library computes on other streams, this first waits for the solver's work on the
+        array."""
         return array
 
     def part(self, array: Array, count: int) -> Array:

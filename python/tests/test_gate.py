@@ -35,8 +35,8 @@ def test_each_difference_is_refused(change, kind, text):
 
 
 def test_what_makes_no_difference():
-    """An array is accepted in spite of unusual strides along axes of length one or zero, properties that its library
-    does not report, and memory beyond its elements."""
+    """These arrays are accepted: an array whose library does not report its strides, size or device; an array with
+    unusual strides along axes of length 0 or 1; and an array that is a part of a larger allocation."""
     assert admit(GIVEN._replace(strides=None, size=None, device=None), "x", "float64", (3, 4), device="cpu") == 4096
     assert admit(Memory(8, "float64", (1, 3), (-7, 8), 1000), "x", "float64", (1, 3)) == 8
     assert admit(Memory(0, "float32", (0, 3), (9, 9)), "x", "float32", (0, 3)) == 0

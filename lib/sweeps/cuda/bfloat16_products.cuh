@@ -1,6 +1,6 @@
-// This header computes the inner products of sweep 1 on the tensor cores in single precision, for columns stored in
-// bfloat16. Each instruction processes sixteen variables. A product of two bfloat16 numbers is exact in single
-// precision, and a sum of a few products is almost exact. Such sums are then added in double precision.
+// This header computes the inner products of the columns y, s and g (sweep 1) on the tensor cores in single precision,
+// for columns stored in bfloat16. Each instruction processes sixteen variables. A product of two bfloat16 numbers is
+// exact in single precision, and a sum of a few products is almost exact. Such sums are then added in double precision.
 //
 // The multiplied columns are y and s of the newest pair, three parts of the gradient g, and y and s of the older pairs.
 // The gradient is rounded to single precision, whose significand of 24 bits is split exactly into three bfloat16
@@ -53,11 +53,12 @@ __device__ inline void multiply_16x8x16(float (&c)[4], const unsigned (&upper)[2
         : "r"(upper[0]), "r"(lower[0]), "r"(upper[1]), "r"(lower[1]), "r"(b[0]), "r"(b[1]));
 }
 
-// Bfloat16Products holds the products that a warp accumulates. An octet is a group of eight columns. Each instruction
-// multiplies two octets by one and gives a tile of 16 x 8 products. The first tiles, one per octet, are the products of
-// the first octet with this octet. Their upper half contains the sums over all variables, and their lower half the sums
-// over the free variables. Each other tile contains sums over the free variables only. It multiplies two of the
-// remaining octets by the first of these two or by a later octet.
+// Bfloat16Products holds the products that a warp accumulates. An octet is a group of eight columns. The octets are
+// numbered 0, 1, ..., and octet 0 contains the leading columns. Each instruction multiplies two octets by a third one
+// and gives a tile of 16 x 8 products. Tile j, one for each octet j, contains the products of octet 0 with octet j. Its
+// upper half contains the sums over all variables. Its lower half contains the sums over the free variables, for which
+// octet 0 is used a second time, with the other variables set to 0. All further tiles contain sums over the free
+// variables only. They are the products of the octets i and i + 1, for i = 1, 3, 5, ..., with each octet j >= i.
 template <int octets, bool free_gram> class Bfloat16Products {
   public:
     // The instruction ldmatrix loads two octets at a time, so the number of octets is rounded up.

@@ -1,6 +1,7 @@
-// CudaSweeps is the CUDA backend. It executes the sweeps as kernels on one stream. The host waits once per iteration
-// for the sums of sweep 1 (the inner products). Each request has a number, called its ticket. The host polls its memory
-// until all sums have arrived with this ticket.
+// CudaSweeps is the CUDA backend. It executes the sweeps, which are the operations on all n variables
+// (sweeps/sweeps.hpp), as kernels on one stream. The host waits once per iteration for the sums of sweep 1 (the inner
+// products). Each request has a number, called its ticket. The host polls its memory until all sums have arrived with
+// this ticket.
 #pragma once
 
 #include <algorithm>
@@ -307,7 +308,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
                 "out of memory: a vector of 2^36 variables has 2^38 bytes or more, which no GPU holds");
         columns_ = panel::columns(m);
         early_launches_ = attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
-        // These are the numbers of bytes of dynamic shared memory that the sweeps may use. They are the limits of the
+        // These are the numbers of bytes of dynamic shared memory that the kernels may use. They are the limits of the
         // device less the static shared memory of the kernels and the memory that the system reserves per block.
         block_shared_ = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024;
         processor_shared_ = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) - 4096;

@@ -1,6 +1,6 @@
 // CutVariables is used if the variables are distributed over several ranks. The variables are then divided into
-// segments, whose sums are joined in a binary tree (sweeps/segments.hpp). A rank has the segments of some subtrees of
-// this tree. The class provides the sums of these subtrees, which the device has written to host memory.
+// segments, whose sums are added in the order of a binary tree (sweeps/segments.hpp). A rank has the segments of some
+// subtrees of this tree. The class provides the sums of these subtrees, which the device has written to host memory.
 #pragma once
 
 #include <vector>

@@ -155,7 +155,7 @@ enum class InnerProducts {
     unbounded,
     // The threshold is 0: a variable is free unless it is active. Zero tiles are not tracked.
     bounded,
-    // Like `bounded`, but zero tiles are tracked.
+    // Like `bounded`, but a record is kept of the tiles that contain only zeros (zero_tiles.cuh).
     many_active,
     // The threshold may have any value: a variable is free if its breakpoint exceeds the threshold, and all variables
     // are free if the threshold is negative. Zero tiles may be tracked.

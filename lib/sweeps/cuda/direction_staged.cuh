@@ -14,8 +14,9 @@ constexpr int most_staged_pairs = 28;
 template <class Real, class History>
 using StagedSources = Sources<Real, History, 2 * most_staged_pairs, most_beside(InnerProducts::metric, false)>;
 
-// Executes sweep 2. The member request.panel.free_gram must be true, so that the bounds are copied to the stages, and y
-// of the newest pair must be stored. The template argument `resident` is the number of blocks per multiprocessor.
+// Executes sweep 2, which computes the direction and the first trial point. The member request.panel.free_gram must be
+// true, so that the bounds are copied to the stages, and y of the newest pair must be stored. The template argument
+// `resident` is the number of blocks per multiprocessor.
 template <class Real, class History, int resident, bool looks_for_zeros>
 __global__ void __launch_bounds__(products_threads, resident)
     direction_staged_kernel(DeviceVectors<Real, History> v,
@@ -49,8 +50,9 @@ __global__ void __launch_bounds__(products_threads, resident)
     int until_joined = run_variables;
     for (int s = 0; s < stages - 1; s++) ask(first_tile + s * step);
     for (int tile = first_tile; tile - warp < end; tile += step) {
-        // The barrier keeps the warps in step, so that their small stores are adjacent in memory. It is omitted if zero
-        // tiles are skipped, because warps with such tiles would have to wait for the others.
+        // The warps process adjacent tiles. The barrier keeps them in step, so that their small stores to adjacent
+        // memory are issued at about the same time. It is omitted if tiles are skipped in which all columns are 0,
+        // because a warp that skips a tile would then have to wait for the others.
         if constexpr (!looks_for_zeros) __syncthreads();
         if (tile >= end) continue;
         ask(tile + (stages - 1) * step);

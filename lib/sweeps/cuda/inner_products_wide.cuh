@@ -1,4 +1,6 @@
-// This header implements sweep 1 on the GPU for wide panels, whose products do not fit in the registers of one warp.
+// This header implements sweep 1 on the GPU for many correction pairs. Sweep 1 computes the inner products of the
+// columns of the panel: y and s of the pairs, the gradient g and the displacement z (lbfgsb/panel.hpp). A panel is
+// called wide if these products do not fit in the registers of one warp.
 #pragma once
 
 #include "sweeps/cuda/matrix_unit.cuh"
@@ -232,7 +234,7 @@ __global__ void __launch_bounds__(products_threads, 1)
         if (new_diagonal && over_all && i <= j && i >= panel::leading && i % 2 == 1 && j % 2 == 1)
             store(layout.older_steps + panel::older_index(panel::age(i), panel::age(j), request.pairs), value);
     };
-    // The warps' parts of a tile are joined one after the other, because this needs little shared memory.
+    // The warps' sums for a tile are added one after the other, because this needs little shared memory.
 #pragma unroll
     for (int p = 0; p < most; p++)
 #pragma unroll

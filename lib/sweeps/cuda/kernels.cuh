@@ -1,5 +1,5 @@
 // This header contains the list of all kernels of a CUDA backend. The first call of a handle loads the kernels of this
-// list, and the sweeps launch them from the same list.
+// list. Later calls launch them from the same list.
 #pragma once
 
 #include <utility>
@@ -34,8 +34,8 @@ struct Variant {
     // Bfloat16Agent. For sweep 2, it is the number of neighbouring variables per thread. In the family
     // staged_direction, it is the number of CUDA blocks per multiprocessor.
     int size;
-    // For sweep 2, `zeros` states that zero tiles (zero_tiles.cuh) are skipped, and `by_value` that the coefficients of
-    // the direction are kernel parameters.
+    // For sweep 2, which computes the direction, `zeros` states that tiles which contain only zeros are skipped
+    // (zero_tiles.cuh), and `by_value` that the coefficients of the direction are kernel parameters.
     bool zeros, by_value;
 };
 
@@ -109,8 +109,8 @@ template <class Real, class History, int index> constexpr auto kernel_of() {
     else return inner_products_kernel<typename AgentOf<Real, History, index>::Type>;
 }
 
-// KernelLoader loads each kernel that a panel of up to `columns` columns may need. Otherwise the first launch of a
-// kernel might wait for the caller's kernels, and a stop request cannot interrupt that wait.
+// KernelLoader loads each kernel that inner products of up to `columns` columns may need. Otherwise the first launch of
+// a kernel might wait for the caller's kernels, and a stop request cannot interrupt that wait.
 template <class Real, class History> class KernelLoader {
   public:
     // The argument block_shared is the number of bytes of shared memory that a block of a sweep may use.

@@ -14,9 +14,10 @@ namespace cudaopt {
 // registers. It corresponds to 21 pairs, or to 19 pairs if the diagonal initial Hessian is new.
 constexpr int widest_resident(InnerProducts kind) { return kind == InnerProducts::new_diagonal ? 8 : 6; }
 // Returns the kind of the kernel that serves a request of the given kind, for the given number of column blocks. The
-// kind `bounded` has no kernel of its own, because `general` costs only one more branch per tile if zero tiles are not
-// tracked. The kind `many_active` has its own kernels only for many columns and x in double precision. There, `general`
-// takes 4 to 9 % longer per iteration (H100, m = 17), because it needs more registers.
+// kind `bounded` has no kernel of its own, because `general` costs only one more branch per tile if no record is kept
+// of the tiles that contain only zeros (zero_tiles.cuh). The kind `many_active` has its own kernels only for many
+// columns and x in double precision. There, `general` takes 4 to 9 % longer per iteration (H100, m = 17), because it
+// needs more registers.
 template <class Real> constexpr InnerProducts lane_kind(InnerProducts kind, int blocks) {
     const bool has_own = kind == InnerProducts::many_active && blocks >= 5 && sizeof(Real) == 8;
     return kind == InnerProducts::bounded || (kind == InnerProducts::many_active && !has_own) ? InnerProducts::general
@@ -24,9 +25,9 @@ template <class Real> constexpr InnerProducts lane_kind(InnerProducts kind, int 
 }
 constexpr int resident_blocks(int blocks) { return blocks <= 3 ? 2 : 1; }
 
-// Returns the number of column blocks of the kernel that serves a panel with `blocks` column blocks. Without products
-// over the free variables, one instruction multiplies two column blocks by the first block. An odd number can then be
-// rounded up at no cost.
+// Returns the number of column blocks of the kernel that computes the inner products of `blocks` blocks of eight
+// columns. Without products over the free variables, one instruction multiplies two column blocks by the first block.
+// An odd number can then be rounded up at no cost.
 constexpr int lane_size(InnerProducts kind, int blocks) {
     const bool odd = blocks % 2 == 1 && resident_blocks(blocks) == resident_blocks(blocks + 1);
     return kind == InnerProducts::unbounded && odd ? blocks + 1 : blocks;
@@ -103,8 +104,9 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
     __device__ LaneAgent(const StageLayout<Real, History> &place, const PanelRequest &request, int columns,
                          unsigned char *beside)
         : columns_(columns), factors_(reinterpret_cast<double2 *>(beside)) {
-        // The kernel multiplies some panel columns twice, and numbers the multiplied columns 0, 1, ...
-        // (multiplied_columns()). Returns the index of the panel column that has the number k.
+        // The columns of the panel are y and s of the pairs, g and z (lbfgsb/panel.hpp). The kernel multiplies some of
+        // them twice, and numbers the multiplied columns 0, 1, ... (multiplied_columns()). Returns the index of the
+        // panel column that has the number k.
         const auto appears = [&](int k) {
             const int again = k - columns, older = again - panel::leading;
             if (again < 0) return k;
@@ -133,7 +135,8 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
                                                     v.own_diagonal + int64_t{tile} * variables + own, factors_ + own};
         here.look_at(at, sums);
     }
-    // Returns the factor by which panel column j is scaled for a variable of the tile. It is 1 without a diagonal.
+    // Returns the factor by which an element of panel column j (y, s, g or z) is multiplied for a variable of the tile.
+    // It is 1 without a diagonal.
     __device__ double factor(int variable, int j) const {
         return !in_metric(kind) ? 1.0 : panel::inverse(j) ? factors_[variable].y : factors_[variable].x;
     }

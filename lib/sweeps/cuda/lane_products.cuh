@@ -1,5 +1,5 @@
-// This header computes the inner products of sweep 1 on the tensor cores in double precision. Each instruction
-// processes eight variables.
+// This header computes the inner products of the columns of the panel (y, s, g and z, lbfgsb/panel.hpp) on the tensor
+// cores in double precision. The sweep that needs them is called sweep 1. Each instruction processes eight variables.
 #pragma once
 
 #include "sweeps/cuda/matrix_unit.cuh"
@@ -26,7 +26,7 @@ constexpr int column_blocks(int columns) { return (columns + column_block - 1) /
 // PanelsOfBlocks contains the smallest and the largest number of pairs for which the multiplied columns fill the given
 // number of blocks of 8 columns.
 struct PanelsOfBlocks {
-    // Both least_pairs and most_pairs are 0 if no panel has this number of column blocks.
+    // Both least_pairs and most_pairs are 0 if no number of pairs leads to this number of column blocks.
     int least_pairs = 0, most_pairs = 0;
     constexpr PanelsOfBlocks(int blocks, InnerProducts kind) {
         for (int pairs = 1; column_blocks(multiplied_columns(panel::columns(pairs), kind)) <= blocks; pairs++)
@@ -52,11 +52,12 @@ struct BlockProduct {
     constexpr bool of(int block, int other) const { return by == other && (first == block || second == block); }
 };
 
-// BlockProducts lists the tensor-core instructions for a panel with the given number of blocks of 8 columns. One
-// instruction computes two products of blocks with a common factor `by`. The products are symmetric, so either of two
-// blocks may be this factor. Among the blocks before the last two, at most one half of an instruction is wasted. The
-// last two blocks contain the second appearances of columns (multiplied_columns()). They are factors `by` of products
-// with all blocks up to themselves. Without products over the free variables, all blocks are multiplied by block 0.
+// BlockProducts lists the tensor-core instructions for the inner products of the given number of blocks of 8 columns.
+// One instruction computes two products of blocks with a common factor `by`. The products are symmetric, so either of
+// two blocks may be this factor. Among the blocks before the last two, at most one half of an instruction is wasted.
+// The last two blocks contain the second appearances of columns (multiplied_columns()). They are factors `by` of
+// products with all blocks up to themselves. Without products over the free variables, all blocks are multiplied by
+// block 0.
 template <int blocks, InnerProducts kind> struct BlockProducts {
     int count = 0;
     BlockProduct list[blocks * (blocks + 1) / 2] = {};
@@ -129,8 +130,9 @@ template <int blocks, InnerProducts kind> struct LaneProducts {
 
     double sums[tiles][4] = {};
 
-    // Adds the products of the columns w with the columns v over eight variables, of which each lane has two. Only the
-    // blocks b of v with from <= b < to may have elements that are not 0.
+    // Adds to `sums` the products of the columns w with the columns v over eight variables. The columns are in blocks
+    // of eight. Four lanes share one column of each block, and each of them has two of its eight elements
+    // (matrix_unit.cuh). Only the blocks b of v with from <= b < to may have elements that are not 0.
     template <int from = 0, int to = blocks>
     __device__ void add(const double (&w)[blocks][2], const double (&v)[blocks][2]) {
         if constexpr (one_tile) {

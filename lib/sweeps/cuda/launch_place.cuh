@@ -1,4 +1,5 @@
-// This header describes how the sweeps are launched: the limits of the device, the stream and the number of blocks.
+// This header describes how the kernels of the sweeps (the operations on all n variables) are launched: the limits of
+// the device, the stream and the number of blocks.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // These functions apply a rule to variables that are divided into segments (sweeps/segments.hpp). Each block processes
-// a segment or a part of it and stores its own record. The records are not joined.
+// a segment or a part of it and stores its own record. The records are not combined into one.
 #pragma once
 
 #include "exec/map_reduce_cuda.cuh"

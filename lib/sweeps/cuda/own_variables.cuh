@@ -66,7 +66,8 @@ __device__ bool load_own_variables(const StageLayout<Real, History> &place, unsi
 
 // Sends the lane's variables with breakpoints t <= ahead.below to the host. The argument `first` is the index of the
 // tile's first variable. The function factor(variable, column) returns the factor by which the variable's element of a
-// panel column is scaled. It is 1 without a diagonal. All lanes of a warp must call send_own_variables().
+// panel column is scaled (y, s, g or z, lbfgsb/panel.hpp). It is 1 without a diagonal. All lanes of a warp must call
+// send_own_variables().
 template <class Real, class History, int variables, class Factor>
 __device__ void send_own_variables(const StageLayout<Real, History> &place, unsigned char *stage, int64_t first,
                                    const VariablesAhead<Real, variables> &at, const double (&t)[variables], int columns,

@@ -78,8 +78,9 @@ __global__ void __launch_bounds__(products_threads)
 }
 
 // The variables are divided into segments, and each segment into parts, one per block of sweep 1 or 2. PieceNumbers
-// describes the partial sums of all parts for one entry of ProductsLayout, and how two of them are joined. The value of
-// part p of segment k is first[(p * segments + k) * stride].
+// describes the partial sums of all parts for one entry of ProductsLayout, and how two of them are combined: they are
+// added, or the one of larger size is kept, or the smaller one. The value of part p of segment k has the index (p *
+// segments + k) * stride in `first`.
 struct PieceNumbers {
     enum Join { sum, largest, least } how;
     const double *first;
@@ -92,8 +93,8 @@ struct PieceNumbers {
 };
 
 // Joins the values of the segments begin <= k < end within a warp, and lane 0 receives the result. Each lane loads the
-// values of `runs` segments, so there are at most 32 * runs segments. The parts of a segment are joined in their order,
-// and segments in the order of join_in_tree(). All loads are in flight together.
+// values of `runs` segments, so there are at most 32 * runs segments. The values of the parts of a segment are combined
+// in their order, and segments in the order of join_in_tree(). All loads are in flight together.
 template <int pieces, int runs> __device__ double join_of_segments(const PieceNumbers &of, int begin, int end) {
     const int lane = threadIdx.x % 32;
     double parts[runs][pieces], v[runs];

@@ -52,8 +52,9 @@ template <class Real, class History> struct StageLayout {
     __device__ Real *vector(unsigned char *stage, int k) const {
         return reinterpret_cast<Real *>(stage + vector_at(k));
     }
-    // These functions return the position of panel column j (lbfgsb/panel.hpp) in a stage. The displacement z has no
-    // vector of its own and overwrites x. The positions of absent pairs are not used.
+    // These functions return the position of column j of the panel (y, s, g and z, lbfgsb/panel.hpp) in a stage, a
+    // buffer in shared memory. The displacement z has no vector of its own and overwrites x. The positions of absent
+    // pairs are not used.
     __device__ static bool of_caller(int j) { return j == panel::gradient || j == panel::displacement; }
     __device__ static int stored(int j) { return j < panel::gradient ? j : j - 2; }
     __device__ int panel_at(int j) const {
@@ -119,13 +120,13 @@ __device__ inline void copy16(unsigned to_shared, const void *from, bool zeros =
 // tests whether they are tracked.
 enum class LeaveOutZeros { never, always, where_kept };
 
-// Ring is the ring of stages of one warp. The warp first calls ask() for its first stages - 1 tiles, which starts their
-// copies. Then it repeats these steps for each tile. It calls ask() for the tile that is stages - 1 tiles ahead, waits
-// for the copy of its own tile by await(), works on the returned stage and calls __syncwarp(). After that, the stage
-// may be overwritten.
+// Ring is the ring of stages of one warp. A stage is a buffer in shared memory that holds one tile of the vectors. The
+// warp first calls ask() for its first stages - 1 tiles, which starts their copies. Then it repeats these steps for
+// each tile. It calls ask() for the tile that is stages - 1 tiles ahead, waits for the copy of its own tile by await(),
+// works on the returned stage and calls __syncwarp(). After that, the stage may be overwritten.
 //
-// The template argument `always` is relevant if zero tiles are skipped. The first `always` columns are written to every
-// stage. If all other columns are 0 in a tile, they are not written to its stage.
+// The template argument `always` is relevant if tiles that contain only zeros are skipped. The first `always` columns
+// are written to every stage. If all other columns are 0 in a tile, they are not written to its stage.
 template <class Real, class History, int most_columns, int most_vectors, LeaveOutZeros zeros_are,
           int always = most_columns, int most_stages = stages_of_products>
 class Ring {

@@ -1,5 +1,6 @@
 // This header declares the kernels that do not depend on the history precision. They are compiled once for each
-// precision of x (vector_kernels.cu) rather than once for each backend.
+// precision of x (vector_kernels.cu). The other kernels are compiled once for each combination of the precisions of x
+// and of the history.
 #pragma once
 
 #include <cuda_runtime.h>
