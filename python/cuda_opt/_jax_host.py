@@ -59,10 +59,10 @@ def minimize_on_host(
         check_precision(64, "x0")
 
     def as_numpy(x: Any) -> Any:
-        f, g = evaluate(x)
-        if getattr(g, "dtype", None) == np.float32 and not single:
+        f, g = map(np.asarray, evaluate(x))  # float() of a JAX array would take about 15 microseconds more
+        if g.dtype == np.float32 and not single:
             check_precision(64, "x")
-        return float(f) if getattr(f, "size", 0) == 1 else f, np.asarray(g)
+        return f.item() if f.size == 1 else f, g
 
     def as_jax(intermediate_result: Any) -> None:
         intermediate_result["x"] = jnp.array(intermediate_result["x"])

@@ -16,6 +16,7 @@ from ._space import name_of
 from ._space_jax import check_precision
 
 NUMBERS = (int, float, complex, np.generic)
+_ONE = np.float32(1)
 
 
 def is_traced(tree: Any) -> bool:
@@ -25,7 +26,7 @@ def is_traced(tree: Any) -> bool:
 
 def is_tracing() -> bool:
     """Return whether JAX is tracing the calling code. While it does so, new arrays have no values."""
-    return isinstance(jnp.zeros(()), jax.core.Tracer)
+    return isinstance(jax.lax.neg(_ONE), jax.core.Tracer)
 
 
 def is_numeric(leaf: Any) -> bool:
@@ -115,7 +116,8 @@ def variables_of(x0: Any) -> tuple[jax.Array, Variables]:
     if len({array.dtype for array in arrays}) != 1:
         raise TypeError("the arrays of x0 have to be of one precision, and at least one")
     shapes = tuple(array.shape for array in arrays)
-    flat = arrays[0].reshape(-1) if len(arrays) == 1 else jnp.concatenate([array.reshape(-1) for array in arrays])
+    parts = [array if array.ndim == 1 else array.reshape(-1) for array in arrays]
+    flat = parts[0] if len(parts) == 1 else jnp.concatenate(parts)
     if flat.dtype not in (array.dtype for array in arrays):
         check_precision(64, "x0")
     return flat, Variables(structure, shapes)
