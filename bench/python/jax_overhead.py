@@ -2,8 +2,8 @@
 """Usage: jax_overhead.py
 
 Processor time in milliseconds of a second call of cuda_opt.jax.minimize on the host, beside that of as many calls of
-the compiled jax.value_and_grad, each the least of 100: Rosenbrock's function of 10 variables in a box, for one iteration
-and to the end."""
+the compiled jax.value_and_grad, each the least of 100: Rosenbrock's function of 10 variables in a box, for one
+iteration and to the end."""
 import time
 
 import jax

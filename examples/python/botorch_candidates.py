@@ -3,8 +3,8 @@
 
 Bayesian optimisation with BoTorch: the maximum of an acquisition function of q points in [0, 1]^d from R starts, by one
 batch of cuda_opt, and beside that by BoTorch's own gen_candidates_scipy from the same starts. gen_candidates_cuda_opt
-below is an argument of botorch.optim.optimize_acqf. For each case a line has, summed over the seeds, the seconds, the
-calls of the acquisition function, and the best values. The picture needs matplotlib."""
+below is an argument of botorch.optim.optimize_acqf. For each case a line has, summed over the seeds, the processor time
+in seconds with one thread, the calls of the acquisition function, and the best values. The picture needs matplotlib."""
 import argparse
 import time
 
@@ -83,7 +83,7 @@ def acquisition(d, q, seed):
 
 
 def compare(d, q, seeds, restarts):
-    """Seconds, calls and the sum of the best values: of cuda_opt, and of BoTorch."""
+    """Processor seconds, calls and the sum of the best values: of cuda_opt, and of BoTorch."""
     box = torch.tensor([[0.0] * d, [1.0] * d], dtype=torch.double)
     rows = [[0.0, 0, 0.0], [0.0, 0, 0.0]]
     for seed in range(seeds):
@@ -92,9 +92,9 @@ def compare(d, q, seeds, restarts):
                                               options={"seed": seed})
         for row, generate in zip(rows, (gen_candidates_cuda_opt, gen_candidates_scipy)):
             counted = Counted(function)
-            begin = time.perf_counter()
+            begin = time.process_time()
             candidates, values = generate(starts, counted, 0.0, 1.0)
-            row[0] += time.perf_counter() - begin
+            row[0] += time.process_time() - begin
             row[1] += counted.calls
             row[2] += float(values.max())
             assert (candidates >= 0).all() and (candidates <= 1).all()
@@ -108,6 +108,7 @@ def main():
     parser.add_argument("--restarts", type=int, default=20)
     parser.add_argument("--picture")
     arguments = parser.parse_args()
+    torch.set_num_threads(1)
     compare(2, 1, 1, 2)  # what the first call loads is not measured
 
     rows = {}
@@ -129,7 +130,7 @@ def main():
         from matplotlib import pyplot
 
         figure, axes = pyplot.subplots(1, 2, figsize=(9, 3.5))
-        for axis, which, what in zip(axes, (0, 1), ("seconds", "calls of the acquisition function")):
+        for axis, which, what in zip(axes, (0, 1), ("processor seconds", "calls of the acquisition function")):
             for shift, name, colour in ((-0.2, "cuda_opt", "tab:red"), (0.2, "BoTorch", "0.6")):
                 values = [rows[case][name == "BoTorch"][which] for case in rows]
                 axis.bar([at + shift for at in range(len(rows))], values, 0.38, color=colour, label=name)

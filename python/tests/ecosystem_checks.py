@@ -5,6 +5,8 @@ Runs packages of other authors that call scipy.optimize.minimize, with cuda_opt.
 be equal to those with SciPy's L-BFGS-B, or better. tools/test_ecosystem installs them from PyPI.
 
     botorch      fit_gpytorch_mll and optimize_acqf; a fit that a limit ends is no failure; and the example
+    deepxde      the example
+    equinox      the example
     jax          the tests of cuda_opt.jax, and those of cuda_opt.torch.argmin where torch is installed
     lmfit        least squares with bounds, by lmfit's scalar_minimize
     pyhf         maximum likelihood of a histogram model, free and with the signal strength fixed by equal bounds
@@ -85,6 +87,14 @@ def botorch():
         values.append(-float(value))
     no_worse(values[1], values[0], "negative expected improvement", 1e-4)
     tests_pass("test_examples.py", "-k", "botorch")
+
+
+def deepxde():
+    tests_pass("test_examples.py", "-k", "deepxde")
+
+
+def equinox():
+    tests_pass("test_examples.py", "-k", "equinox")
 
 
 def jax():
@@ -170,7 +180,7 @@ def statsmodels():
         no_worse(ends[1], ends[0], name)
 
 
-CHECKS = {function.__name__: function for function in (botorch, jax, lmfit, pyhf, statsmodels)}
+CHECKS = {function.__name__: function for function in (botorch, deepxde, equinox, jax, lmfit, pyhf, statsmodels)}
 
 
 def main(names):

@@ -120,3 +120,43 @@ def test_botorch_candidates(tmp_path):
     ours, theirs = (float(best) for best in re.findall(r"best (\S+) by", out))
     assert ours >= theirs - 1e-4 and drawn(tmp_path)
     assert re.search(r"with x_2 fixed: \[[\d.]+, 0.25\]", out)
+
+
+def test_deepxde_rod(tmp_path):
+    pytest.importorskip("torch")
+    if not importlib.util.find_spec("deepxde"):  # an import would print, and choose a backend
+        pytest.skip("no deepxde")
+    out = run("deepxde_rod.py", "--steps", "8", *picture(tmp_path))
+    (d, r), (_, r_without_bounds) = (map(float, pair) for pair in re.findall(r"d = (\S+), r = (\S+),", out))
+    assert d == pytest.approx(1, abs=0.1) and r >= 0 > r_without_bounds and drawn(tmp_path)
+
+
+def test_equinox_poisson(tmp_path):
+    pytest.importorskip("equinox")
+    out = run("equinox_poisson.py", "--samples", "200", *picture(tmp_path))
+    assert "converged: True" in out and drawn(tmp_path)
+    zeros, error = re.search(r"(\d+) of 24 weights are 0, root mean square error (\S+)", out).groups()
+    assert int(zeros) > 3 and float(error) < 0.3
+
+
+def test_equinox_poisson_solver():
+    """Iterations by update() descend to the minimum of run(), which satisfies the optimality conditions."""
+    pytest.importorskip("equinox")
+    if not FOLDER.exists():
+        pytest.skip("no examples beside the tests")
+    spec = importlib.util.spec_from_file_location("equinox_poisson", FOLDER / "equinox_poisson.py")
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    numbers = example.jnp.array([2.0, -3.0])
+
+    def fun(params, centre):
+        return ((params["x"] - centre) ** 2).sum() + (params["x"].sum() ** 2) / 2
+
+    solver = example.BoxSolver(fun, (0, None), gtol=1e-10, ftol=0)
+    params, state = solver.run({"x": example.jnp.ones(2)}, numbers)
+    gradient = 2 * (params["x"] - numbers) + params["x"].sum()
+    assert params["x"][1] == 0 < gradient[1] and abs(gradient[0]) < 1e-9 and state.converged
+    stepped, state = {"x": example.jnp.ones(2)}, solver.init_state({"x": example.jnp.ones(2)}, numbers)
+    for _ in range(20):
+        stepped, state = solver.update(stepped, state, numbers)
+    assert abs(stepped["x"] - params["x"]).max() < 1e-6 and state.iter_num > 1
