@@ -28,13 +28,13 @@ def masked_pairs(module: Any, s: Any, y: Any, initial: Any, free: Any) -> tuple[
     initial
         the diagonal, scaled so that y'H_0 y = s'y for the newest pair in use
     """
-    s, y = s * free, y * free
+    s, y = (module.where(free[None], one, 0 * one) for one in (s, y))
     sy, yy, ss = (s * y).sum(1), (y * y).sum(1), (s * s).sum(1)
     used = (sy > 1e-8 * module.sqrt(ss * yy)) & (yy > 0)
-    yhy = (y * initial * y).sum(1)
+    yhy = (y * initial[None] * y).sum(1)
     one = module.ones_like(sy)
     rho = module.where(used, 1 / module.where(used, sy, one), 0 * one)
-    newest = (used.cumsum(0) * used).argmax()
+    newest = module.where(used, used.cumsum(0), 0).argmax()
     scale = module.where(used[newest], sy[newest] / module.where(used[newest], yhy[newest], one[0]), one[0])
     return s, y, rho, scale * initial
 

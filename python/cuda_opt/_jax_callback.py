@@ -3,12 +3,13 @@
 Each solve is one ``jax.pure_callback``, which creates a solver and closes it before it returns. The user's function and
 its gradient are compiled for the host, once per function. Under ``vmap`` the callback receives arrays with leading
 axes. The problems along these axes are solved as one batch if the batch interface supports them, and one by one
-otherwise."""
+otherwise. Outside transformed functions ``solve_now`` performs the same solve without a callback."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,6 +20,8 @@ import numpy as np
 
 from ._batch import minimize_batch
 from ._bounds import Bounds
+from ._constants import Task
+from ._handle import integer
 from ._jax_function import Function
 from ._minimize import solved
 from ._options import options_of
@@ -29,6 +32,7 @@ from ._scipy import _Pairs
 BATCH_VARIABLES, BATCH_PAIRS = 4096, 64
 _NOT_OF_BATCHES = {"disp", "HISTORY_BITS", "IPRINT_FREQUENCY", "IPRINT_TYPE"}
 STATISTICS = ("nit", "nfev", "task", "degenerate")
+_TRACED = "fun depends on values that JAX is tracing (jit, grad, vmap), not by its arguments: pass them in args"
 
 
 @dataclass(frozen=True)
@@ -40,11 +44,13 @@ class Solve:
     options: tuple[tuple[str, Any], ...]
     # ``doubles`` records whether jax_enable_x64 was on during tracing, because the callback runs in another thread.
     doubles: bool
+    # ``warns`` says whether a solve that has not converged causes a warning.
+    warns: bool = False
 
     @property
     def m(self) -> int:
         """Return m, the maximum number of correction pairs."""
-        return options_of(dict(self.options), None).m
+        return int(options_of(dict(self.options), None).m)
 
     @property
     def degenerate_below(self) -> float:
@@ -60,7 +66,7 @@ class Solve:
         return context
 
 
-def solve_of(function: Function, options: Mapping[str, Any] | None, tol: float | None) -> Solve:
+def solve_of(function: Function, options: Mapping[str, Any] | None, tol: float | None, warns: bool = False) -> Solve:
     """Check the options and return the ``Solve`` that describes the function and these options.
 
     Raises
@@ -69,14 +75,30 @@ def solve_of(function: Function, options: Mapping[str, Any] | None, tol: float |
         as for the options of ``minimize``
     """
     given = dict(options or {})
-    options_of(given, tol)
+    integer(options_of(given, tol).m, "maxcor", 32, least=1)
     if tol is not None:
         given = {"ftol": float(tol), "gtol": float(tol), **given}
     try:
         hash(tuple(given.items()))
     except TypeError as error:
         raise TypeError(f"an option is not hashable: {error}") from None
-    return Solve(function, tuple(sorted(given.items())), bool(getattr(jax.config, "jax_enable_x64")))
+    return Solve(function, tuple(sorted(given.items())), bool(getattr(jax.config, "jax_enable_x64")), warns)
+
+
+def refuse_tracer(f: Any) -> None:
+    """Raise TypeError if the function has returned a value that JAX is tracing."""
+    if isinstance(f, jax.core.Tracer):
+        raise TypeError(_TRACED)
+
+
+@contextmanager
+def _clear_tracer_errors() -> Iterator[None]:
+    """A context that explains the exception by which JAX refuses traced values that a function did not get as
+    arguments."""
+    try:
+        yield
+    except jax.errors.UnexpectedTracerError as error:
+        raise TypeError(_TRACED) from error
 
 
 def _statistics(solve: Solve, dtype: Any, counts: tuple[Any, Any, Any], x: Any, g: Any, lower: Any, upper: Any) -> Any:
@@ -93,7 +115,9 @@ def _solve_one(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upp
     evaluate, history = solve.function.compiled(), _Pairs(solve.m)
 
     def fun(x: Any) -> tuple[float, Any]:
-        f, g, _ = evaluate(x, numeric)
+        with _clear_tracer_errors():
+            f, g, _ = evaluate(x, numeric)
+        refuse_tracer(f)
         return float(f), np.asarray(g)
 
     def report_of(solver: Any) -> Callable[[], None]:
@@ -127,13 +151,36 @@ def _solve_batch(solve: Solve, x0: Any, numeric: Any, axes: Any, lower: Any, upp
         # again for each number of unfinished problems.
         active = len(x)
         rows = np.minimum(np.arange(min(1 << (active - 1).bit_length(), count)), active - 1)
-        f, g = evaluate(x[rows], p[rows], numeric)
+        with _clear_tracer_errors():
+            f, g = evaluate(x[rows], p[rows], numeric)
         return np.asarray(f, np.float64)[:active], np.asarray(g)[:active]
 
     bounds = Bounds(np.array(lower), np.array(upper))
     result = minimize_batch(fun, x0, (), True, bounds, None, dict(solve.options), indices=True)
     counts = result.nit, result.nfev, result.codes
     return np.array(result.x), _statistics(solve, x0.dtype, counts, result.x, result.jac, lower, upper)
+
+
+def _is_proper(x0: Any, lower: Any, upper: Any) -> bool:
+    """Return whether the start is finite and the box is not empty."""
+    return bool((np.isfinite(x0) & (lower <= upper) & (lower < np.inf) & (upper > -np.inf)).all())
+
+
+def _improper(solve: Solve, pairs: bool, x0: Any) -> tuple[Any, ...]:
+    """The result of a problem among others that has no solution, as the batch interface returns it."""
+    statistics = np.array([0, 0, int(Task.IMPROPER_INPUT), 0], x0.dtype)
+    return (x0, statistics, np.zeros((2 * solve.m + 1, x0.size), x0.dtype))[: 2 + pairs]
+
+
+def _converged(solve: Solve, found: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return what a solve has found, after a warning if it has not converged and ``solve.warns`` is set."""
+    tasks = found[1][..., STATISTICS.index("task")].ravel().astype(int)
+    failed = tasks[tasks != Task.CONVERGED]
+    if solve.warns and failed.size:
+        which = f"for {failed.size} of {tasks.size} problems" if tasks.size > 1 else "from this start"
+        names = " and ".join(sorted({Task(task).name for task in failed}))
+        warnings.warn(f"argmin has not converged {which}: it ended with {names}", RuntimeWarning, stacklevel=2)
+    return found
 
 
 def _on_host(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, ...]:
@@ -144,7 +191,7 @@ def _on_host(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upper
     n, axes = x0.shape[-1], x0.ndim - 1
     with solve.precision():
         if axes == 0:
-            return _solve_one(solve, pairs, x0, numeric, lower, upper)
+            return _converged(solve, _solve_one(solve, pairs, x0, numeric, lower, upper))
         lengths = np.broadcast_shapes(*(np.shape(array)[:axes] for array in (x0, lower, upper, *numeric)))
         count = math.prod(lengths)
 
@@ -172,10 +219,23 @@ def _on_host(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upper
                     solve, pairs, x0[i], [leaf if axis is None else leaf[i] for leaf, axis in zip(leaves, shared)],
                     lower[i], upper[i],
                 )
+                if _is_proper(x0[i], lower[i], upper[i])
+                else _improper(solve, pairs, x0[i])
                 for i in range(count)
             ]
             found = tuple(map(np.stack, zip(*each)))
-        return tuple(array.reshape(*lengths, *array.shape[1:]) for array in found)
+        return _converged(solve, tuple(array.reshape(*lengths, *array.shape[1:]) for array in found))
+
+
+def solve_now(solve: Solve, x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
+    """Return x and the statistics of a solve of arrays that JAX does not trace. Without a callback, exceptions come out
+    as they are raised. The function is compiled for the host, as it is in a callback."""
+    (device,) = x0.devices()
+    host = jax.local_devices(backend="cpu")[0]
+    with jax.default_device(host):
+        numeric, lower, upper = jax.device_put((numeric, lower, upper), host)
+        x, statistics = _on_host(solve, False, x0, numeric, lower, upper)
+    return jax.device_put(jnp.array(x), device), jax.device_put(jnp.array(statistics), device)
 
 
 def traced_solve(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, ...]:

@@ -6,9 +6,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
+import jax.numpy as jnp
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
 from ._jax_compiled import compiled
 from ._jax_trees import Structure, Variables, is_traced, separate, variables_of
+from ._solver import GRADIENT, OBJECTIVE
+from ._space import name_of
+
+
+def _pair(returned: Any, rule: str) -> Any:
+    """Return what the user's function has returned. Raises TypeError if it is not a pair."""
+    if not isinstance(returned, (tuple, list)) or len(returned) != 2:
+        what = "jax.Array" if isinstance(returned, jax.Array) else name_of(returned)
+        raise TypeError(f"the function returned a {what}: with {rule}")
+    return returned
 
 
 @dataclass(frozen=True)
@@ -30,11 +42,17 @@ class Form:
     def evaluate(self, fun: Callable[..., Any], x: Any, numeric: Any) -> tuple[Any, Any, Any]:
         """Evaluate the user's function at the flat array x. Return f, the gradient as a flat array, and aux or None."""
         if self.value_and_grad:
-            value, gradient = self.value(fun, x, numeric)
+            both = self.value(fun, x, numeric)
+            value, gradient = _pair(both, "value_and_grad=True it returns its value and its gradient")
             gradient = self.variables.flat(gradient)
         else:
             value, gradient = jax.value_and_grad(lambda x: self.value(fun, x, numeric), has_aux=self.has_aux)(x)
-        f, aux = value if self.has_aux else (value, None)
+        f, aux = _pair(value, "has_aux=True its value is (f, aux)") if self.has_aux else (value, None)
+        if jnp.size(f) != 1:
+            raise ValueError(f"{OBJECTIVE} has the shape {jnp.shape(f)}: it has to be one number")
+        for what, array in ((OBJECTIVE, f), (GRADIENT, gradient)):
+            if jnp.iscomplexobj(array):
+                raise TypeError(f"{what} has elements of {jnp.result_type(array)}: they have to be real numbers")
         return f, gradient, aux
 
 
@@ -52,6 +70,12 @@ class Function:
     def compiled(self) -> Callable[..., Any]:
         form = self.form
         return compiled(self.fun, form, lambda fun: lambda x, numeric: form.evaluate(fun, x, numeric))
+
+    def check(self, x: Any, numeric: Any) -> None:
+        """Trace the function, unless JAX has stored its trace. Raises the exceptions of ``evaluate``, and those of the
+        user's function, outside of callbacks, whose exceptions JAX replaces by its own."""
+        compiled: Any = self.compiled()
+        compiled.eval_shape(x, numeric)
 
     def compiled_batch(self, axes: tuple[int | None, ...]) -> Callable[..., Any]:
         """Return the compiled function ``evaluate(x, p, numeric)`` for many problems, where p contains the indices of
@@ -84,10 +108,10 @@ def function_of(
     flat, variables = variables_of(x0)
     numeric, arguments = separate((args if isinstance(args, tuple) else (args,), dict(kwargs or {})))
     function = Function(fun, Form(variables, arguments, value_and_grad, has_aux))
-    return _without_closure(function, flat, numeric) if _refers_to_tracers(fun) else (function, flat, numeric)
+    return _without_closure(function, flat, numeric) if refers_to_tracers(fun) else (function, flat, numeric)
 
 
-def _refers_to_tracers(function: Any, depth: int = 4) -> bool:
+def refers_to_tracers(function: Any, depth: int = 4) -> bool:
     """Return whether the closure, the default arguments or the partial arguments of a function contain traced values.
     """
     if depth == 0:
@@ -96,7 +120,7 @@ def _refers_to_tracers(function: Any, depth: int = 4) -> bool:
     values += [getattr(function, name, None) for name in ("__defaults__", "__kwdefaults__", "args", "keywords")]
     values += [getattr(function, name, None) for name in ("func", "__wrapped__", "__self__")]
     leaves = jax.tree_util.tree_leaves([value for value in values if value is not None])
-    return is_traced(leaves) or any(callable(leaf) and _refers_to_tracers(leaf, depth - 1) for leaf in leaves)
+    return is_traced(leaves) or any(callable(leaf) and refers_to_tracers(leaf, depth - 1) for leaf in leaves)
 
 
 def _is_filled(cell: Any) -> bool:
@@ -109,13 +133,18 @@ def _is_filled(cell: Any) -> bool:
 
 def _without_closure(function: Function, flat: Any, numeric: list[Any]) -> tuple[Function, jax.Array, list[Any]]:
     """Return a function that receives the traced values of its closure as additional arguments, x0, and the numeric
-    leaves."""
+    leaves.
+
+    ``jax.closure_convert`` would leave integers, and arrays that only ``vmap`` traces, in the closure."""
     form, fun = function.form, function.fun
-    converted, hoisted = jax.closure_convert(lambda x, numeric: form.value(fun, x, numeric), flat, numeric)
+    trace = jax.make_jaxpr(lambda x, numeric: form.value(fun, x, numeric), return_shape=True)
+    closed, shapes = trace(flat, numeric)
+    jaxpr, structure = closed.jaxpr, jax.tree_util.tree_structure(shapes)
     variables = Variables(form.variables.structure, form.variables.shapes)
-    leaves, arguments = separate(((numeric, hoisted), {}))
+    leaves, arguments = separate(((numeric, list(closed.consts)), {}))
 
     def opened(x: Any, numeric: Any, hoisted: Any) -> Any:
-        return converted(variables.flat(x), numeric, *hoisted)
+        call = jaxpr_as_fun(ClosedJaxpr(jaxpr, hoisted))
+        return jax.tree_util.tree_unflatten(structure, call(variables.flat(x), *map(jnp.asarray, numeric)))
 
     return Function(opened, Form(variables, arguments, form.value_and_grad, form.has_aux)), flat, leaves

@@ -12,7 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from ._bounds import Bounds, _from_pairs
-from ._space import name_of
+from ._gate import wrong_shape
+from ._solver import GRADIENT
+from ._space import bits_of, name_of
 from ._space_jax import check_precision
 
 NUMBERS = (int, float, complex, np.generic)
@@ -61,13 +63,21 @@ def separate(tree: Any, traced: Callable[[Any], bool] = is_numeric) -> tuple[lis
     return [leaf for leaf in leaves if traced(leaf)], Structure(definition, static)
 
 
-def _as_variable(leaf: Any, default: Any) -> Any:
-    """Return a leaf of x0 as a JAX array. Integers are converted to the dtype ``default``."""
+def as_variable(leaf: Any, default: Any) -> Any:
+    """Return a leaf of x0 as a JAX array. Python numbers, and arrays of integers or bool, are converted to the dtype
+    ``default``."""
+    if isinstance(leaf, (int, float)) and not isinstance(leaf, np.generic):
+        return jnp.asarray(leaf, default)
     if not isinstance(leaf, jax.Array):
-        if isinstance(leaf, np.ndarray) and leaf.dtype.kind not in "fiuc":
+        if isinstance(leaf, np.ndarray) and leaf.dtype.kind not in "fiubc":
             raise TypeError(f"x0 has elements of {leaf.dtype}: they have to be float64, float32 or integers")
         leaf = jnp.asarray(leaf)
-    return leaf.astype(default) if jnp.issubdtype(leaf.dtype, jnp.integer) else leaf
+    return leaf.astype(default) if jnp.issubdtype(leaf.dtype, jnp.integer) or leaf.dtype == bool else leaf
+
+
+def check_elements(array: Any) -> None:
+    """Raise TypeError if the elements of x0 are neither float64 nor float32, or if JAX cannot compute with them."""
+    check_precision(bits_of(array.dtype.name), "x0")
 
 
 @dataclass(frozen=True)
@@ -97,9 +107,33 @@ class Variables:
         return self.structure.join(parts)
 
     def flat(self, tree: Any) -> Any:
-        """Return the leaves of a gradient, which is a tree in x0's form, as an array with one axis."""
-        leaves = [leaf for leaf in jax.tree_util.tree_leaves(tree) if _is_variable(leaf)]
-        return leaves[0] if self.is_flat and len(leaves) == 1 else jnp.concatenate(list(map(jnp.ravel, leaves)))
+        """Return the leaves of a gradient, which is a tree in x0's form, as an array with one axis.
+
+        Raises
+        ------
+        TypeError, ValueError
+            the gradient has other leaves than x0, or leaves of another shape
+        """
+        found = {path: leaf for path, leaf in jax.tree_util.tree_leaves_with_path(tree) if _is_variable(leaf)}
+        if self.is_flat and len(found) == 1:
+            ((n,),), (leaf,) = self.shapes, found.values()
+            if jnp.shape(leaf) not in ((n,), (n, 1), (1, n)) and not n == jnp.size(leaf) == 1:
+                raise wrong_shape(GRADIENT, jnp.shape(leaf), (n,))
+            return leaf.reshape(-1) if hasattr(leaf, "reshape") else jnp.ravel(leaf)
+        array: Any = jax.ShapeDtypeStruct
+        numbers = self.structure.join([array(shape, float) for shape in self.shapes])
+        wanted = {
+            path: leaf.shape for path, leaf in jax.tree_util.tree_leaves_with_path(numbers)
+            if isinstance(leaf, array)
+        }
+        if found.keys() != wanted.keys():
+            paths = [sorted(map(jax.tree_util.keystr, paths.keys())) for paths in (found, wanted)]
+            raise TypeError(f"the gradient has the leaves {paths[0]}, but x0 has the variables {paths[1]}")
+        for path, shape in wanted.items():
+            if jnp.shape(found[path]) != shape:
+                leaf = f"the gradient's leaf {jax.tree_util.keystr(path)}" if path else "the gradient"
+                raise ValueError(f"{leaf} has the shape {jnp.shape(found[path])}, not {shape}")
+        return jnp.concatenate([jnp.ravel(found[path]) for path in wanted])
 
 
 def variables_of(x0: Any) -> tuple[jax.Array, Variables]:
@@ -108,18 +142,23 @@ def variables_of(x0: Any) -> tuple[jax.Array, Variables]:
     Raises
     ------
     TypeError
-        if the arrays differ in precision, or if x0 has no numeric leaf
+        if there are no variables, or if they are not all float64 or all float32
+    ValueError
+        if all arrays are empty
     """
     leaves, structure = separate(x0, _is_variable)
     floating = [leaf.dtype for leaf in leaves if hasattr(leaf, "dtype") and jnp.issubdtype(leaf.dtype, jnp.floating)]
-    arrays = [_as_variable(leaf, floating[0] if floating else float) for leaf in leaves]
-    if len({array.dtype for array in arrays}) != 1:
-        raise TypeError("the arrays of x0 have to be of one precision, and at least one")
+    arrays = [as_variable(leaf, floating[0] if floating else float) for leaf in leaves]
+    if not arrays:
+        raise TypeError("x0 has neither numbers nor arrays: there are no variables")
+    if len(kinds := {array.dtype.name for array in arrays}) != 1:
+        raise TypeError(f"x0 has arrays of {' and '.join(sorted(kinds))}: they have to be of one precision")
+    if not any(array.size for array in arrays):
+        raise ValueError(f"x0 has the shape {arrays[0].shape}: it has to have at least one element")
     shapes = tuple(array.shape for array in arrays)
+    check_elements(arrays[0])
     parts = [array if array.ndim == 1 else array.reshape(-1) for array in arrays]
     flat = parts[0] if len(parts) == 1 else jnp.concatenate(parts)
-    if flat.dtype not in (array.dtype for array in arrays):
-        check_precision(64, "x0")
     return flat, Variables(structure, shapes)
 
 
@@ -153,6 +192,8 @@ def _spread(side: Any, x: Any, infinity: float) -> list[Any]:
         if isinstance(side, (list, tuple)):
             side = np.asarray([infinity if one is None else one for one in side], np.float64)
         bound = jnp.asarray(infinity if side is None else side)
+        if bound.dtype.kind == "c":
+            raise TypeError(f"a bound has elements of {bound.dtype}: they have to be real numbers")
         return [jnp.broadcast_to(bound, leaf.shape).astype(leaf.dtype) for leaf in variables]
     (sides, kind), (parts, wanted) = _children(side), _children(x)
     if kind != wanted:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ._constants import REALS, Task
 from ._evaluation import Evaluation, needs_differences
+from ._handle import integer
 from ._minimize import reporter, solved
 from ._options import options_of
 from ._result import OptimizeResult, result_of
@@ -68,7 +69,8 @@ class _Pairs:
     Pairs that the solver skips are left out, and so are pairs from before the solver has cleared its history."""
 
     def __init__(self, m: int) -> None:
-        self._pairs: deque[tuple[Array, Array]] = deque(maxlen=m)
+        most = max(integer(m, "the number of correction pairs m", 32), 0)
+        self._pairs: deque[tuple[Array, Array]] = deque(maxlen=most)
         self._x: Array = None
         self._g: Array = None
         self._events = 0, 0

@@ -8,12 +8,13 @@ from typing import Any
 
 import torch
 
-from ._bounds import Bounds
+from ._bounds import SIDES, Bounds
 from ._inverse import apply_pairs, masked_pairs, singular
 from ._minimize import solved
 from ._options import options_of
 from ._result import result_of
 from ._scipy import _Pairs
+from ._space import bits_of, name_of, one_axis
 
 
 class _TensorPairs(_Pairs):
@@ -39,6 +40,8 @@ def _conjugate_gradients(
     """Return the solution w of product(w) = b. Raises ValueError if the matrix is singular or not positive definite."""
     double = b.dtype == torch.float64
     tolerance, accepted, limit = (1e-10 if double else 1e-5), (1e-6 if double else 1e-2), 10 * b.numel() + 100
+    if not b.isfinite().all():  # NaN in the derivatives of what follows stays NaN
+        return torch.full_like(b, math.nan)
     epsilon, size = torch.finfo(b.dtype).eps, float(b.norm())
     w, r, products = torch.zeros_like(b), b.clone(), 0
     z = precondition(r)
@@ -64,6 +67,56 @@ def _products(g: Any, inputs: list[Any], w: Any) -> list[Any]:
     """Return w' (dg / d input) for each input. The result is 0 for an input on which g does not depend."""
     found = torch.autograd.grad(g, inputs, w, retain_graph=True, allow_unused=True)
     return [torch.zeros_like(one) if product is None else product for one, product in zip(inputs, found)]
+
+
+def _checked(f: Any) -> torch.Tensor:
+    """Return the value of the user's function. Raises TypeError or ValueError if autograd cannot differentiate it."""
+    if not isinstance(f, torch.Tensor):
+        raise TypeError(f"the function returned a {name_of(f)}: it has to return a tensor of one element")
+    if f.numel() != 1:
+        raise ValueError(f"the value of the function has the shape {tuple(f.shape)}: it has to be one number")
+    if f.is_complex():
+        raise TypeError(f"the value of the function has elements of {f.dtype}: it has to be a real number")
+    if not f.requires_grad:
+        raise ValueError(
+            "the value of the function has no gradient: it does not depend on x, or it was computed from a detached x, "
+            "in torch.no_grad or in torch.inference_mode"
+        )
+    return f
+
+
+def _require_constant_gradient(fun: Callable[..., Any], g: Any, x: Any, lower: Any, upper: Any, data: Any) -> None:
+    """Raise ValueError if a gradient that autograd regards as constant changes with x. Functions whose backward pass is
+    once_differentiable have such gradients."""
+    with torch.enable_grad():
+        step = 1e-3 * (1 + x.abs())
+        elsewhere = torch.where(x + step <= upper, x + step, torch.maximum(x - step, lower)).requires_grad_()
+        (other,) = torch.autograd.grad(fun(elsewhere, *data), elsewhere)
+    if not torch.equal(g, other):
+        raise ValueError(
+            "autograd cannot differentiate the gradient of fun, so that the minimum has no derivative: an operation in "
+            "fun can be differentiated only once"
+        )
+
+
+def _pair_of(bounds: Any) -> tuple[Any, Any]:
+    """Return both sides of the bounds."""
+    if bounds is None:
+        return None, None
+    if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
+        return bounds.lb, bounds.ub
+    if not isinstance(bounds, tuple) or len(bounds) != 2:
+        length = f" of {len(bounds)}" if isinstance(bounds, (tuple, list)) else ""
+        raise TypeError(f"bounds is a {name_of(bounds)}{length}: it has to be Bounds, or a tuple (lower, upper)")
+    return bounds
+
+
+def _contains_variable(value: Any) -> bool:
+    """Return whether a container has a tensor that requires a gradient."""
+    if isinstance(value, torch.Tensor):
+        return value.requires_grad
+    values = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return any(map(_contains_variable, values))
 
 
 class _Minimum(torch.autograd.Function):
@@ -93,6 +146,8 @@ class _Minimum(torch.autograd.Function):
             at = x.detach().requires_grad_()
             data = [one.detach().requires_grad_(i in needed) for i, one in enumerate(data)]
             (g,) = torch.autograd.grad(context.fun(at, *data), at, create_graph=True)
+        if not g.requires_grad:
+            _require_constant_gradient(context.fun, g, x, lower, upper, data)
 
         def hessian(w: Any) -> Any:
             return _products(g, [at], w)[0]
@@ -131,7 +186,7 @@ class _Solve:
         def both(x: torch.Tensor) -> Any:
             with torch.enable_grad():
                 at = x.detach().requires_grad_()
-                f = self.fun(at, *data)
+                f = _checked(self.fun(at, *data))
                 (g,) = torch.autograd.grad(f, at)
             return f.detach(), g
 
@@ -172,7 +227,7 @@ def argmin(
     x0 : tensor of shape (n,)
         The start, float64 or float32, on the host or on a CUDA device. The derivative with respect to it is 0.
     data : tuple of tensors, or a tensor
-        Default: none.
+        Other values in the tuple are passed to fun unchanged. Default: none.
     bounds : Bounds, or pair (lower, upper)
         Each side is a number, None, or a tensor that broadcasts to x0's shape. Default: none.
     tol : float
@@ -203,14 +258,36 @@ def argmin(
     if not isinstance(x0, torch.Tensor):
         raise TypeError(f"x0 is a {type(x0).__name__}: it has to be a tensor")
     start = x0.detach()
-    lower, upper = (None, None) if bounds is None else bounds if isinstance(bounds, tuple) else (bounds.lb, bounds.ub)
+    bits_of(str(start.dtype).removeprefix("torch."))
+    one_axis(start, "x0")
 
-    def side(limit: Any, infinity: float) -> torch.Tensor:
-        tensor = torch.as_tensor(infinity if limit is None else limit, dtype=start.dtype, device=start.device)
+    def side(limit: Any, infinity: float, what: str) -> torch.Tensor:
+        tensor = torch.as_tensor(infinity if limit is None else limit)
+        if tensor.is_complex():
+            raise TypeError(f"{what} has elements of {tensor.dtype}: they have to be real numbers")
+        tensor = tensor.to(dtype=start.dtype, device=start.device)
+        if tensor.ndim and tensor.shape not in (start.shape, (1,)):
+            raise ValueError(f"{what} has the shape {tuple(tensor.shape)}, but x0 has {tuple(start.shape)}")
         return tensor.expand(start.shape).contiguous()
 
     tolerance = tol if tol is not None else 1e-10 if start.dtype == torch.float64 else 1e-5
-    solve = _Solve(fun, start, {"ftol": 0.0, "gtol": tolerance, **(options or {})})
-    tensors = data if isinstance(data, tuple) else (data,)
-    minimum: torch.Tensor = _Minimum.apply(solve, side(lower, -math.inf), side(upper, math.inf), *tensors)
+    arguments = list(data if isinstance(data, tuple) else (data,))
+    places = [i for i, one in enumerate(arguments) if isinstance(one, torch.Tensor)]
+    for one in arguments:
+        if not isinstance(one, torch.Tensor) and _contains_variable(one):
+            raise TypeError(
+                f"data has a {name_of(one)} with tensors that require a gradient: data has to be a tuple of tensors"
+            )
+
+    constants = [None if isinstance(one, torch.Tensor) else one for one in arguments]
+
+    def of_tensors(x: torch.Tensor, *tensors: torch.Tensor) -> Any:
+        every = list(constants)
+        for i, tensor in zip(places, tensors):
+            every[i] = tensor
+        return fun(x, *every)
+
+    solve = _Solve(of_tensors, start, {"ftol": 0.0, "gtol": tolerance, **(options or {})})
+    lower, upper = (side(*one) for one in zip(_pair_of(bounds), (-math.inf, math.inf), SIDES))
+    minimum: torch.Tensor = _Minimum.apply(solve, lower, upper, *(arguments[i] for i in places))
     return minimum

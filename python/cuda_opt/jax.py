@@ -11,15 +11,17 @@ import jax.numpy as jnp
 from ._batch import minimize_batch as _minimize_batch
 from ._bounds import Bounds, _from_pairs
 from ._constants import Task
-from ._jax_callback import STATISTICS, solve_of
+from ._jax_callback import STATISTICS, refuse_tracer, solve_now, solve_of
 from ._jax_compiled import compiled
-from ._jax_function import Function, function_of
+from ._jax_function import Function, function_of, refers_to_tracers
 from ._jax_host import host_of, minimize_on_host
 from ._jax_implicit import minimum
-from ._jax_trees import broadcast_bounds, flat_bounds, flat_scales, is_traced, is_tracing, two_sides
+from ._jax_trees import (
+    as_variable, broadcast_bounds, check_elements, flat_bounds, flat_scales, is_traced, is_tracing, two_sides,
+)
 from ._minimize import minimize as _minimize
 from ._result import Result
-from ._space import as_array
+from ._space import as_array, name_of
 
 
 class TracedResult(Result):
@@ -49,14 +51,20 @@ jax.tree_util.register_pytree_node(
 
 
 def _traced(
-    function: Function, flat: Any, numeric: Any, bounds: Any, options: Any, tol: float | None
+    function: Function, flat: Any, numeric: Any, bounds: Any, options: Any, tol: float | None, warns: bool = False
 ) -> TracedResult:
-    """Return the result of a solve that JAX traces. f, the gradient and aux are evaluated once more at x, inside the
+    """Return the result of a solve that JAX may trace. f, the gradient and aux are evaluated once more at x, inside the
     function that JAX transforms, so that JAX can differentiate them."""
-    solve, variables = solve_of(function, options, tol), function.form.variables
+    solve, variables = solve_of(function, options, tol, warns), function.form.variables
     numeric = [jnp.asarray(leaf) for leaf in numeric]
-    x, statistics = minimum(solve, flat, numeric, *broadcast_bounds(bounds, flat))
-    f, g, aux = function.evaluate(x, numeric)
+    arguments = flat, numeric, *broadcast_bounds(bounds, flat)
+    function.check(flat, numeric)
+    if is_traced(arguments) or is_tracing():
+        x, statistics = minimum(solve, *arguments)
+        f, g, aux = function.evaluate(x, numeric)
+    else:
+        x, statistics = solve_now(solve, *arguments)
+        f, g, aux = function.compiled()(x, numeric)
     counts = {name: statistics[i].astype(int) for i, name in enumerate(STATISTICS)}
     limit = (counts["task"] <= int(Task.ITERATION_LIMIT)) & (counts["task"] >= int(Task.TIME_LIMIT))
     converged = counts["task"] == int(Task.CONVERGED)
@@ -100,8 +108,9 @@ def minimize(
     x0 : number, jax.Array of any shape, or a tree of them
         The start; fun receives x in this form. Numbers and arrays are the variables. Other leaves (functions, strings,
         True and False) are static: fun receives them unchanged. All floating-point arrays must have the same
-        precision, float64 (which requires ``jax_enable_x64``) or float32, in which the problem is solved. Integers are
-        converted to that precision, or to JAX's default precision if x0 contains only integers.
+        precision, float64 (which requires ``jax_enable_x64``) or float32, in which the problem is solved. Python
+        numbers, and arrays of integers or bool, are converted to that precision, or to JAX's default precision if x0
+        contains nothing else.
     args : tuple
         Further arguments of fun, as trees. Their numbers and arrays are traced; their other leaves are static and must
         be hashable. Default: none.
@@ -173,10 +182,7 @@ def minimize(
 
     def evaluate(x: jax.Array) -> Any:
         f, g, _ = both(x, numeric)
-        if isinstance(f, jax.core.Tracer):
-            raise TypeError(
-                "fun depends on values that JAX is tracing (jit, grad, vmap), not by its arguments: pass them in args"
-            )
+        refuse_tracer(f)
         return f, g
 
     following = report if callback else None
@@ -237,8 +243,9 @@ def argmin(
     Warns
     -----
     RuntimeWarning
-        during differentiation, if active variables are degenerate. x then has only one-sided derivatives. The
-        derivative returned is the one for which these variables stay at their bounds.
+        if the solve has not converged and return_result is False; during differentiation, if active variables are
+        degenerate. x then has only one-sided derivatives. The derivative returned is the one for which these variables
+        stay at their bounds.
 
     Notes
     -----
@@ -253,7 +260,8 @@ def argmin(
     function, flat, numeric = function_of(fun, x0, data, kwargs, value_and_grad=value_and_grad, has_aux=has_aux)
     tolerance = tol if tol is not None else 1e-10 if flat.dtype == jnp.float64 else 1e-5
     chosen = {"ftol": 0.0, "gtol": tolerance, **(options or {})}
-    result = _traced(function, flat, numeric, flat_bounds(bounds, flat, function.form.variables), chosen, None)
+    flat_box = flat_bounds(bounds, flat, function.form.variables)
+    result = _traced(function, flat, numeric, flat_box, chosen, None, not return_result)
     return (result.x, result) if return_result else result.x
 
 
@@ -306,12 +314,13 @@ def minimize_batch(
         available there.
     """
     data = jax.tree_util.tree_map(jnp.asarray, data if isinstance(data, tuple) else (data,))
-    count = jnp.shape(x0)[0] if jnp.ndim(x0) else 0
+    x0 = _starts(x0)
+    count = x0.shape[0]
     for leaf in jax.tree_util.tree_leaves(data):
         if leaf.shape[:1] != (count,):
             raise ValueError(f"an array of data has the shape {leaf.shape}, but x0 has {count} problems")
     bounds = two_sides(bounds)
-    if is_traced((x0, data, bounds, x_scale)) or is_tracing():
+    if is_traced((x0, data, bounds, x_scale)) or refers_to_tracers(fun) or is_tracing():
         if callback is not None or diagonal is not None:
             raise TypeError(
                 "callback or diagonal is given, but JAX is tracing the solve (jit, grad, vmap): there are none inside"
@@ -332,13 +341,29 @@ def minimize_batch(
 
     evaluate = of_active(fun, not value_and_grad)
     weigh = of_active(diagonal, False) if callable(diagonal) else diagonal
-    start = x0 if isinstance(x0, jax.Array) else jnp.asarray(as_array(x0))
-    if jnp.issubdtype(start.dtype, jnp.integer):
-        start = start.astype(float)
     return _minimize_batch(
-        evaluate, start, (data,), True, bounds, callback, options, indices=True, diagonal=weigh, tol=tol,
+        evaluate, x0, (data,), True, bounds, callback, options, indices=True, diagonal=weigh, tol=tol,
         x_scale=x_scale,
     )
+
+
+def _starts(x0: Any) -> jax.Array:
+    """x0 of a batch as an array of floating-point numbers.
+
+    Raises
+    ------
+    TypeError, ValueError
+        it is not an array of two axes of float64 or float32 or integers, or one of them has no elements
+    """
+    array = x0 if isinstance(x0, jax.Array) else as_array(x0)
+    if not hasattr(array, "shape"):
+        raise TypeError(f"x0 is a {name_of(x0)}: it has to be an array of shape (problems, variables)")
+    start = as_variable(array, float)
+    shape = start.shape
+    if start.ndim != 2 or not start.size:
+        raise ValueError(f"x0 has the shape {shape}: it has to have two, (problems, variables), neither of them 0")
+    check_elements(start)
+    return start
 
 
 def _traced_batch(
@@ -346,9 +371,6 @@ def _traced_batch(
 ) -> Any:
     """Return the result of a batch that JAX traces. It is ``minimize`` for one problem, mapped over all problems by
     ``vmap``."""
-    x0 = jnp.asarray(x0)
-    if x0.ndim != 2:
-        raise ValueError(f"x0 has the shape {x0.shape}: it has to have two, (problems, variables), neither of them 0")
     form = {"value_and_grad": value_and_grad, "options": options, "tol": tol}
     if bounds is not None and not (hasattr(bounds, "lb") and hasattr(bounds, "ub")):
         bounds = _from_pairs(bounds, x0.shape[1])

@@ -123,3 +123,89 @@ def test_single_precision_and_limits():
     assert torch.isfinite(t.grad).all()
     with pytest.raises(TypeError, match="x0 is a list"):
         argmin(lambda x: x.sum(), [1.0])
+
+
+def quartic(x, c):
+    return ((x - c) ** 2).sum() + (x**4).sum() / 10
+
+
+X0 = torch.zeros(3, dtype=DOUBLE)
+
+
+def one():
+    return torch.ones((), dtype=DOUBLE, requires_grad=True)
+
+
+@pytest.mark.parametrize(
+    "fun, error, match",
+    [
+        (lambda x, c: 1.0, TypeError, "the function returned a float: it has to return a tensor"),
+        (lambda x, c: (x.sum(), 1), TypeError, "the function returned a tuple"),
+        (lambda x, c: x, ValueError, "has the shape .3,.: it has to be one number"),
+        (lambda x, c: x.sum() + 0j, TypeError, "has elements of torch.complex128"),
+        (lambda x, c: quartic(x, c).detach(), ValueError, "has no gradient: it does not depend on x"),
+    ],
+)
+def test_wrong_values_of_the_function(fun, error, match):
+    with pytest.raises(error, match=match):
+        argmin(fun, X0, one())
+
+
+@pytest.mark.parametrize(
+    "bounds, error, match",
+    [
+        ([0.0, 1.0], TypeError, "bounds is a list of 2: it has to be Bounds, or a tuple"),
+        ((0.0, 1.0, 2.0), TypeError, "bounds is a tuple of 3"),
+        (3, TypeError, "bounds is a int"),
+        ((torch.zeros(2, dtype=DOUBLE), None), ValueError, "the lower bound has the shape .2,., but x0 has .3,."),
+        ((None, X0 + 1j), TypeError, "the upper bound has elements of torch.complex128"),
+    ],
+)
+def test_wrong_bounds(bounds, error, match):
+    with pytest.raises(error, match=match):
+        argmin(quartic, X0, one(), bounds)
+
+
+def test_wrong_starts_and_numbers_of_pairs():
+    with pytest.raises(TypeError, match="^x0 has elements of int64: they have to be float64 or float32"):
+        argmin(quartic, torch.zeros(3, dtype=torch.int64), one())
+    with pytest.raises(ValueError, match="correction pairs m is 'a'"):
+        argmin(quartic, X0, one(), options={"maxcor": "a"})
+
+
+def test_data_that_are_not_tensors():
+    """They are passed to the function as they are. Tensors inside of a list would have no derivative."""
+    c = one()
+    argmin(lambda x, c, factor, kind: quartic(x, c * factor[kind]), X0, (c, {"twice": 2.0}, "twice")).sum().backward()
+    direct = torch.tensor(2.0, dtype=DOUBLE, requires_grad=True)
+    argmin(quartic, X0, direct).sum().backward()
+    assert c.grad == pytest.approx(2 * float(direct.grad), rel=1e-9)
+    with pytest.raises(TypeError, match="data has a list with tensors that require a gradient"):
+        argmin(lambda x, data: quartic(x, data[0]), X0, [c])
+
+
+def test_functions_that_can_be_differentiated_only_once():
+    class Squares(torch.autograd.Function):
+        @staticmethod
+        def forward(context, x, c):
+            context.save_for_backward(x, c)
+            return ((x - c) ** 2).sum()
+
+        @staticmethod
+        @torch.autograd.function.once_differentiable
+        def backward(context, v):
+            x, c = context.saved_tensors
+            return 2 * (x - c) * v, (-2 * (x - c) * v).sum()
+
+    with pytest.raises(ValueError, match="autograd cannot differentiate the gradient of fun"):
+        argmin(Squares.apply, X0, one()).sum().backward()
+    c = one()
+    argmin(lambda x, c: x.sum() + c**2, X0, c, (0.0, 1.0)).sum().backward()  # a gradient that is constant
+    assert c.grad is None or c.grad == 0
+
+
+def test_derivatives_that_are_not_a_number():
+    """They are not taken for a singular Hessian."""
+    c = one()
+    (argmin(quartic, X0, c) * torch.nan).sum().backward()
+    assert c.grad.isnan()

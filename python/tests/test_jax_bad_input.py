@@ -1,0 +1,219 @@
+"""Wrong input, and unusual input that has to work, in cuda_opt.jax: inside and outside of functions that JAX
+transforms. A wrong input has the same exception in both cases, before the solve."""
+import warnings
+
+import numpy as np
+import pytest
+
+jax = pytest.importorskip("jax")
+
+import jax.numpy as jnp  # noqa: E402
+
+import cuda_opt  # noqa: E402
+import cuda_opt.jax  # noqa: E402
+from cuda_opt.jax import argmin, minimize, minimize_batch  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _doubles():
+    jax.config.update("jax_enable_x64", True)
+    yield
+    jax.config.update("jax_enable_x64", False)
+
+
+def quartic(x, centre):
+    return jnp.sum((x - centre) ** 2) + jnp.sum(x**4) / 10
+
+
+def squares(x):
+    return jnp.sum((x - 0.5) ** 2)
+
+
+def traced(call):
+    """The call inside of a compiled function."""
+    return lambda: jax.jit(call)()
+
+
+def everywhere(call, error, match):
+    for form in (call, traced(call)):
+        with pytest.raises(error, match=match):
+            form()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "complex64", "complex128"])
+def test_precisions_that_are_refused(dtype):
+    x0 = jnp.zeros(3, dtype)
+    match = f"^x0 has elements of {dtype}: they have to be float64 or float32"
+    everywhere(lambda: minimize(squares, x0).x, TypeError, match)
+    everywhere(lambda: argmin(squares, x0), TypeError, match)
+    everywhere(lambda: minimize_batch(squares, x0[None]).x, TypeError, match)
+
+
+def test_bool_is_converted_as_integers_are():
+    x0 = jnp.array([True, False])
+    for call in (lambda: minimize(squares, x0).x, lambda: argmin(squares, x0),
+                 lambda: minimize_batch(squares, x0[None]).x[0]):
+        for form in (call, traced(call)):
+            assert form() == pytest.approx(0.5) and form().dtype == float
+
+
+def test_python_numbers_take_the_precision_of_the_arrays():
+    result = minimize(lambda t: squares(t[0]) + squares(t[1]), (1.0, jnp.zeros(2, jnp.float32)))
+    assert result.x[0].dtype == jnp.float32 and result.x[0] == pytest.approx(0.5)
+
+
+def test_no_variables():
+    everywhere(lambda: minimize(squares, jnp.zeros(0)).x, ValueError, "shape .0,.: .* at least one element")
+    everywhere(lambda: minimize(squares, {"a": "static"}).x, TypeError, "neither numbers nor arrays")
+    for shape in ((0, 3), (3, 0), (3,)):
+        everywhere(lambda: minimize_batch(squares, jnp.zeros(shape)).x, ValueError, "neither of them 0")
+    with pytest.raises(TypeError, match="^x0 is a dict: it has to be an array"):
+        minimize_batch(squares, {"a": jnp.zeros(3)})
+
+
+def test_lists_of_starts_without_a_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert minimize_batch(squares, [[0, 0], [1, 2]]).x == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    "gradient, error, match",
+    [
+        (lambda t: {"a": 2 * t["a"]}, TypeError, "leaves .*'a'.*, but x0 has the variables .*'a'.*'b'"),
+        (lambda t: {"a": 2 * t["a"], "c": 2 * t["b"]}, TypeError, "leaves .*'c'"),
+        (lambda t: {"a": 2 * t["b"], "b": 2 * t["a"]}, ValueError, "leaf .'a'. has the shape .2,., not .3,."),
+    ],
+)
+def test_gradients_of_another_form(gradient, error, match):
+    """Without the check the components would be taken for those of other variables."""
+    x0 = {"a": jnp.ones(3), "b": jnp.ones(2)}
+
+    def fun(t):
+        return jnp.sum(t["a"] ** 2) + jnp.sum(t["b"] ** 2), gradient(t)
+
+    everywhere(lambda: minimize(fun, x0, value_and_grad=True).x, error, match)
+
+
+@pytest.mark.parametrize(
+    "fun, error, match",
+    [
+        (squares, TypeError, "returned a jax.Array: with value_and_grad=True"),
+        (lambda x: (squares(x), jnp.zeros(2)), ValueError, "the gradient has the shape .2,., not .3,."),
+        (lambda x: (squares(x) + 1j, x), TypeError, "value of the function has elements of complex128"),
+        (lambda x: (squares(x), x + 0j), TypeError, "the gradient has elements of complex128"),
+        (lambda x: (x, x), ValueError, "value of the function has the shape .3,.: it has to be one number"),
+    ],
+)
+def test_wrong_values_and_gradients(fun, error, match):
+    x0 = jnp.zeros(3)
+    everywhere(lambda: minimize(fun, x0, value_and_grad=True).x, error, match)
+
+
+def test_the_functions_own_exception_comes_out_of_argmin():
+    class Failed(Exception):
+        pass
+
+    def fails(x):
+        raise Failed
+
+    everywhere(lambda: argmin(fails, jnp.zeros(3)), Failed, None)
+
+
+def test_exceptions_of_argmin_are_not_replaced_outside_of_compiled_functions():
+    with pytest.raises(cuda_opt.ImproperInput, match="the lower bound is greater than the upper bound"):
+        argmin(squares, jnp.zeros(3), (), (1.0, 0.0))
+
+
+@pytest.mark.parametrize("n", [3, cuda_opt._jax_callback.BATCH_VARIABLES + 1])
+def test_a_mapped_problem_with_crossed_bounds_does_not_affect_the_others(n):
+    """It has its own return code, whether the problems are solved as a batch or one by one."""
+    lower = jnp.array([0.0, 1.0, jnp.nan])
+    result = jax.vmap(lambda lower: minimize(quartic, jnp.zeros(n), (1.0,), (lower, 0.3)))(lower)
+    improper = int(cuda_opt.Task.IMPROPER_INPUT)
+    assert result.task.tolist() == [0, improper, improper] and result.status.tolist() == [0, 2, 2]
+    assert result.x[0] == pytest.approx(0.3)
+
+
+def test_argmin_warns_if_it_has_not_converged():
+    with pytest.warns(RuntimeWarning, match="^argmin has not converged from this start: it ended with NOT_FINITE"):
+        argmin(lambda x: jnp.sum(x) * jnp.nan, jnp.zeros(3))
+    with pytest.warns(RuntimeWarning, match="converged for 1 of 2 problems: it ended with IMPROPER_INPUT"):
+        jax.vmap(jax.grad(lambda lower: argmin(squares, jnp.zeros(3), (), (lower, 0.3)).sum()))(jnp.array([0.0, 1.0]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _, result = argmin(lambda x: jnp.sum(x) * jnp.nan, jnp.zeros(3), return_result=True)
+        assert not result.success
+        argmin(squares, jnp.zeros(3))
+
+
+def test_complex_bounds():
+    everywhere(lambda: minimize(squares, jnp.zeros(3), (), (jnp.zeros(3) + 1j, None)).x, TypeError, "a bound has elem")
+
+
+def test_numbers_of_pairs():
+    everywhere(lambda: argmin(squares, jnp.zeros(3), options={"maxcor": 0}), ValueError, "maxcor is 0: .* at least 1")
+    assert argmin(squares, jnp.zeros(3), options={"maxcor": np.int64(5)}) == pytest.approx(0.5)
+    slope = jax.grad(lambda c: argmin(quartic, jnp.zeros(3), c, options={"maxcor": np.int64(5)}).sum())
+    assert slope(1.0) == pytest.approx(2.0648083282)
+
+
+def test_doubles_that_are_switched_off():
+    x0 = jnp.zeros(3)
+    with jax.enable_x64(False):
+        with pytest.raises(TypeError, match="^x0 has to have elements of float64, but jax_enable_x64 is off"):
+            argmin(squares, x0)
+
+
+@pytest.mark.parametrize("centre", [2, 2.0])
+def test_closures_over_traced_values(centre):
+    """Integers and values that only vmap traces are treated as data too, by minimize and minimize_batch."""
+    expected = np.asarray(minimize(quartic, jnp.zeros(3), (2.0,)).x)
+    centres = jnp.array([0 * centre, centre])
+
+    def of(centre):
+        return minimize(lambda x: quartic(x, centre), jnp.zeros(3)).x
+
+    def of_batch(centre):
+        return minimize_batch(lambda x: quartic(x, centre), jnp.zeros((2, 3))).x[1]
+
+    for one in (of, of_batch):
+        assert jax.jit(one)(centre) == pytest.approx(expected, abs=1e-6)
+        assert jax.vmap(one)(centres)[1] == pytest.approx(expected, abs=1e-6)
+    slope = float(jax.grad(lambda c: of_batch(c).sum())(2.0))
+    assert slope == pytest.approx(float(jax.grad(lambda c: argmin(quartic, jnp.zeros(3), c).sum())(2.0)), rel=1e-6)
+
+
+def test_traced_values_elsewhere():
+    """A traced value that is not in the closure of the function is refused with the reason."""
+
+    class Model:
+        pass
+
+    model = Model()
+
+    def solve(centre):
+        model.centre = centre
+        return argmin(lambda x: quartic(x, model.centre), jnp.zeros(3)).sum()
+
+    with pytest.raises(TypeError, match="fun depends on values that JAX is tracing"):
+        jax.grad(solve)(2.0)
+    with pytest.raises(Exception, match="fun depends on values that JAX is tracing"):
+        jax.jit(solve)(2.0)
+
+
+def test_strict_modes_of_jax():
+    def fun(x, c):
+        return jnp.sum((x - c) ** 2)
+
+    with jax.numpy_dtype_promotion("strict"), jax.numpy_rank_promotion("raise"):
+        assert minimize(fun, jnp.zeros(3), (jnp.ones(3),)).x == pytest.approx(1)
+        slopes = jax.grad(lambda c: argmin(fun, jnp.zeros(3), c, (0.0, 2.0)).sum())(jnp.ones(3))
+        assert slopes == pytest.approx(1)
+        assert minimize_batch(fun, jnp.zeros((2, 3)), jnp.ones((2, 3))).x == pytest.approx(1)
+
+
+def test_derivatives_that_are_not_a_number():
+    """They are not taken for a singular Hessian."""
+    slope = jax.grad(lambda c: argmin(quartic, jnp.zeros(3), c).sum() * jnp.nan)(1.0)
+    assert np.isnan(slope)
