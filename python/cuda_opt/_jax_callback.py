@@ -118,7 +118,7 @@ def _solve_one(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upp
         with _clear_tracer_errors():
             f, g, _ = evaluate(x, numeric)
         refuse_tracer(f)
-        return float(f), np.asarray(g)
+        return np.asarray(f).item(), np.asarray(g)  # float(f) would take longer
 
     def report_of(solver: Any) -> Callable[[], None]:
         return lambda: history.add(solver)
