@@ -13,7 +13,8 @@ def comparisons(tables, numbers):
     """Heading, problem and measured table, then the two names with their values as printed, and the unit."""
     yield (
         f"Test problems not solved, of {numbers['metric.problems']}",
-        f"1 to {numbers['metric.largest-n']} variables, solved: projected gradient at most 1e-6 in 10,000 evaluations, SciPy with ftol = 0",
+        f"1 to {numbers['metric.largest-n']} variables, solved: projected gradient at most 1e-6 "
+        "in 10,000 evaluations, SciPy with ftol = 0",
         ("metric", "metric-peers"),
         ("cuda_opt, host", numbers["metric.unsolved"]),
         ("SciPy 1.10 L-BFGS-B", numbers["metric.unsolved-scipy"]),
