@@ -30,7 +30,7 @@ module cuda_opt
         cuda_opt_set_bounds_f32, cuda_opt_set_uniform_bounds, cuda_opt_set_uniform_bounds_f32, &
         cuda_opt_set_scales, cuda_opt_set_scales_f32, cuda_opt_set_uniform_scale, &
         cuda_opt_set_diagonal, cuda_opt_set_diagonal_f32, cuda_opt_get_diagonal, &
-        cuda_opt_get_diagonal_f32, cuda_opt_set_stream, &
+        cuda_opt_get_diagonal_f32, cuda_opt_set_operator, cuda_opt_set_operator_f32, cuda_opt_set_stream, &
         cuda_opt_set_log, cuda_opt_solve, cuda_opt_solve_f32, cuda_opt_reset, cuda_opt_request_stop, &
         cuda_opt_warm_start, cuda_opt_save, cuda_opt_load, cuda_opt_load_f32, &
         cuda_opt_set_int, cuda_opt_set_real, cuda_opt_get_int, cuda_opt_get_real, cuda_opt_message, &
@@ -68,10 +68,12 @@ module cuda_opt
         CUDA_OPT_NEW_ITERATE         = 3, &
         CUDA_OPT_EVALUATE_BATCH      = 4, &
         CUDA_OPT_EXCHANGE            = 5, &
+        CUDA_OPT_APPLY_OPERATOR      = 6, &
         CUDA_OPT_CONVERGED           = 0, &
         CUDA_OPT_LINE_SEARCH_FAILED  = -1, &
         CUDA_OPT_BAD_DIAGONAL        = -2, &
         CUDA_OPT_IMPROPER_INPUT      = -3, &
+        CUDA_OPT_BAD_OPERATOR        = -4, &
         CUDA_OPT_ITERATION_LIMIT     = -10, &
         CUDA_OPT_EVALUATION_LIMIT    = -11, &
         CUDA_OPT_TIME_LIMIT          = -12, &
@@ -115,6 +117,7 @@ module cuda_opt
         CUDA_OPT_INITIAL_HESSIAN_SCALAR   = 0, &
         CUDA_OPT_INITIAL_HESSIAN_DIAGONAL = 1, &
         CUDA_OPT_INITIAL_HESSIAN_LEARNED  = 2, &
+        CUDA_OPT_INITIAL_HESSIAN_OPERATOR = 3, &
         CUDA_OPT_METRIC_ONE_NUMBER        = CUDA_OPT_INITIAL_HESSIAN_SCALAR, &
         CUDA_OPT_METRIC_DIAGONAL          = CUDA_OPT_INITIAL_HESSIAN_DIAGONAL, &
         CUDA_OPT_METRIC_LEARNED           = CUDA_OPT_INITIAL_HESSIAN_LEARNED
@@ -163,6 +166,8 @@ module cuda_opt
         CUDA_OPT_CAUCHY_FREE_COUNT    = 320, &
         CUDA_OPT_CAUCHY_BREAKPOINTS   = 321, &
         CUDA_OPT_SUBSPACE_PROJECTED   = 322, &
+        CUDA_OPT_OPERATOR_APPLICATIONS = 323, &
+        CUDA_OPT_OPERATOR_REFUSALS    = 324, &
         CUDA_OPT_BATCH                = 340, &
         CUDA_OPT_WALKS                = 341, &
         CUDA_OPT_ACTIVE_WALKS         = 342, &
@@ -255,6 +260,17 @@ module cuda_opt
         integer(c_int) function cuda_opt_set_diagonal_f32(s, diagonal) bind(c, name='cuda_opt_set_diagonal_f32')
             import
             type(c_ptr), value :: s, diagonal
+        end function
+
+        ! Set the arrays of the task CUDA_OPT_APPLY_OPERATOR. The arguments are addresses of n values each.
+        integer(c_int) function cuda_opt_set_operator(s, in, out, is_free) bind(c, name='cuda_opt_set_operator')
+            import
+            type(c_ptr), value :: s, in, out, is_free
+        end function
+
+        integer(c_int) function cuda_opt_set_operator_f32(s, in, out, is_free) bind(c, name='cuda_opt_set_operator_f32')
+            import
+            type(c_ptr), value :: s, in, out, is_free
         end function
 
         ! Read the diagonal of H0. diagonal is the address of n values in host memory.

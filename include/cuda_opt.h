@@ -119,6 +119,9 @@ enum {
     CUDA_OPT_EVALUATE_BATCH = 4,
     /** Task of a solve with several ranks (cuda_opt/ranks.h): all-gather the buffers that cuda_opt_gather() returns. */
     CUDA_OPT_EXCHANGE = 5,
+    /** Task: apply the approximate inverse Hessian H0 to a vector, with the arrays of cuda_opt_set_operator(). *f and g
+     *  are those at x. Do not change x, f or g. */
+    CUDA_OPT_APPLY_OPERATOR = 6,
     /* 0: success */
     /** Return code: a stopping test is satisfied. CUDA_OPT_STOP_TEST says which one. x, f and g are the solution. */
     CUDA_OPT_CONVERGED = 0,
@@ -131,6 +134,9 @@ enum {
     CUDA_OPT_LINE_SEARCH_FAILED = -1,
     /** Return code: an element of the diagonal of H0 that you supplied is not positive and finite. */
     CUDA_OPT_BAD_DIAGONAL = -2,
+    /** Return code: the operator H0 that you applied is not positive definite, or has returned NaN or Inf.
+     *  cuda_opt_message() has the inner product v'H0 v. */
+    CUDA_OPT_BAD_OPERATOR = -4,
     /** Return code: n, m, x, a bound or a setting is out of range. Nothing was changed. */
     CUDA_OPT_IMPROPER_INPUT = -3,
     CUDA_OPT_ITERATION_LIMIT = -10,   /**< Return code: the limit CUDA_OPT_MAX_ITERATIONS was reached. */
@@ -170,6 +176,10 @@ enum {
     /** B0 is theta times a diagonal that the solver learns from the correction pairs. Three further rules save
      *  evaluations (docs/initial_hessian.md). The workspace needs one more vector of n elements. */
     CUDA_OPT_INITIAL_HESSIAN_LEARNED = 2,
+    /** B0 is the inverse of an operator that you apply to vectors, such as a multigrid cycle. The task
+     *  CUDA_OPT_APPLY_OPERATOR requests it once or twice per iteration (docs/operator.md). It cannot be combined with
+     *  ranks, batches, scales or checkpoints. */
+    CUDA_OPT_INITIAL_HESSIAN_OPERATOR = 3,
     /** Former name of CUDA_OPT_INITIAL_HESSIAN_SCALAR. */
     CUDA_OPT_METRIC_ONE_NUMBER = CUDA_OPT_INITIAL_HESSIAN_SCALAR,
     /** Former name of CUDA_OPT_INITIAL_HESSIAN_DIAGONAL. */
@@ -241,8 +251,9 @@ enum {
      *  may find no lower f. */
     CUDA_OPT_HISTORY_BITS = 111,
     /** INITIAL_HESSIAN chooses B0, the initial approximation of the Hessian. Its values are
-     *  CUDA_OPT_INITIAL_HESSIAN_SCALAR (default), CUDA_OPT_INITIAL_HESSIAN_DIAGONAL and
-     *  CUDA_OPT_INITIAL_HESSIAN_LEARNED. Set this key before the first call of cuda_opt_solve(). */
+     *  CUDA_OPT_INITIAL_HESSIAN_SCALAR (default), CUDA_OPT_INITIAL_HESSIAN_DIAGONAL,
+     *  CUDA_OPT_INITIAL_HESSIAN_LEARNED and CUDA_OPT_INITIAL_HESSIAN_OPERATOR. Set this key before the first call of
+     *  cuda_opt_solve(). */
     CUDA_OPT_INITIAL_HESSIAN = 112,
     CUDA_OPT_METRIC = CUDA_OPT_INITIAL_HESSIAN, /**< Former name of CUDA_OPT_INITIAL_HESSIAN. */
     /** PRODUCT_BITS is the precision of the inner products of the correction pairs: 64, the default, or 32 bits. 32
@@ -391,6 +402,10 @@ enum {
     CUDA_OPT_CAUCHY_BREAKPOINTS = 321,
     /** SUBSPACE_PROJECTED is the number of variables for which the subspace minimiser was outside the box. */
     CUDA_OPT_SUBSPACE_PROJECTED = 322,
+    CUDA_OPT_OPERATOR_APPLICATIONS = 323, /**< OPERATOR_APPLICATIONS is the number of applications of H0. */
+    /** OPERATOR_REFUSALS is the number of iterates at which the operator H0 was not symmetric, its direction did not
+     *  descend, or no step along it was accepted. The scalar initial Hessian was used there. */
+    CUDA_OPT_OPERATOR_REFUSALS = 324,
     /* of a search: */
     CUDA_OPT_BATCH = 340,        /**< BATCH is the number of points to evaluate now; 0 if no evaluation is requested. */
     CUDA_OPT_WALKS = 341,        /**< number of walks */
@@ -499,6 +514,19 @@ CUDA_OPT_API int cuda_opt_set_uniform_scale(cuda_opt *s, double scale);
 CUDA_OPT_API int cuda_opt_set_diagonal(cuda_opt *s, const double *diagonal);
 /** Does the same as cuda_opt_set_diagonal(), for a handle that cuda_opt_create_f32() created. */
 CUDA_OPT_API int cuda_opt_set_diagonal_f32(cuda_opt *s, const float *diagonal);
+/** Set the arrays of the task CUDA_OPT_APPLY_OPERATOR. At this task, store out = H0 in, in the order of the handle's
+ *  stream, and call cuda_opt_solve() again. H0 is symmetric and positive definite on the free variables, and
+ *  approximates the inverse of the rows and columns of the Hessian that belong to them. Its scale is immaterial. The
+ *  arrays belong to you and must not overlap other arrays. Call this before the first call of cuda_opt_solve().
+ *  @param in       n values in the memory space of x: the library writes the vector, which is 0 if a variable is not
+ *                  free
+ *  @param out      n values: you write H0 in. Values of variables that are not free are not used. The library changes
+ *                  the array after the task
+ *  @param is_free  n values: the library writes 1 if the variable is free and 0 otherwise
+ *  @return 0 or CUDA_OPT_MISUSE */
+CUDA_OPT_API int cuda_opt_set_operator(cuda_opt *s, double *in, double *out, double *is_free);
+/** Does the same as cuda_opt_set_operator(), for a handle that cuda_opt_create_f32() created. */
+CUDA_OPT_API int cuda_opt_set_operator_f32(cuda_opt *s, float *in, float *out, float *is_free);
 /** Read the diagonal of H0, the inverse of B0, of the newest model. This is the learned diagonal if
  *  CUDA_OPT_INITIAL_HESSIAN_LEARNED uses one, or the diagonal that you supply; otherwise it is 1 / theta for all
  *  variables. The function may be called once a solve has begun, and after its end.
@@ -548,7 +576,7 @@ CUDA_OPT_API int cuda_opt_warm_start(cuda_opt *s);
  *  solve.
  *  @param buffer  host memory; NULL: only *bytes is set
  *  @param bytes   in: the size of the buffer in bytes; out: the size of the checkpoint. This size grows with the number
- *                 of stored pairs to at most 2m + 8 vectors of n elements and about 40 m^2 + 4000 bytes
+ *                 of stored pairs to at most 2m + 8 vectors of n elements and about 50 m^2 + 5000 bytes
  *  @return 0; CUDA_OPT_IMPROPER_INPUT if the buffer is too small; CUDA_OPT_MISUSE if there is no solve to save;
  *          CUDA_OPT_CUDA_FAILURE */
 CUDA_OPT_API int cuda_opt_save(cuda_opt *s, void *buffer, int64_t *bytes);

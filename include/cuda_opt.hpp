@@ -276,6 +276,12 @@ template <class Real> class Minimiser : public HandleOf<Real> {
     /** Sets one typical size for all variables, as cuda_opt_set_uniform_scale() does. */
     void set_uniform_scale(double scale) { check(cuda_opt_set_uniform_scale(*this, scale)); }
 
+    /** Calls cuda_opt_set_operator(): sets the arrays of the task CUDA_OPT_APPLY_OPERATOR, in the handle's memory
+     * space. */
+    void set_operator(Real *in, Real *out, Real *is_free) {
+        if constexpr (single) check(cuda_opt_set_operator_f32(*this, in, out, is_free));
+        else check(cuda_opt_set_operator(*this, in, out, is_free));
+    }
     /** Returns the diagonal of H0 from cuda_opt_get_diagonal(): own_dimension() values. */
     std::vector<Real> diagonal() const {
         std::vector<Real> values(static_cast<std::size_t>(this->own_dimension()));

@@ -26,6 +26,10 @@ int save(cuda_opt *s, void *buffer, int64_t *bytes) {
         solver.new_message().set("cuda_opt_save: bytes is NULL");
         return CUDA_OPT_MISUSE;
     }
+    if (solver.uses_operator()) {
+        solver.new_message().set("a solve with an operator as initial Hessian has no checkpoint");
+        return CUDA_OPT_MISUSE;
+    }
     if (!solver.can_save()) {
         solver.new_message().set("there is no solve to save: none has begun, or a failure of the machine has ended it");
         return CUDA_OPT_MISUSE;

@@ -110,7 +110,13 @@ int take_arrays(cuda_opt *s, int bits, const char *call, void *x, double *f, voi
     if (const int code = check_space(*s, "g", g, empty)) return code;
     UserArrays &arrays = s->solver->arrays;
     const double bytes = static_cast<double>(s->solver->own_dimension()) * s->bits / 8;
-    if (const int code = check_apart(*s, {{"x", x, bytes}, {"f", f, sizeof *f}, {"g", g, bytes}},
+    if (const int code = check_apart(*s,
+                                     {{"x", x, bytes},
+                                      {"f", f, sizeof *f},
+                                      {"g", g, bytes},
+                                      {"the operator's argument", arrays.operator_in, bytes},
+                                      {"the operator's result", arrays.operator_out, bytes},
+                                      {"the mask of the free variables", arrays.operator_free, bytes}},
                                      {{"the lower bounds", arrays.lower, bytes},
                                       {"the upper bounds", arrays.upper, bytes},
                                       {"the diagonal", arrays.diagonal, bytes},
@@ -284,6 +290,7 @@ int check_call(cuda_opt *s, int bits, void *x, double *f, void *g) {
                 "the initial Hessian is the caller's diagonal, but cuda_opt_set_diagonal has given no array");
             return CUDA_OPT_MISUSE;
         }
+        if (const int code = check_operator(*s)) return code;
     } else if (x != arrays.x || f != arrays.f || g != arrays.g || bits != s->bits) {
         solver.new_message().set("x, f and g have to be the same at each call of one solve, and of %d bits; call "
                                  "cuda_opt_reset to start with others",
@@ -413,10 +420,12 @@ const char *cuda_opt_task_name(int task) {
     case CUDA_OPT_SUPPLY_DIAGONAL: return "CUDA_OPT_SUPPLY_DIAGONAL";
     case CUDA_OPT_NEW_ITERATE: return "CUDA_OPT_NEW_ITERATE";
     case CUDA_OPT_EVALUATE_BATCH: return "CUDA_OPT_EVALUATE_BATCH";
+    case CUDA_OPT_APPLY_OPERATOR: return "CUDA_OPT_APPLY_OPERATOR";
     case CUDA_OPT_EXCHANGE: return "CUDA_OPT_EXCHANGE";
     case CUDA_OPT_CONVERGED: return "CUDA_OPT_CONVERGED";
     case CUDA_OPT_LINE_SEARCH_FAILED: return "CUDA_OPT_LINE_SEARCH_FAILED";
     case CUDA_OPT_BAD_DIAGONAL: return "CUDA_OPT_BAD_DIAGONAL";
+    case CUDA_OPT_BAD_OPERATOR: return "CUDA_OPT_BAD_OPERATOR";
     case CUDA_OPT_IMPROPER_INPUT: return "CUDA_OPT_IMPROPER_INPUT";
     case CUDA_OPT_ITERATION_LIMIT: return "CUDA_OPT_ITERATION_LIMIT";
     case CUDA_OPT_EVALUATION_LIMIT: return "CUDA_OPT_EVALUATION_LIMIT";

@@ -95,6 +95,10 @@ int check_apart(cuda_opt &s, std::initializer_list<Extent> written, std::initial
 // returns a negative code, otherwise it returns 0.
 int take_arrays(cuda_opt *s, int bits, const char *call, void *x, double *f, void *g);
 
+// Returns 0, or CUDA_OPT_MISUSE and sets the message if the initial Hessian is an operator and the solve has a property
+// that does not allow for one (operator.cpp).
+int check_operator(cuda_opt &s);
+
 // Returns the row with this key in a table of settings or results, or NULL if there is none.
 template <class Row, int count> const Row *find(const Row (&table)[count], int32_t key) {
     for (const Row &row : table)

@@ -48,7 +48,7 @@ const IntSetting int_settings[] = {
     {CUDA_OPT_MAXFEV, "MAXFEV", &Settings::evaluations_per_search, nullptr, 1, INT64_MAX},
     {CUDA_OPT_MAX_CUTS, "MAX_CUTS", &Settings::max_cuts, nullptr, 0, INT64_MAX},
     {CUDA_OPT_DIAGCO, "DIAGCO", nullptr, nullptr, 0, 1}, // 1 selects the caller's diagonal as H0
-    {CUDA_OPT_INITIAL_HESSIAN, "INITIAL_HESSIAN", &Settings::metric, nullptr, 0, 2},
+    {CUDA_OPT_INITIAL_HESSIAN, "INITIAL_HESSIAN", &Settings::metric, nullptr, 0, 3},
     {CUDA_OPT_DIAGONAL_EVERY, "DIAGONAL_EVERY", &Settings::diagonal_every, nullptr, 0, INT64_MAX},
     {CUDA_OPT_APPROXIMATE_CAUCHY, "APPROXIMATE_CAUCHY", nullptr, &Settings::approximate_cauchy, 0, 1},
     {CUDA_OPT_REPORT_ITERATES, "REPORT_ITERATES", nullptr, &Settings::report_iterates, 0, 1},
@@ -99,6 +99,8 @@ const IntResult int_results[] = {
     {CUDA_OPT_CAUCHY_FREE_COUNT, &Results::cauchy_free},
     {CUDA_OPT_CAUCHY_BREAKPOINTS, &Results::cauchy_breakpoints},
     {CUDA_OPT_SUBSPACE_PROJECTED, &Results::subspace_projected},
+    {CUDA_OPT_OPERATOR_APPLICATIONS, &Results::operator_applications},
+    {CUDA_OPT_OPERATOR_REFUSALS, &Results::operator_refusals},
 };
 
 const RealResult real_results[] = {
@@ -176,6 +178,10 @@ int set_of_solve(cuda_opt *s, int32_t key, int64_t value) {
     }
     if (s->batch && is_solvers_alone(key)) {
         s->message().set("CUDA_OPT_%s is not for a handle of cuda_opt_create_batch", setting->name);
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
+    if (s->batch && key == CUDA_OPT_INITIAL_HESSIAN && value == CUDA_OPT_INITIAL_HESSIAN_OPERATOR) {
+        s->message().set("an operator as initial Hessian is not for a handle of cuda_opt_create_batch");
         return CUDA_OPT_IMPROPER_INPUT;
     }
     const bool history = key == CUDA_OPT_HISTORY_BITS;

@@ -43,6 +43,9 @@ template <int M> class CompactMatrix {
     // Returns the slot of a pair. Pair 0 is the oldest.
     CUDA_OPT_HD int slot(int pair) const { return (spare_ + m_ + 1 - k_ + pair) % (m_ + 1); }
     CUDA_OPT_HD double theta() const { return theta_; }
+    // The factors of a stored pair: s = step d, and y is y_scale times the stored difference of the gradients.
+    CUDA_OPT_HD double step(int pair) const { return step_[pair]; }
+    CUDA_OPT_HD double y_scale(int pair) const { return y_scale_[pair]; }
     // Returns whether the stored inner products are unweighted and over all variables.
     CUDA_OPT_HD bool plain() const { return plain_; }
     // Returns the number that identifies the diagonal with which the stored inner products are weighted.

@@ -11,6 +11,7 @@ enum class EventKind {
     // Tasks for the caller.
     evaluation_wanted,
     diagonal_wanted,
+    operator_wanted,
     iterate_reached,
     // Invalid input at the start.
     bound_is_nan,
@@ -32,6 +33,8 @@ enum class EventKind {
     not_finite_after_cuts,
     nothing_has_fallen,
     diagonal_is_bad,
+    operator_is_not_finite,
+    operator_is_not_positive,
     no_descent,
     nothing_lower,
     lower_not_accepted,

@@ -64,6 +64,22 @@ struct DirectionSums {
     double projected; // number of variables in which the projection changed the subspace minimiser
 };
 
+// A vector on the variables F that are free in the panel: scale v + sum_j c_j w_j. v is g and w_j the column of y, for
+// the vector to which the caller's operator H_0 is applied; or v = H_0 q and w_j the column of s, for the direction.
+struct OperatorRequest {
+    PanelRequest panel;
+    double scale;
+    const double *coefficients; // c_j by age
+};
+
+// The inner products over F of the vector v to which the operator was applied, of H_0 v, and of the columns of y.
+struct OperatorProducts {
+    double in_in, in_out, out_out; // v'v, v'H_0 v, and the square of the norm of H_0 v
+    double with_g;                 // g'H_0 v
+    int64_t not_finite;            // elements of H_0 v that are NaN or Inf
+    const double *with_y;          // y_j'H_0 v by age
+};
+
 // The largest number of variables that can be fetched at once. It limits the memory that the exact Cauchy point needs.
 constexpr int crossed_capacity = 4096;
 
@@ -116,6 +132,10 @@ enum class Verb {
     projected_gradient_norm,
     relative_gradient_norm,
     check_diagonal,
+    // Sweeps of an operator as initial Hessian (operator/operator_sweeps.hpp).
+    operator_input,
+    operator_products,
+    operator_direction,
     // Lines of the log, requested only if settings.log_frequency >= 0. The reply is empty.
     log_start,
     log_iterate,
@@ -127,8 +147,8 @@ enum class Verb {
 
 // A request to the backend. The verb is the kind of request, and the comment at each other member names the verbs that
 // use this member. For other verbs the member may still have the value from an earlier request. The larger operands of
-// inner_products, crossed, direction and truncation are read from the state machine: products_requested(),
-// panel_requested() and direction_requested().
+// inner_products, crossed, direction, truncation and the sweeps of an operator are read from the state machine:
+// products_requested(), panel_requested(), direction_requested() and operator_requested().
 struct Request {
     Verb verb = Verb::task;
     int task = 0;
@@ -145,6 +165,7 @@ struct Variable {
 // Only the members that were requested are set. The sums remain valid until the next inner products.
 struct Reply {
     const PanelProducts *sums = nullptr;
+    const OperatorProducts *of_operator = nullptr; // operator_products
     // The sums over the direction d. They are set in the reply to the direction request or, if they are not available
     // then, in the reply to the next request for inner products.
     const DirectionSums *direction = nullptr;

@@ -7,9 +7,10 @@
 
 namespace cudaopt {
 
-// The kind of the initial Hessian B_0: theta I, the caller's diagonal, or theta times a learned diagonal.
+// The kind of the initial Hessian B_0: theta I, the caller's diagonal, theta times a learned diagonal, or the inverse
+// of the caller's operator.
 struct Metric {
-    static constexpr int64_t one_number = 0, callers = 1, learned = 2;
+    static constexpr int64_t one_number = 0, callers = 1, learned = 2, callers_operator = 3;
 };
 
 struct Settings {
@@ -35,7 +36,8 @@ struct IterateFacts {
 struct Results : IterateFacts {
     int64_t iterations = 0, evaluations = 0, skipped_updates = 0, cauchy_segments = 0, line_search_info = 0,
             refreshes = 0, cuts = 0, cauchy_crossings = 0, breakpoints_crossed = 0, stop_test = 0, start_projected = 0,
-            truncations = 0, cauchy_free = 0, cauchy_breakpoints = 0, subspace_projected = 0;
+            truncations = 0, cauchy_free = 0, cauchy_breakpoints = 0, subspace_projected = 0, operator_applications = 0,
+            operator_refusals = 0;
     double step = 0, theta = 1, cauchy_t = 0, cauchy_t_first = 0, direction_norm2 = 0, slope_start = 0, slope = 0,
            noise_estimate = 0;
 };

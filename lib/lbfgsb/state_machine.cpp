@@ -57,6 +57,12 @@ const Request &StateMachine::advance(const Reply &reply) {
     case State::diagonal_checked: report_bad_diagonal(reply.index); break;
     case State::model_products: begin_cauchy(reply); break;
     case State::cauchy: follow_cauchy(cauchy_.resume(matrix_, middle_, *reply.sums, reply.crossed), reply); break;
+    case State::operator_formed:
+        event = {EventKind::operator_wanted, {results.iterations}, {}};
+        request_task(State::operator_applied, CUDA_OPT_APPLY_OPERATOR);
+        break;
+    case State::operator_applied: suspend(State::operator_measured, Verb::operator_products); break;
+    case State::operator_measured: accept_operator(*reply.of_operator); break;
     case State::direction_taken: judge_direction(reply); break;
     case State::stepped: request_evaluation(State::trial_point); break;
     case State::trial_point: measure_trial_point(); break;
@@ -67,10 +73,12 @@ const Request &StateMachine::advance(const Reply &reply) {
         break;
     case State::best_saved: append_pair(reply); break;
     case State::truncation_ready: prepare_truncation(); break;
+    case State::operator_shortened: take_shorter_direction(); break;
+    case State::operator_refused: replace_operator(); break;
     case State::truncated:
         direction_request_.alpha = reply.number;
         results.truncations++;
-        take_direction();
+        take_direction(Verb::direction);
         break;
     case State::search_failed: recover(reply, false); break;
     case State::noise_stepped: request_evaluation(State::noise_point); break;
@@ -108,6 +116,7 @@ void StateMachine::begin_anew(bool keep_pairs) {
     const bool clears = !keep_pairs || broken_; // after a failure of the backend the pairs are unknown
     if (clears) matrix_.clear();
     hessian_.reset(clears);
+    operator_.reset();
     const int64_t variables = n;
     static_cast<Iteration &>(*this) = Iteration{};
     n = variables;
@@ -126,7 +135,7 @@ int StateMachine::finish_pair() {
 // The request assumes that the trial point is accepted, which is nearly always the case.
 PanelRequest StateMachine::products_at_trial() const {
     PanelRequest panel = matrix_.tentative_panel();
-    panel.free_gram = bounded;
+    panel.free_gram = needs_free_gram();
     // If the caller supplies another diagonal at this point, the products of the older pairs must be weighted with it.
     // They are therefore not requested here.
     if (uses_callers_diagonal(settings) && !hessian_.stays_valid(settings, results.iterations)) panel.pairs = 1;
@@ -314,8 +323,10 @@ void StateMachine::follow_cauchy(CauchyState found, const Reply &reply) {
 void StateMachine::minimise_in_subspace(const PanelProducts &sums) {
     const CauchySearch<0> &path = cauchy_;
     const CauchyPoint &point = path.point();
+    operator_.leave();
     const bool all_free = !bounded || point.free_variables == static_cast<double>(n);
-    if ((all_free || point.free_variables > 0) &&
+    const bool applies_operator = uses_operator() && operator_.is_usable() && (all_free || point.free_variables > 0);
+    if (!applies_operator && (all_free || point.free_variables > 0) &&
         !minimise_subspace(matrix_, path.p(), point.crossed ? path.c() : nullptr, point.t,
                            all_free ? nullptr : path.free_gram(sums), system_, workspace_.data(), coefficients_.data()))
         return break_down();
@@ -327,7 +338,83 @@ void StateMachine::minimise_in_subspace(const PanelProducts &sums) {
     direction_request_.cauchy_t = point.t;
     direction_request_.alpha = 1;
     if (remakes_for_truncation_) return request_truncation();
-    take_direction();
+    if (applies_operator) return begin_operator(sums);
+    take_direction(Verb::direction);
+}
+
+// ---- an operator as initial Hessian (operator_model.hpp)
+
+void StateMachine::begin_operator(const PanelProducts &sums) {
+    if (fresh_start) operator_.forget_scale();
+    operator_.begin(matrix_, sums, bounded ? cauchy_.free_gram(sums) : sums.free_gram);
+    request_operator_input();
+}
+
+void StateMachine::request_operator_input() {
+    operator_request_ = operator_.input(direction_request_.panel);
+    suspend(State::operator_formed, Verb::operator_input);
+}
+
+// The caller has applied the operator. If the vector was y of a pair, gamma follows, and q is the next vector.
+void StateMachine::accept_operator(const OperatorProducts &products) {
+    constexpr double least_square = 1e-200; // products of shorter vectors may underflow
+    results.operator_applications++;
+    // If v has overflowed, the operator is not to blame.
+    if (!is_finite(products.in_in)) return leave_operator();
+    if (products.not_finite > 0)
+        return end_with_operator(EventKind::operator_is_not_finite, static_cast<double>(products.not_finite), 0);
+    if (!(products.in_out > 0) && products.in_in > least_square)
+        return end_with_operator(EventKind::operator_is_not_positive, products.in_out, std::sqrt(products.in_in));
+    if (operator_.measures_scale()) {
+        operator_.set_scale(products);
+        return request_operator_input();
+    }
+    if (!operator_.is_symmetric(products)) return leave_operator();
+    if (!operator_.direction(products, operator_request_)) return break_down();
+    take_direction(Verb::operator_direction);
+}
+
+// Forms the model with B_0 = theta I before a direction was taken, when y of the newest pair may not be stored yet.
+void StateMachine::leave_operator() {
+    refuse_operator();
+    request_products(State::model_products, model_panel());
+}
+
+void StateMachine::end_with_operator(EventKind why, double a, double b) {
+    end_numbers[0] = a, end_numbers[1] = b;
+    end(CUDA_OPT_BAD_OPERATOR, why);
+    settle();
+}
+
+// Returns whether f at the first trial point is too large and the projection has changed that point. A line search
+// along the segment to it would move the variables that the projection has stopped away from their bounds.
+bool StateMachine::shortens_direction(const PanelProducts &sums) {
+    if (!operator_.is_used() || direction.projected == 0 || search_evaluations > 0 || returning) return false;
+    if (!are_finite(sums)) return false; // the line search reduces the step
+    const double slope = first_step * slope_base,
+                 errors = rounding_level * std::fabs(f_base) + 2 * noise_level(settings, f_base);
+    shortening_ = operator_.shorter(f_base, slope, f_base + settings.ftol * slope + errors, sums.f);
+    return shortening_ < 1;
+}
+
+void StateMachine::take_shorter_direction() {
+    if (ends_at_limit(settings, false)) return settle();
+    operator_.shorten(shortening_, operator_request_);
+    direction_request_.panel.fresh = false; // the first direction has stored y
+    take_direction(Verb::operator_direction);
+}
+
+void StateMachine::refuse_operator() {
+    operator_.refuse();
+    results.operator_refusals++;
+}
+
+// The direction of the operator does not descend, or no step along it was accepted. The direction of the model with B_0
+// = theta I replaces it at this iterate.
+void StateMachine::replace_operator() {
+    if (ends_at_limit(settings, true)) return settle();
+    use_stored_pairs();
+    request_products(State::model_products, model_panel());
 }
 
 // Discards the history after a factorisation has failed, and continues from the same point. With an empty history no
@@ -348,16 +435,16 @@ void StateMachine::refresh() {
 
 void StateMachine::use_stored_pairs() {
     panel_ = matrix_.stored_panel();
-    panel_.free_gram = bounded;
+    panel_.free_gram = needs_free_gram();
 }
 
 // Requests the sweep that forms the direction d and the trial point, at which f and g are evaluated next. On a GPU the
 // sums over d, among them the slope g'd, arrive with the reply to the following sweep, which saves one synchronisation.
 // Whether d is a descent direction is then known only after the evaluation.
-void StateMachine::take_direction() {
+void StateMachine::take_direction(Verb verb) {
     products_valid_ = pair_unfinished_ = direction_sums_known_ = direction_judged_ = false;
     begin_search(matrix_.theta());
-    suspend(State::direction_taken, Verb::direction);
+    suspend(State::direction_taken, verb);
 }
 
 void StateMachine::judge_direction(const Reply &reply) {
@@ -372,6 +459,10 @@ void StateMachine::judge_direction(const Reply &reply) {
 // direction truncates the step from the Cauchy point to the subspace minimiser at the box (Morales and Nocedal 2011,
 // section 3).
 void StateMachine::replace_direction() {
+    if (operator_.is_used()) {
+        refuse_operator();
+        return restore(State::operator_refused);
+    }
     if (!can_truncate()) {
         failure = SearchFailure::no_descent;
         return restore(State::search_failed);
@@ -416,6 +507,7 @@ void StateMachine::judge_trial_products(const Reply &reply) {
             return replace_direction();
     }
     measure_trial(settings, *reply.sums);
+    if (shortens_direction(*reply.sums)) return restore(State::operator_shortened);
     if (step_max_matters(settings, *reply.sums, true)) {
         suspend(State::step_max, Verb::largest_step);
         request_.slot = direction_request_.spare_slot;
@@ -444,6 +536,7 @@ void StateMachine::accept_trial(const Reply &reply) {
 }
 
 void StateMachine::append_pair(const Reply &reply) {
+    operator_.accept_step(step == first_step);
     const PanelProducts &sums = *reply.sums;
     const bool callers = uses_callers_diagonal(settings);
     const double sy = curvature(sums);
@@ -475,6 +568,10 @@ void StateMachine::restore(State next) {
 
 void StateMachine::recover(const Reply &reply, bool verified) {
     if (noise_samples_ == 0 && wants_noise_estimate(settings)) return sample_noise();
+    if (operator_.is_used()) { // its direction is to blame rather than f or g
+        refuse_operator();
+        return replace_operator();
+    }
     switch (after_failure(settings, matrix_.pairs(), matrix_.theta(), verified)) {
     case FailureVerdict::verify: return suspend(State::failure_verified, Verb::relative_gradient_norm);
     case FailureVerdict::end: return settle();

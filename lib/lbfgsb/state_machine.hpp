@@ -19,18 +19,27 @@
 //     decrease_verified  the norm of the relative gradient        diagonal, model_products, cauchy, direction_taken
 //     diagonal           a diagonal, from the caller              model_products
 //     diagonal_checked   the index of its first bad element       ending
-//     model_products     the products of the next model           diagonal_checked, cauchy, truncated, direction_taken
-//     cauchy             the request of the Cauchy search         cauchy, truncated, direction_taken
-//     direction_taken    the direction, perhaps with its sums     trial_point, search_failed, truncation_ready
+//     model_products     the products of the next model           diagonal_checked, cauchy, truncated, operator_formed,
+//                                                                 direction_taken
+//     cauchy             the request of the Cauchy search         cauchy, truncated, operator_formed, direction_taken
+//     operator_formed    the vector to which H_0 is applied       operator_applied
+//     operator_applied   the application, by the caller           operator_measured
+//     operator_measured  products with the result                 operator_formed, direction_taken, model_products
+//     direction_taken    the direction, perhaps with its sums     trial_point, search_failed, truncation_ready,
+//                                                                 operator_refused
 //     stepped            the point at another step                trial_point
 //     trial_point        f and g, from the caller                 trial_products
 //     trial_products     products at the trial point              step_max, stepped, best_saved, the next iterate,
-//                                                                 search_failed, truncation_ready, diagonal_checked
+//                                                                 search_failed, truncation_ready, diagonal_checked,
+//                                                                 operator_shortened, operator_refused
 //     step_max           the largest step within the box          as trial_products
 //     best_saved         a copy of the base point                 the next iterate: pg_norm_measured, ...
 //     truncation_ready   x is the base point again                model_products, truncated
+//     operator_shortened x is the base point again                direction_taken
+//     operator_refused   x is the base point again                model_products
 //     truncated          the truncation factor of the direction   direction_taken
-//     search_failed      x is the base point again                failure_verified, noise_stepped, cauchy, ...
+//     search_failed      x is the base point again                failure_verified, noise_stepped, cauchy,
+//                                                                 model_products, ...
 //     noise_stepped      the point of a sample of f               noise_point
 //     noise_point        f, from the caller                       noise_products
 //     noise_products     products, with which f is read           noise_stepped, search_failed
@@ -48,6 +57,7 @@
 
 #include "lbfgsb/initial_hessian.hpp"
 #include "lbfgsb/noise.hpp"
+#include "lbfgsb/operator_model.hpp"
 
 namespace cudaopt {
 
@@ -69,6 +79,9 @@ class StateMachine : public Iteration {
         diagonal_checked,
         model_products,
         cauchy,
+        operator_formed,
+        operator_applied,
+        operator_measured,
         direction_taken,
         stepped,
         trial_point,
@@ -76,6 +89,8 @@ class StateMachine : public Iteration {
         step_max,
         best_saved,
         truncation_ready,
+        operator_shortened,
+        operator_refused,
         truncated,
         search_failed,
         noise_stepped,
@@ -124,6 +139,10 @@ class StateMachine : public Iteration {
         return request;
     }
 
+    OperatorRequest operator_requested() const {
+        return {operator_request_.panel, operator_request_.scale, operator_.coefficients()};
+    }
+
     State state() const { return state_; }
     bool started() const { return state_ != State::start; }
     bool has_ended() const { return state_ == State::ended; }
@@ -157,6 +176,7 @@ class StateMachine : public Iteration {
         middle_.each_array(m, visit);
         system_.each_array(m, visit);
         cauchy_.each_array(m, visit);
+        operator_.each_array(m, visit);
         visit(workspace_, 2 * m);
         visit(coefficients_, panel::columns(m));
     }
@@ -190,7 +210,16 @@ class StateMachine : public Iteration {
     void follow_cauchy(CauchyState found, const Reply &reply);
     void minimise_in_subspace(const PanelProducts &sums);
     void break_down();
-    void take_direction();
+    void take_direction(Verb verb);
+    void begin_operator(const PanelProducts &sums);
+    void request_operator_input();
+    void accept_operator(const OperatorProducts &products);
+    void leave_operator();
+    void end_with_operator(EventKind why, double a, double b);
+    bool shortens_direction(const PanelProducts &sums);
+    void take_shorter_direction();
+    void refuse_operator();
+    void replace_operator();
     void judge_direction(const Reply &reply);
     void replace_direction();
     void prepare_truncation();
@@ -211,8 +240,12 @@ class StateMachine : public Iteration {
     // These functions end the solve: one request after the other sets x, f and g to the best iterate.
     void settle();
 
+    bool uses_operator() const { return settings.metric == Metric::callers_operator; }
+    bool needs_free_gram() const { return bounded || uses_operator(); }
     bool logs() const { return settings.log_frequency >= 0; }
-    PanelRequest model_panel() const { return hessian_.model_panel(settings, panel_, matrix_.weights(), bounded); }
+    PanelRequest model_panel() const {
+        return hessian_.model_panel(settings, panel_, matrix_.weights(), needs_free_gram());
+    }
     void request_products_with_scaling_update(State next);
     void use_stored_pairs();
     void refresh();
@@ -231,6 +264,9 @@ class StateMachine : public Iteration {
     double noise_values_[noise::samples] = {};
 
     InitialHessian hessian_;
+    OperatorModel operator_;
+    OperatorRequest operator_request_{}; // the last one, without the coefficients
+    double shortening_ = 1;              // the factor of the next direction
     CompactMatrix<0> matrix_;
     CompactMatrix<0>::Factors middle_, system_; // the factors of M^-1 and of the matrix K of subspace.hpp
     CauchySearch<0> cauchy_;

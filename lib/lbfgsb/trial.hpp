@@ -117,13 +117,13 @@ CUDA_OPT_HD_INLINE void Iteration::set_step_max(const Settings &settings, double
 // limit, a step beyond the minimiser along d may be accepted. In addition f must not be above the lowest f of this line
 // search. Both comparisons of f allow for twice the noise level, because two values of f are compared. L-BFGS-B 3.0
 // does not accept steps with a large positive slope. The weak conditions are therefore used only if the initial Hessian
-// is a learned diagonal, or if f has a noise level.
+// is a learned diagonal or an operator, or if f has a noise level.
 CUDA_OPT_HD_INLINE bool Iteration::satisfies_weak_wolfe(const Settings &settings, double at, double f,
                                                         double slope) const {
     const double level = noise_level(settings, f_base);
-    return (settings.metric == Metric::learned || level > 0) &&
-           f <= f_base + settings.ftol * at * slope_base + 2 * level && f <= line.lowest_phi() + 2 * level &&
-           slope >= settings.gtol * slope_base;
+    const bool is_learned_or_operator = settings.metric >= Metric::learned;
+    return (is_learned_or_operator || level > 0) && f <= f_base + settings.ftol * at * slope_base + 2 * level &&
+           f <= line.lowest_phi() + 2 * level && slope >= settings.gtol * slope_base;
 }
 
 // Returns whether the approximate Wolfe conditions are satisfied (Hager and Zhang, SIAM J. Optim. 16 (2005) 170,

@@ -17,6 +17,9 @@ void describe(const Event &event, Message &message) {
     case EventKind::evaluation_wanted: return message.set("evaluate f and g at x, evaluation %lld", i);
     case EventKind::diagonal_wanted:
         return message.set("supply the diagonal of the approximate inverse Hessian at iterate %lld", i);
+    case EventKind::operator_wanted:
+        return message.set("apply the operator H0 to the vector in the array of cuda_opt_set_operator, at iterate %lld",
+                           i);
     case EventKind::iterate_reached: return message.set("iterate %lld: f = %.16g, ||P g|| = %g", i, a, b);
     case EventKind::bound_is_nan: return refuse("a bound is NaN");
     case EventKind::bounds_leave_no_x:
@@ -63,6 +66,12 @@ void describe(const Event &event, Message &message) {
         return message.set("the diagonal's element at index %lld (counted from 0) is not positive and finite, at "
                            "iterate %lld",
                            i, j);
+    case EventKind::operator_is_not_finite:
+        return message.set("the operator has returned %lld elements that are NaN or infinite, at iterate %lld", i, j);
+    case EventKind::operator_is_not_positive:
+        return message.set("the operator H0 is not positive definite: the inner product v'H0 v is %g for a vector v of "
+                           "norm %g, at iterate %lld",
+                           a, b, i);
     case EventKind::no_descent:
         return message.set("no descent direction is left: the slope along the last direction is %g, at f = %.16g with "
                            "||P g|| = %g; g may not be the gradient of f, or its products overflow or vanish",

@@ -27,12 +27,22 @@ const Message &Solver::message() const {
                      static_cast<long long>(ranks_->packets().bytes()), ranks_->part().ranks);
     } else if (origin_ < 0) {
         describe(state_->event, message_);
+        if (state_->has_ended()) add_refusals(message_);
     } else {
         Message sentence;
         describe(state_->event, sentence);
         message_.set("rank %d: %s", origin_, sentence.text());
     }
     return message_;
+}
+
+// Appends how often the operator's direction was not used.
+void Solver::add_refusals(Message &message) const {
+    const auto refusals = static_cast<long long>(results().operator_refusals);
+    if (refusals == 0) return;
+    const Message sentence = message;
+    message.set("%s; the operator was refused at %lld iterates, where the scalar initial Hessian was used",
+                sentence.text(), refusals);
 }
 
 void Solver::begin_anew(bool keep_pairs) {
@@ -140,6 +150,13 @@ void Solver::perform(const Request &request) {
     case Verb::projected_gradient_norm: reply_.number = sweeps.projected_gradient_norm(); break;
     case Verb::relative_gradient_norm: reply_.number = sweeps.relative_gradient_norm(); break;
     case Verb::check_diagonal: reply_.index = sweeps.bad_diagonal(); break;
+    case Verb::operator_input: operator_->form_input(state_->operator_requested()); break;
+    case Verb::operator_products: reply_.of_operator = &operator_->multiply_output(state_->operator_requested()); break;
+    case Verb::operator_direction:
+        sweeps.history(); // columns are written
+        direction_sums_ = operator_->take_direction(state_->operator_requested(), state_->direction_requested());
+        reply_.direction = &direction_sums_;
+        break;
     case Verb::log_start: log_start(); break;
     case Verb::log_iterate: log_iterate(); break;
     case Verb::log_end: log_end(); break;
@@ -169,6 +186,16 @@ void Solver::allocate(const Settings &settings) {
     sweeps_->allocate(memory(), {static_cast<int>(settings.threads), stream, settings.robust, settings.metric,
                                  &cancellation_, settings.timed});
     bind_arrays();
+    allocate_operator();
+}
+
+void Solver::allocate_operator() {
+    if (!uses_operator() || operator_bits_ != history_bits_) operator_.reset();
+    if (!uses_operator()) return;
+    if (!operator_)
+        operator_ = make_operator_sweeps(backend_, dimension(), bits_, static_cast<int>(history_bits_), device_);
+    operator_bits_ = history_bits_;
+    operator_->bind(arrays, sweeps_->history(), static_cast<int>(settings().threads), stream, cancellation_);
 }
 
 } // namespace cudaopt

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lbfgsb/state_machine.hpp"
+#include "operator/operator_sweeps.hpp"
 #include "ranks/ranks.hpp"
 #include "boundary/message.hpp"
 #include "scaling/scaled_variables.hpp"
@@ -96,7 +97,12 @@ class Solver {
         const std::vector<double> s = scales();
         for (std::size_t i = 0; i < s.size(); i++) to[i] = static_cast<Real>(to[i] * s[i] * s[i]);
     }
-    int64_t workspace_bytes() const { return sweeps_->workspace_bytes() + (scaled_ ? scaled_->workspace_bytes() : 0); }
+    int64_t workspace_bytes() const {
+        return sweeps_->workspace_bytes() + (scaled_ ? scaled_->workspace_bytes() : 0) +
+               (operator_ ? operator_->workspace_bytes() : 0);
+    }
+    // Returns whether the initial Hessian is an operator.
+    bool uses_operator() const { return settings().metric == Metric::callers_operator; }
     std::atomic<bool> stop_requested{false};
 
   private:
@@ -132,6 +138,8 @@ class Solver {
     uint64_t scales_checksum();
     bool fits_scales(uint64_t saved);
     void allocate(const Settings &settings);
+    void allocate_operator();
+    void add_refusals(Message &message) const;
     bool recognise(const unsigned char *from, int64_t bytes);
     std::unique_ptr<void, Free> read_state(const unsigned char *from, int64_t bytes);
     bool fits_bounds(const StateMachine &state, const unsigned char *x);
@@ -156,6 +164,8 @@ class Solver {
     int64_t history_bits_, own_n_;
     bool by_segments_ = false; // whether the sweeps form one sum per segment of the index range (sweeps/segments.hpp)
     std::unique_ptr<Sweeps> sweeps_;
+    std::unique_ptr<OperatorSweeps> operator_;      // NULL: the initial Hessian is no operator
+    int64_t operator_bits_ = 0;                     // the history precision of operator_
     std::unique_ptr<ScaledVariables> scaled_;       // NULL: the solve is not in scaled variables
     int64_t scaled_n_ = 0;                          // the length of the vectors of scaled_
     bool x_is_new_ = false, g_is_restored_ = false; // whether z or s g has changed since the last conversion to x or g

@@ -36,6 +36,9 @@ struct UserArrays {
     // variables.
     const void *scales = nullptr;
     double scale_all = 1;
+    // Required for an operator as initial Hessian: the vector to which the caller applies it, the result, and the mask
+    // of the free variables.
+    void *operator_in = nullptr, *operator_out = nullptr, *operator_free = nullptr;
 };
 
 struct BackendOptions {
@@ -55,6 +58,14 @@ struct HeldVector {
     enum Kind { x, f, g, s_column, y_column, x_base, g_base, aside_x, aside_g, diagonal } kind;
     // The slot of a column. For g_base, it is the slot in which y = g - g_base will be stored.
     int slot = 0;
+};
+
+// The addresses of the history (sweeps/work_vectors.hpp): the first vector, the distance between two vectors in
+// elements, and the number of pairs.
+struct HistoryVectors {
+    void *first = nullptr;
+    int64_t pitch = 0;
+    int m = 0;
 };
 
 // SubtreeSums provides the sums of the last sweep of each kind over the variables of one rank. There is one sum for
@@ -87,6 +98,9 @@ class Sweeps {
     // fetch() and store().
     virtual void follow(void *, CancellationToken *) {}
     virtual int64_t workspace_bytes() const = 0;
+    // Returns the history for sweeps that are written elsewhere (operator/). Each sweep that writes to the columns is
+    // preceded by a call of this function.
+    virtual HistoryVectors history() { return {}; }
 
     // The function check_start() checks the caller's arrays, and move_into_box() projects x onto the box. Each accesses
     // 4 vectors of n elements. The solver calls move_into_box() only if some components of x lie outside the box and

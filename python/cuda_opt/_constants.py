@@ -15,10 +15,12 @@ class Task(IntEnum):
     NEW_ITERATE = 3
     EVALUATE_BATCH = 4
     EXCHANGE = 5
+    APPLY_OPERATOR = 6
     CONVERGED = 0
     LINE_SEARCH_FAILED = -1
     BAD_DIAGONAL = -2
     IMPROPER_INPUT = -3
+    BAD_OPERATOR = -4
     ITERATION_LIMIT = -10
     EVALUATION_LIMIT = -11
     TIME_LIMIT = -12
@@ -39,6 +41,7 @@ class InitialHessian(IntEnum):
     SCALAR = 0
     DIAGONAL = 1
     LEARNED = 2
+    OPERATOR = 3
 
 
 class Metric(IntEnum):
@@ -65,8 +68,8 @@ class Gradient(IntEnum):
 LIMITS = frozenset({Task.ITERATION_LIMIT, Task.EVALUATION_LIMIT, Task.TIME_LIMIT})
 # ENDS contains the return codes with which a solve ends regularly. The other negative codes report a wrong call or a
 # failure.
-ENDS = LIMITS | {Task.CONVERGED, Task.LINE_SEARCH_FAILED, Task.BAD_DIAGONAL, Task.NOT_FINITE, Task.UNBOUNDED,
-                 Task.STOPPED}
+ENDS = LIMITS | {Task.CONVERGED, Task.LINE_SEARCH_FAILED, Task.BAD_DIAGONAL, Task.BAD_OPERATOR, Task.NOT_FINITE,
+                 Task.UNBOUNDED, Task.STOPPED}
 
 INTEGERS = {
     "MAX_ITERATIONS": 100,
@@ -114,6 +117,8 @@ INTEGERS = {
     "CAUCHY_FREE_COUNT": 320,
     "CAUCHY_BREAKPOINTS": 321,
     "SUBSPACE_PROJECTED": 322,
+    "OPERATOR_APPLICATIONS": 323,
+    "OPERATOR_REFUSALS": 324,
     "BATCH": 340,
     "WALKS": 341,
     "ACTIVE_WALKS": 342,

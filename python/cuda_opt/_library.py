@@ -26,6 +26,8 @@ _PROTOTYPES = {
     "set_uniform_scale": (c_int, _HANDLE, _REAL),
     "set_diagonal": (c_int, _HANDLE, c_void_p),
     "set_diagonal_f32": (c_int, _HANDLE, c_void_p),
+    "set_operator": (c_int, _HANDLE, c_void_p, c_void_p, c_void_p),
+    "set_operator_f32": (c_int, _HANDLE, c_void_p, c_void_p, c_void_p),
     "get_diagonal": (c_int, _HANDLE, c_void_p),
     "get_diagonal_f32": (c_int, _HANDLE, c_void_p),
     "set_stream": (c_int, _HANDLE, c_void_p),

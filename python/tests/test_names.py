@@ -44,7 +44,8 @@ def test_a_misspelled_name_of_the_line_search(rosenbrock):
 
 
 def test_former_names_of_the_initial_hessian(rosenbrock):
-    assert [int(value) for value in cuda_opt.InitialHessian] == [int(value) for value in cuda_opt.Metric] == [0, 1, 2]
+    assert [int(value) for value in cuda_opt.InitialHessian] == [0, 1, 2, 3]
+    assert [int(value) for value in cuda_opt.Metric] == [0, 1, 2]
 
     def run(options):
         result = cuda_opt.minimize(rosenbrock, np.full(10, -1.2), options=options)

@@ -289,6 +289,8 @@ TEST_CASE("Versions and names", "[api]") {
         {CUDA_OPT_CONVERGED, "CUDA_OPT_CONVERGED"},
         {CUDA_OPT_LINE_SEARCH_FAILED, "CUDA_OPT_LINE_SEARCH_FAILED"},
         {CUDA_OPT_BAD_DIAGONAL, "CUDA_OPT_BAD_DIAGONAL"},
+        {CUDA_OPT_APPLY_OPERATOR, "CUDA_OPT_APPLY_OPERATOR"},
+        {CUDA_OPT_BAD_OPERATOR, "CUDA_OPT_BAD_OPERATOR"},
         {CUDA_OPT_IMPROPER_INPUT, "CUDA_OPT_IMPROPER_INPUT"},
         {CUDA_OPT_ITERATION_LIMIT, "CUDA_OPT_ITERATION_LIMIT"},
         {CUDA_OPT_EVALUATION_LIMIT, "CUDA_OPT_EVALUATION_LIMIT"},
@@ -303,5 +305,5 @@ TEST_CASE("Versions and names", "[api]") {
         {CUDA_OPT_STOPPED, "CUDA_OPT_STOPPED"},
     };
     for (const auto &[task, name] : names) CHECK(cuda_opt_task_name(task) == name);
-    for (const int task : {6, 99, -4, -99}) CHECK(cuda_opt_task_name(task) == std::string("unknown"));
+    for (const int task : {7, 99, -5, -99}) CHECK(cuda_opt_task_name(task) == std::string("unknown"));
 }

@@ -24,7 +24,7 @@ const std::vector<IntegerSetting> integer_settings = {
     {"maxfev", CUDA_OPT_MAXFEV, 20, {1, 2, 1000}, {0, -1}},
     {"max_cuts", CUDA_OPT_MAX_CUTS, 30, {0, 1}, {-1}},
     {"diagco", CUDA_OPT_DIAGCO, 0, {0, 1}, {-1, 2}},
-    {"metric", CUDA_OPT_METRIC, 0, {0, 1, 2}, {-1, 3}},
+    {"metric", CUDA_OPT_METRIC, 0, {0, 1, 2, 3}, {-1, 4}},
     {"approximate_cauchy", CUDA_OPT_APPROXIMATE_CAUCHY, 0, {0, 1}, {-1, 2}},
     {"report_iterates", CUDA_OPT_REPORT_ITERATES, 0, {0, 1}, {-1, 2}},
     {"threads", CUDA_OPT_THREADS, 0, {0, 1, 64}, {-1}},
@@ -71,7 +71,8 @@ const std::vector<int> integer_results = {
     CUDA_OPT_REFRESHES,         CUDA_OPT_CUTS,            CUDA_OPT_CAUCHY_CROSSINGS,    CUDA_OPT_BREAKPOINTS_CROSSED,
     CUDA_OPT_WORKSPACE_BYTES,   CUDA_OPT_STOP_TEST,       CUDA_OPT_PAIRS,               CUDA_OPT_START_PROJECTED,
     CUDA_OPT_DIMENSION,         CUDA_OPT_MEMORY,          CUDA_OPT_PRECISION,           CUDA_OPT_SUBSPACE_TRUNCATIONS,
-    CUDA_OPT_CAUCHY_FREE_COUNT, CUDA_OPT_CAUCHY_BREAKPOINTS, CUDA_OPT_SUBSPACE_PROJECTED};
+    CUDA_OPT_CAUCHY_FREE_COUNT, CUDA_OPT_CAUCHY_BREAKPOINTS, CUDA_OPT_SUBSPACE_PROJECTED,
+    CUDA_OPT_OPERATOR_APPLICATIONS, CUDA_OPT_OPERATOR_REFUSALS};
 const std::vector<int> real_results = {
     CUDA_OPT_F,     CUDA_OPT_PG_NORM2,       CUDA_OPT_PG_NORM_INF, CUDA_OPT_X_NORM2,       CUDA_OPT_STEP,
     CUDA_OPT_THETA, CUDA_OPT_SOLVER_SECONDS, CUDA_OPT_CAUCHY_T,    CUDA_OPT_CAUCHY_T_FIRST,
@@ -170,7 +171,7 @@ TEST_CASE("Unknown keys are refused by their number", "[api]") {
     Settings settings;
     int64_t integer = 42;
     double real = 42;
-    for (const int key : {0, -1, 99, 118, 199, 215, 299, 323, 399, 413, 98765}) {
+    for (const int key : {0, -1, 99, 118, 199, 215, 299, 325, 399, 413, 98765}) {
         INFO("key " << key);
         CHECK(cuda_opt_set_int(settings, key, 1) == CUDA_OPT_IMPROPER_INPUT);
         CHECK(settings.message_mentions(std::to_string(key)));

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "lbfgsb/state_machine.hpp"
+#include "operator/rules.hpp"
 #include "sweeps/rules.hpp"
 
 namespace block_test {
@@ -45,6 +46,8 @@ class PlainSweeps {
 
     // The caller's arrays. Without bounds or a diagonal, their pointers are null.
     double *x = nullptr, *g = nullptr, *f = nullptr, *l = nullptr, *u = nullptr, *diagonal = nullptr;
+    // The arrays of an operator: its argument, its result and the mask of the free variables.
+    double *in = nullptr, *out = nullptr, *is_free = nullptr;
 
     void perform(const StateMachine &state, const Request &request, Reply &reply) {
         reply.direction = nullptr;
@@ -98,6 +101,15 @@ class PlainSweeps {
         case Verb::check_diagonal:
             reply.index = index_or_n(over_variables<cudaopt::FirstIndex>(cudaopt::FindBadDiagonal<double>{diagonal}));
             break;
+        case Verb::operator_input: form_input(state.operator_requested()); break;
+        case Verb::operator_products:
+            multiply_output(state.operator_requested());
+            reply.of_operator = &of_operator_;
+            break;
+        case Verb::operator_direction:
+            take_operator_direction(state.operator_requested(), state.direction_requested());
+            reply.direction = &direction_;
+            break;
         case Verb::log_start:
         case Verb::log_iterate:
         case Verb::log_end:
@@ -142,6 +154,7 @@ class PlainSweeps {
         if (of.diagonal) visit(diagonal, n);
         visit(s_, (m + 1) * n), visit(y_, (m + 1) * n), visit(x_base_, n);
         visit(best_x_, n), visit(best_g_, n);
+        visit(in, n), visit(out, n), visit(is_free, n), visit(with_y_, m);
         visit(masked_, panel::gram_count(panel::columns(of.m))), visit(full_, panel::leading * columns);
         visit(older_, panel::older_count(of.m));
         visit(row_, columns);
@@ -258,13 +271,16 @@ class PlainSweeps {
     }
 
     void take_direction(const DirectionRequest &request) {
+        take_direction(request, [&](int i) { return subspace_move(request, i); });
+    }
+    template <class Move> void take_direction(const DirectionRequest &request, const Move &move) {
         cudaopt::DirectionRecord record;
         double *const d = s(request.spare_slot), *const g_base = y(request.spare_slot);
         const bool forms_y = request.panel.fresh && request.panel.pairs > 0;
         for (int i = 0; i < of_.n; i++) {
             const cudaopt::BoxedVariable at = row(i);
-            const auto trial = cudaopt::take_trial<double, double>(at, request, weight(request.panel, i),
-                                                                   subspace_move(request, i), record);
+            const auto trial =
+                cudaopt::take_trial<double, double>(at, request, weight(request.panel, i), move(i), record);
             if (forms_y) y(slot_of(request.panel, 0))[i] = y_entry(request.panel, 0, i);
             d[i] = trial.d;
             g_base[i] = at.g;
@@ -272,6 +288,43 @@ class PlainSweeps {
             x[i] = trial.x;
         }
         direction_ = {record.slope.v, record.d_squared.v, record.projected.v};
+    }
+
+    void form_input(const cudaopt::OperatorRequest &request) {
+        const cudaopt::BeginInput<double> begin{x, g, box(), request.panel.threshold, is_free, in};
+        each_variable(begin);
+        for (int i = 0; i < of_.n; i++) {
+            in[i] *= request.scale;
+            for (int age = 0; age < request.panel.pairs; age++)
+                in[i] += is_free[i] * request.coefficients[age] * y_entry(request.panel, age, i);
+        }
+    }
+
+    void multiply_output(const cudaopt::OperatorRequest &request) {
+        const auto product = [&](const auto &entry) {
+            double sum = 0;
+            for (int i = 0; i < of_.n; i++) sum += is_free[i] * entry(i) * out[i];
+            return sum;
+        };
+        for (int age = 0; age < request.panel.pairs; age++)
+            with_y_[age] = product([&](int i) { return y_entry(request.panel, age, i); });
+        double in_in = 0;
+        for (int i = 0; i < of_.n; i++) in_in += in[i] * in[i];
+        of_operator_ = {in_in,
+                        product([&](int i) { return in[i]; }),
+                        product([&](int i) { return out[i]; }),
+                        product([&](int i) { return g[i]; }),
+                        0,
+                        with_y_};
+    }
+
+    void take_operator_direction(const cudaopt::OperatorRequest &move, const DirectionRequest &request) {
+        for (int i = 0; i < of_.n; i++) {
+            out[i] *= is_free[i] * move.scale;
+            for (int age = 0; age < move.panel.pairs; age++)
+                out[i] += is_free[i] * move.coefficients[age] * s_entry(move.panel, age, i);
+        }
+        take_direction(request, [&](int i) { return out[i]; });
     }
 
     double truncation(const DirectionRequest &request) const {
@@ -303,10 +356,12 @@ class PlainSweeps {
 
     Machine of_{};
     double *s_ = nullptr, *y_ = nullptr, *x_base_ = nullptr, *best_x_ = nullptr, *best_g_ = nullptr;
-    double *masked_ = nullptr, *full_ = nullptr, *older_ = nullptr, *row_ = nullptr, *entries_ = nullptr;
+    double *masked_ = nullptr, *full_ = nullptr, *older_ = nullptr, *row_ = nullptr, *entries_ = nullptr,
+           *with_y_ = nullptr;
     CrossedVariable *rows_ = nullptr;
     cudaopt::PanelProducts sums_{};
     cudaopt::DirectionSums direction_{};
+    cudaopt::OperatorProducts of_operator_{};
 };
 
 } // namespace block_test

@@ -86,6 +86,13 @@ struct Problem {
         return i % 2 == 0 ? 1 / (2 + 800 * x[i] * x[i]) : 1.0 / 200;
     }
 
+    // H0 = I + 1 1', restricted to the free variables.
+    void apply_operator(const double *v, const double *is_free, double *out) const {
+        double sum = 0;
+        for (int i = 0; i < n; i++) sum += is_free[i] * v[i];
+        for (int i = 0; i < n; i++) out[i] = is_free[i] * (v[i] + sum);
+    }
+
     // The solution of the quadratic, the distance to its inactive bounds, and its diagonal.
     double minimiser(int i) const { return i * 37 % 101 / 50.0 - 1; }
     double room(int i) const { return 0.1 + i * 53 % 89 / 89.0; }

@@ -32,6 +32,7 @@ inline std::vector<Rare> rare_solves() {
     const auto diagonal = [](Settings &s) { s.metric = cudaopt::Metric::callers; };
     const auto valid_for_three = [](Settings &s) { s.metric = cudaopt::Metric::callers, s.diagonal_every = 3; };
     const auto learned = [](Settings &s) { s.metric = cudaopt::Metric::learned; };
+    const auto with_operator = [](Settings &s) { s.metric = cudaopt::Metric::callers_operator; };
     const auto to_last_digit = [](Settings &s) { s.eps = 0; };
     const auto cut_short = [](Settings &s) { s.eps = 0, s.max_iterations = 37; };
     const auto logged = [](Settings &s) { s.log_frequency = 0; };
@@ -85,6 +86,13 @@ inline std::vector<Rare> rare_solves() {
          5,
          0,
          true},
+        {"with an operator", free, with_operator},
+        {"with an operator, in a box", boxed, with_operator},
+        {"with an operator, breakpoints crossed", crossing, with_operator},
+        {"with an operator, in a narrow box", {Kind::chained_rosenbrock, 30, true, 0, 0, 2}, with_operator},
+        {"with an operator, begun anew with its pairs", boxed, with_operator, Action::warm_start, 60},
+        {"with an operator, stopped", boxed, with_operator, Action::stop, 60},
+        {"with an operator, and a search that fails", {Kind::ascent, 20}, with_operator},
         {"truncations", {Kind::chained_rosenbrock, 30, true, 0, 0, 2}, {}, Action::none, 0, 5},
         {"the best iterate is saved", {Kind::rippled, 20}, to_last_digit},
         {"the best iterate is saved at the end", {Kind::rippled, 20}, cut_short},

@@ -41,6 +41,7 @@ template <class Next> int solve(const Problem &problem, PlainSweeps &sweeps, Tra
         case CUDA_OPT_SUPPLY_DIAGONAL:
             for (int i = 0; i < problem.n; i++) sweeps.diagonal[i] = problem.inverse_diagonal(sweeps.x, i);
             break;
+        case CUDA_OPT_APPLY_OPERATOR: problem.apply_operator(sweeps.in, sweeps.is_free, sweeps.out); break;
         case CUDA_OPT_NEW_ITERATE: trail.add(next.state->results, sweeps.x, problem.n); break;
         default: return request.task;
         }

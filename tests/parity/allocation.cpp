@@ -87,11 +87,11 @@ CONFIGURED_TEST_CASE("Nothing is allocated after the first call", "[memory]", HO
     const auto [n, threads] = GENERATE(table<int64_t, int>({{50000, 0}, {50000, 1}, {50000, 2}, {500, 2}}));
     for (const bool bounded : {false, true})
         for (const auto &[approximate, metric] :
-             {std::pair(false, 0), std::pair(true, 0), std::pair(false, 1), std::pair(false, 2)}) {
+             {std::pair(false, 0), std::pair(true, 0), std::pair(false, 1), std::pair(false, 2), std::pair(false, 3)}) {
             INFO("n = " << n << ", threads: " << threads << ", bounded: " << bounded
                         << ", approximate Cauchy point: " << approximate << ", metric: " << metric);
             // Bounds of many kinds, so that the Cauchy points cross many breakpoints.
-            std::vector<Real> x(n), g(n), lower(n), upper(n), diagonal(n, Real(0.01));
+            std::vector<Real> x(n), g(n), lower(n), upper(n), diagonal(n, Real(0.01)), is_free(n);
             Uniform uniform(3);
             for (int64_t i = 0; i < n; i++) {
                 x[i] = i % 2 == 0 ? Real(-1.2) : Real(0.5);
@@ -105,6 +105,8 @@ CONFIGURED_TEST_CASE("Nothing is allocated after the first call", "[memory]", HO
             REQUIRE(cuda_opt_set_int(handle, CUDA_OPT_METRIC, metric) == 0);
             REQUIRE(cuda_opt_set_int(handle, CUDA_OPT_DIAGONAL_EVERY, 3) == 0);
             REQUIRE(Abi<Real>::set_diagonal(handle, diagonal.data()) == 0);
+            std::vector<Real> in(n), out(n);
+            REQUIRE(Abi<Real>::set_operator(handle, in.data(), out.data(), is_free.data()) == 0);
             REQUIRE(cuda_opt_set_int(handle, CUDA_OPT_REPORT_ITERATES, 1) == 0);
             REQUIRE(cuda_opt_set_int(handle, CUDA_OPT_THREADS, threads) == 0);
             REQUIRE(cuda_opt_set_int(handle, CUDA_OPT_IPRINT_FREQUENCY, 1) == 0);
@@ -117,6 +119,7 @@ CONFIGURED_TEST_CASE("Nothing is allocated after the first call", "[memory]", HO
             counting = true;
             while (task > 0) {
                 if (task == CUDA_OPT_EVALUATE_FG) f = rosenbrock(x, g);
+                if (task == CUDA_OPT_APPLY_OPERATOR) std::copy(in.begin(), in.end(), out.begin());
                 task = Abi<Real>::solve(handle, x.data(), &f, g.data());
             }
             counting = false;

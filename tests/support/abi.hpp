@@ -12,6 +12,7 @@ template <> struct Abi<double> {
     static constexpr auto set_bounds = cuda_opt_set_bounds;
     static constexpr auto set_uniform_bounds = cuda_opt_set_uniform_bounds;
     static constexpr auto set_diagonal = cuda_opt_set_diagonal;
+    static constexpr auto set_operator = cuda_opt_set_operator;
     static constexpr auto set_scales = cuda_opt_set_scales;
     static constexpr auto get_diagonal = cuda_opt_get_diagonal;
     static constexpr auto solve = cuda_opt_solve;
@@ -23,6 +24,7 @@ template <> struct Abi<float> {
     static constexpr auto set_bounds = cuda_opt_set_bounds_f32;
     static constexpr auto set_uniform_bounds = cuda_opt_set_uniform_bounds_f32;
     static constexpr auto set_diagonal = cuda_opt_set_diagonal_f32;
+    static constexpr auto set_operator = cuda_opt_set_operator_f32;
     static constexpr auto set_scales = cuda_opt_set_scales_f32;
     static constexpr auto get_diagonal = cuda_opt_get_diagonal_f32;
     static constexpr auto solve = cuda_opt_solve_f32;

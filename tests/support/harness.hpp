@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <stdexcept>
 #include <vector>
 
@@ -62,6 +63,8 @@ template <class Configuration> class Harness {
   public:
     using Real = typename Configuration::Real;
     using Diagonal = std::function<void(const Vector &x, const Vector &g, Vector &diagonal)>;
+    // Sets out = H0 v. is_free: 1 or 0 for each variable.
+    using Operator = std::function<void(const Vector &v, const Vector &is_free, Vector &out)>;
     using Evaluation = std::function<void(const Real *x, double *f, Real *g)>;
 
     Harness(Problem problem, int m)
@@ -102,6 +105,14 @@ template <class Configuration> class Harness {
         handle_.set_diagonal(diagonal_memory_.data());
         return set_int(CUDA_OPT_DIAGCO, 1);
     }
+    // Selects an operator as initial Hessian.
+    Harness &with_operator(Operator apply) {
+        operator_ = std::move(apply);
+        for (std::unique_ptr<Array<Real>> &memory : operator_memory_)
+            memory = std::make_unique<Array<Real>>(handle_, n());
+        handle_.set_operator(operator_memory_[0]->data(), operator_memory_[1]->data(), operator_memory_[2]->data());
+        return set_int(CUDA_OPT_INITIAL_HESSIAN, CUDA_OPT_INITIAL_HESSIAN_OPERATOR);
+    }
     // The diagonal as it stands in another's array.
     void share_diagonal(const Harness &other) {
         if (other.diagonal_) diagonal_memory_.write(other.diagonal_memory_.read());
@@ -125,6 +136,7 @@ template <class Configuration> class Harness {
     void work() {
         if (task_ == CUDA_OPT_EVALUATE_FG) evaluate();
         if (task_ == CUDA_OPT_SUPPLY_DIAGONAL) supply_diagonal();
+        if (task_ == CUDA_OPT_APPLY_OPERATOR) apply_operator();
         if (task_ == CUDA_OPT_NEW_ITERATE) record();
     }
     Outcome run() {
@@ -187,6 +199,11 @@ template <class Configuration> class Harness {
         diagonal_(x_.read(), g_.read(), diagonal_values_);
         diagonal_memory_.write(diagonal_values_);
     }
+    void apply_operator() {
+        Vector out(problem_.start.size());
+        operator_(operator_memory_[0]->read(), operator_memory_[2]->read(), out);
+        operator_memory_[1]->write(out);
+    }
     void record() {
         history_.push_back({get_int(CUDA_OPT_ITERATIONS), get_int(CUDA_OPT_EVALUATIONS), get_real(CUDA_OPT_F),
                             get_real(CUDA_OPT_PG_NORM2), get_real(CUDA_OPT_PG_NORM_INF), get_real(CUDA_OPT_STEP)});
@@ -200,6 +217,8 @@ template <class Configuration> class Harness {
     Array<Real> lower_memory_, upper_memory_, diagonal_memory_;
     Evaluation evaluate_in_place_;
     Diagonal diagonal_;
+    Operator operator_;
+    std::unique_ptr<Array<Real>> operator_memory_[3]; // v, H0 v, the mask
     Vector diagonal_values_;
     bool diagonal_kept_ = true;
     int task_ = 0;

@@ -72,6 +72,11 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         return held_ ? held_->bytes() + aside_memory_.bytes() + own_diagonal_.bytes() : 0;
     }
 
+    HistoryVectors history() override {
+        v_.zero_tiles.forget(stream_);
+        return {v_.first, v_.pitch, v_.m};
+    }
+
     StartReport check_start() override {
         const OnDevice on(device_);
         return report_of<Real>(reduce_vector<StartRecord>(CheckStart<Real>{x_, v_.box}), n_);

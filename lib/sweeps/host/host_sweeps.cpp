@@ -86,6 +86,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
                fixed_doubles_ * static_cast<int64_t>(sizeof(double));
     }
 
+    HistoryVectors history() override { return {work_.first, work_.pitch, work_.m}; }
+
     StartReport check_start() override {
         return report_of<Real>(map_reduce_host<StartRecord>(n_, CheckStart<Real>{x_, box_}, threads_), n_);
     }

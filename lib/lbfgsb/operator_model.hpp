@@ -1,0 +1,218 @@
+// The direction of the model whose initial inverse Hessian is gamma H_0, where H_0 is an operator of the caller. The
+// face is that of the generalized Cauchy point of the model with B_0 = theta I: F is the set of the variables that are
+// free there. On the other variables the direction leads to their bounds. On F it is that of Bertsekas (SIAM J. Control
+// Optim. 20 (1982) 221),
+//
+//     d_F = -H_F g_F,
+//
+// where H_F results from gamma H_0 by the update of L-BFGS with the pairs restricted to F. The operator acts on F
+// alone: the caller applies (B_FF)^-1, exactly or approximately.
+//
+// H_F g_F follows from the two-loop recursion (Nocedal and Wright 2006, algorithm 7.4). Its inner products are those of
+// sweep 1, and y_j'H_0 q:
+//
+//     alpha_j = (s_j'g - sum over newer i of alpha_i s_j'y_i) / s_j'y_j,                   newest pair first,
+//     q = g - sum_j alpha_j y_j,
+//     beta_j = (gamma y_j'H_0 q + sum over older i of (alpha_i - beta_i) y_j's_i) / s_j'y_j,  oldest pair first,
+//     H_F g_F = gamma H_0 q + sum_j (alpha_j - beta_j) s_j.
+//
+// gamma = s'y / y'H_0 y of the newest pair makes the scale of H_0 immaterial. It requires a second application of H_0.
+// Therefore it is measured again only after 1, 2, 4 and at most longest_interval iterations if it has remained within a
+// factor of stable_factor. It is also measured after a step that was not the first trial of its line search, because
+// gamma may then be too large.
+//
+// If gamma is measured, the two applications show whether H_0 is symmetric: q'H_0 y and y'H_0 q have to be equal. Their
+// difference may be at most
+//
+//     most_asymmetry sqrt(q'H_0 q y'H_0 y),
+//
+// so that an operator may be approximate. Otherwise the operator is refused at this iterate.
+//
+// The direction leads to P(x + d). If f is too large there and the projection has changed x + d, the next trial point
+// is P(x + t d) with a smaller t, and the line search goes along the segment to that point.
+#pragma once
+
+#include <cmath>
+
+#include "lbfgsb/compact_matrix.hpp"
+
+namespace cudaopt {
+
+class OperatorModel {
+  public:
+    static constexpr int longest_interval = 8;
+    static constexpr double stable_factor = 1.5;
+    static constexpr double most_asymmetry = 0.3;
+    // A pair is left out of a model if its curvature on F is not significant.
+    static constexpr double least_curvature = 1e-8;
+    // After this number of refusals in a solve, the operator is not used any more.
+    static constexpr int most_refusals = 10;
+    static constexpr int most_shortenings = 10; // of one direction
+
+    template <class Visit> void each_array(int m, Visit &visit) {
+        m_ = m;
+        visit(sy_, int64_t{m} * m);
+        visit(alpha_, m), visit(steps_, m), visit(y_scales_, m), visit(coefficients_, m);
+    }
+    bool is_consistent(int m) const {
+        return m_ == m && dense::is_within(0, pairs_, m) && dense::is_within(0, scale_age_, longest_interval) &&
+               dense::is_within(1, scale_interval_, longest_interval) &&
+               dense::is_within(0, refusals_, most_refusals) && dense::is_within(0, shortenings_, most_shortenings) &&
+               dense::is_within(-1, measured_, m - 1) &&
+               dense::are_bools(scale_known_, measures_scale_, used_, refused_);
+    }
+
+    void reset() {
+        forget_scale();
+        measures_scale_ = used_ = refused_ = false;
+        refusals_ = 0;
+    }
+    // Forgets gamma. The next model without pairs has a first step of length 1 at most.
+    void forget_scale() { scale_known_ = false, scale_interval_ = 1, scale_age_ = longest_interval; }
+
+    // Return whether the operator may be used at this iterate, and whether the newest direction is the operator's.
+    bool is_usable() const { return !refused_ && refusals_ < most_refusals; }
+    bool is_used() const { return used_; }
+    void leave() { used_ = false; }
+    // The direction of the operator failed. The scalar initial Hessian is used until the next iterate.
+    void refuse() {
+        refusals_ = least(refusals_ + 1, most_refusals);
+        used_ = false, refused_ = true;
+        scale_age_ = longest_interval;
+    }
+    // first_trial: the step is the first trial of its line search.
+    void accept_step(bool first_trial) {
+        if (used_ && (!first_trial || shortenings_ > 0)) scale_age_ = longest_interval;
+        used_ = refused_ = false;
+    }
+
+    // Begins a model with the products over F of the pairs of `matrix`, packed as in PanelProducts.
+    void begin(const CompactMatrix<0> &matrix, const PanelProducts &sums, const double *over_free);
+    // Returns whether the next vector to which the operator is applied is y of the newest pair, for gamma.
+    bool measures_scale() const { return measures_scale_; }
+    // The coefficients of the newest request, which itself does not contain them: the state has no pointers.
+    const double *coefficients() const { return coefficients_.data(); }
+    // The vector to which the operator is applied is scale g + sum_j c_j y_j on F.
+    OperatorRequest input(const PanelRequest &panel);
+    void set_scale(const OperatorProducts &products);
+    // Returns whether these products with H_0 q are consistent with those with H_0 y, if gamma was measured.
+    bool is_symmetric(const OperatorProducts &products) const;
+    // The direction is scale H_0 q + sum_j c_j d_j on F, where s_j = step_j d_j. Returns false if a number is not
+    // finite.
+    bool direction(const OperatorProducts &products, OperatorRequest &request);
+    // Returns the factor t for a shorter d if f at P(x + d) is too large, and otherwise 1. f, slope: those at x.
+    // allowed: the largest f that is accepted at P(x + d); f_trial: f there.
+    double shorter(double f, double slope, double allowed, double f_trial) const;
+    // The direction is multiplied by t.
+    void shorten(double t, OperatorRequest &request);
+
+  private:
+    double &sy(int i, int j) { return sy_[i * m_ + j]; } // s_i'y_j on F; pair 0 is the oldest
+    bool is_in_model(int j) { return sy(j, j) > 0; }     // s_j'y_j is set to 0 if the pair is left out
+    int age(int j) const { return pairs_ - 1 - j; }
+
+    int m_ = 0, pairs_ = 0;
+    bool scale_known_ = false, measures_scale_ = false, used_ = false, refused_ = false;
+    int scale_age_ = longest_interval; // iterations since gamma was measured
+    int scale_interval_ = 1;           // iterations after which it is measured again
+    int refusals_ = 0;                 // in this solve
+    int shortenings_ = 0;              // of this direction
+    double gamma_ = 1;
+    // If gamma was measured at this iterate, the pair whose y was used, y'H_0 y and q'H_0 y; otherwise the pair is -1.
+    int measured_ = -1;
+    double y_hy_ = 0, q_hy_ = 0;
+    dense::Array<0> sy_, alpha_;       // alpha_j, then alpha_j - beta_j
+    dense::Array<0> steps_, y_scales_; // those of the pairs
+    dense::Array<0> coefficients_;     // of a request, by age
+};
+
+inline void OperatorModel::begin(const CompactMatrix<0> &matrix, const PanelProducts &sums, const double *over_free) {
+    const auto product = [&](int a, int b) {
+        return over_free[panel::gram_index(least(a, b), greatest(a, b), sums.columns)];
+    };
+    const auto s = [&](int j) { return panel::s_column(age(j)); };
+    const auto y = [&](int j) { return panel::y_column(age(j)); };
+    pairs_ = matrix.pairs();
+    used_ = true;
+    shortenings_ = 0;
+    measured_ = -1;
+    for (int j = 0; j < pairs_; j++) steps_[j] = matrix.step(j), y_scales_[j] = matrix.y_scale(j);
+    for (int i = 0; i < pairs_; i++)
+        for (int j = 0; j < pairs_; j++) sy(i, j) = steps_[i] * y_scales_[j] * product(s(i), y(j));
+    bool any = false;
+    for (int j = 0; j < pairs_; j++) {
+        const double norms = steps_[j] * std::sqrt(product(s(j), s(j))) * y_scales_[j] * std::sqrt(product(y(j), y(j)));
+        if (!(sy(j, j) > least_curvature * norms)) sy(j, j) = 0;
+        any = any || is_in_model(j);
+    }
+    for (int j = pairs_ - 1; j >= 0; j--) {
+        double alpha = steps_[j] * product(s(j), panel::gradient);
+        for (int i = j + 1; i < pairs_; i++) alpha -= alpha_[i] * sy(j, i);
+        alpha_[j] = is_in_model(j) ? alpha / sy(j, j) : 0;
+    }
+    measures_scale_ = any && scale_age_ >= scale_interval_;
+    if (!measures_scale_) scale_age_ = least(scale_age_ + 1, longest_interval);
+}
+
+inline OperatorRequest OperatorModel::input(const PanelRequest &panel) {
+    int newest = pairs_ - 1;
+    if (measures_scale_)
+        while (!is_in_model(newest)) newest--;
+    for (int j = 0; j < pairs_; j++)
+        coefficients_[age(j)] = y_scales_[j] * (measures_scale_ ? j == newest : -alpha_[j]);
+    return {panel, measures_scale_ ? 0.0 : 1.0, nullptr};
+}
+
+// products: those of y of the newest pair that is used, and of H_0 y.
+inline void OperatorModel::set_scale(const OperatorProducts &products) {
+    int newest = pairs_ - 1;
+    while (!is_in_model(newest)) newest--;
+    measures_scale_ = false;
+    measured_ = newest;
+    y_hy_ = products.in_out;
+    q_hy_ = products.with_g;
+    for (int j = 0; j < pairs_; j++) q_hy_ -= alpha_[j] * y_scales_[j] * products.with_y[age(j)];
+    const double gamma = sy(newest, newest) / products.in_out;
+    if (!is_normal(gamma)) return;
+    const bool stable = scale_known_ && gamma < stable_factor * gamma_ && gamma_ < stable_factor * gamma;
+    scale_interval_ = stable ? least(2 * scale_interval_, longest_interval) : 1;
+    gamma_ = gamma;
+    scale_known_ = true;
+    scale_age_ = 1;
+}
+
+inline bool OperatorModel::is_symmetric(const OperatorProducts &products) const {
+    if (measured_ < 0) return true;
+    const double difference = q_hy_ - y_scales_[measured_] * products.with_y[age(measured_)];
+    return std::fabs(difference) <= most_asymmetry * std::sqrt(products.in_out) * std::sqrt(y_hy_);
+}
+
+inline bool OperatorModel::direction(const OperatorProducts &products, OperatorRequest &request) {
+    if (!scale_known_) gamma_ = least(1.0, 1 / std::sqrt(products.out_out));
+    scale_known_ = true;
+    bool finite = is_finite(gamma_);
+    for (int j = 0; j < pairs_; j++) {
+        double beta = gamma_ * y_scales_[j] * products.with_y[age(j)];
+        for (int i = 0; i < j; i++) beta += alpha_[i] * sy(i, j);
+        if (is_in_model(j)) alpha_[j] -= beta / sy(j, j);
+        coefficients_[age(j)] = -steps_[j] * alpha_[j];
+        finite = finite && is_finite(coefficients_[age(j)]);
+    }
+    request.scale = -gamma_;
+    return finite;
+}
+
+// t is the minimiser of the parabola through f, the slope and f_trial, within [0.1, 0.5].
+inline double OperatorModel::shorter(double f, double slope, double allowed, double f_trial) const {
+    if (f_trial <= allowed || shortenings_ == most_shortenings) return 1;
+    const double t = -slope / (2 * (f_trial - f - slope));
+    return is_finite(t) ? least(greatest(t, 0.1), 0.5) : 0.5;
+}
+
+inline void OperatorModel::shorten(double t, OperatorRequest &request) {
+    shortenings_++;
+    for (int j = 0; j < pairs_; j++) coefficients_[j] = 0;
+    request.scale = t;
+}
+
+} // namespace cudaopt

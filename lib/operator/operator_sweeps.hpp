@@ -1,0 +1,37 @@
+// The sweeps of a model whose initial inverse Hessian is an operator of the caller (lbfgsb/operator_model.hpp). They
+// use three vectors of the caller besides those of the other sweeps: v, to which the caller applies the operator; H_0
+// v, which the caller writes; and the mask of the free variables, whose elements are 1 or 0.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "sweeps/sweeps.hpp"
+
+namespace cudaopt {
+
+class OperatorSweeps {
+  public:
+    virtual ~OperatorSweeps() = default;
+
+    // Binds the arrays of a solve. It must be called first in each solve, after the history has been allocated.
+    virtual void bind(const UserArrays &user, const HistoryVectors &history, int threads, void *stream,
+                      CancellationToken &cancellation) = 0;
+    virtual int64_t workspace_bytes() const = 0;
+
+    // The three sweeps work on k pairs. Columns whose coefficient is 0 are not read.
+    // Sets the mask and the vector v of the request. It accesses k + 8 n-vectors for k <= 8.
+    virtual void form_input(const OperatorRequest &request) = 0;
+    // Returns the inner products with H_0 v. It reads k + 4 n-vectors for k <= 8.
+    virtual const OperatorProducts &multiply_output(const OperatorRequest &request) = 0;
+    // Forms the direction and the trial point, with the move on F that the first request describes. It accesses k + 13
+    // n-vectors for k <= 8.
+    virtual DirectionSums take_direction(const OperatorRequest &move, const DirectionRequest &request) = 0;
+};
+
+// Creates the sweeps of a backend. backend: CUDA_OPT_BACKEND_HOST or _CUDA; bits: the precision of the caller's
+// vectors; history_bits: that of the history; device: MemorySpace::device().
+std::unique_ptr<OperatorSweeps> make_operator_sweeps(int backend, int64_t n, int bits, int history_bits, int device);
+std::unique_ptr<OperatorSweeps> make_cuda_operator_sweeps(int64_t n, int bits, int history_bits, int device);
+
+} // namespace cudaopt

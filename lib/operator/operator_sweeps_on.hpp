@@ -1,0 +1,132 @@
+// Implements OperatorSweeps for an executor, which is the host (sweeps/host/executor.hpp) or CUDA
+// (sweeps/cuda/executor.cuh).
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "operator/operator_sweeps.hpp"
+#include "operator/rules.hpp"
+#include "sweeps/work_vectors.hpp"
+
+namespace cudaopt {
+
+template <class Executor, class Real, class History> class OperatorSweepsOn final : public OperatorSweeps {
+    using Columns = OperatorColumns<Real, History>;
+
+  public:
+    template <class... Arguments>
+    explicit OperatorSweepsOn(int64_t n, Arguments... arguments) : n_(n), executor_(arguments...) {}
+
+    void bind(const UserArrays &user, const HistoryVectors &history, int threads, void *stream,
+              CancellationToken &cancellation) override {
+        executor_.start(threads, stream, cancellation);
+        executor_.template load_maps<BeginInput<Real>, Combine<Real, History>>();
+        executor_.template load_reduction<OperatorRecord, MultiplyOutput<Real, History>>();
+        executor_.template load_reduction<DirectionRecord, TakeOperatorDirection<Real, History>>();
+        with_y_.resize(static_cast<std::size_t>(history.m));
+        work_ = {static_cast<Real *>(history.first), history.pitch, history.m};
+        in_ = static_cast<Real *>(user.operator_in);
+        out_ = static_cast<Real *>(user.operator_out);
+        mask_ = static_cast<Real *>(user.operator_free);
+        x_ = static_cast<Real *>(user.x);
+        g_ = static_cast<const Real *>(user.g);
+        box_ = {static_cast<const Real *>(user.lower), static_cast<const Real *>(user.upper), user.lower_all,
+                user.upper_all};
+    }
+    int64_t workspace_bytes() const override { return executor_.bytes(); }
+
+    void form_input(const OperatorRequest &request) override {
+        executor_.map(n_, BeginInput<Real>{x_, g_, box_, request.panel.threshold, mask_, in_});
+        combine(request, in_, true);
+    }
+
+    const OperatorProducts &multiply_output(const OperatorRequest &request) override {
+        products_ = {};
+        int age = 0;
+        do {
+            Columns columns = no_columns(request.panel);
+            const int first = age;
+            for (; age < request.panel.pairs && columns.count < operator_columns; age++)
+                add(columns, request.panel, age, true);
+            const OperatorRecord record =
+                executor_.template reduce<OperatorRecord>(n_, MultiplyOutput<Real, History>{in_, out_, mask_, columns});
+            for (int j = 0; j < columns.count; j++)
+                with_y_[static_cast<std::size_t>(first + j)] = record.with_column[j].v;
+            products_ = {record.in_in.v,  record.in_out.v,     record.out_out.v,
+                         record.with_g.v, record.not_finite.v, with_y_.data()};
+        } while (age < request.panel.pairs);
+        return products_;
+    }
+
+    DirectionSums take_direction(const OperatorRequest &move, const DirectionRequest &request) override {
+        combine(move, out_, false);
+        const PanelRequest &panel = request.panel;
+        const bool fresh = panel.fresh && panel.pairs > 0;
+        const int slot = request.spare_slot;
+        DirectionRequest without_columns = request;
+        without_columns.coefficients = nullptr;
+        const DirectionRecord record = executor_.template reduce<DirectionRecord>(
+            n_, TakeOperatorDirection<Real, History>{g_,
+                                                     out_,
+                                                     box_,
+                                                     without_columns,
+                                                     {x_, work_.g_base(slot), work_.x_base(), work_.s(slot),
+                                                      fresh ? work_.y(panel.newest_slot) : nullptr},
+                                                     work_.g_base(panel.newest_slot)});
+        return {record.slope.v, record.d_squared.v, record.projected.v};
+    }
+
+  private:
+    Columns no_columns(const PanelRequest &panel) const {
+        Columns columns;
+        columns.g = g_;
+        columns.g_base = work_.g_base(panel.newest_slot);
+        return columns;
+    }
+    void add(Columns &columns, const PanelRequest &panel, int age, bool of_y) const {
+        const int slot = work_.slot_of(panel.newest_slot, age);
+        if (age == 0) columns.fresh = of_y && panel.fresh;
+        columns.column[columns.count++] = of_y ? work_.y(slot) : work_.s(slot);
+    }
+    // v <- scale v + sum_j c_j w_j on F, where w_j are columns of Y or of S.
+    void combine(const OperatorRequest &request, Real *v, bool of_y) {
+        double scale = request.scale;
+        int age = 0;
+        do {
+            Combine<Real, History> rule{v, mask_, scale, no_columns(request.panel), {}};
+            for (; age < request.panel.pairs && rule.columns.count < operator_columns; age++) {
+                if (request.coefficients[age] == 0) continue;
+                rule.coefficient[rule.columns.count] = request.coefficients[age];
+                add(rule.columns, request.panel, age, of_y);
+            }
+            executor_.map(n_, rule);
+            scale = 1;
+        } while (age < request.panel.pairs);
+    }
+
+    const int64_t n_;
+    Real *x_ = nullptr;
+    const Real *g_ = nullptr;
+    BoxArrays<Real> box_{};
+    WorkVectors<Real, History> work_{};
+    Real *in_ = nullptr, *out_ = nullptr, *mask_ = nullptr;
+    std::vector<double> with_y_;
+    OperatorProducts products_{};
+    // The last member is destroyed first, because its destructor waits for the work on the device.
+    Executor executor_;
+};
+
+// Creates the sweeps for both precisions and all precisions of the history.
+template <class Executor, class... Arguments>
+std::unique_ptr<OperatorSweeps> make_operator_sweeps_on(int64_t n, int bits, int history_bits, Arguments... arguments) {
+    const auto of = [&](auto real, auto history) -> std::unique_ptr<OperatorSweeps> {
+        return std::make_unique<OperatorSweepsOn<Executor, decltype(real), decltype(history)>>(n, arguments...);
+    };
+    if (bits == 32) return history_bits == 16 ? of(float(), bfloat16()) : of(float(), float());
+    return history_bits == 16   ? of(double(), bfloat16())
+           : history_bits == 32 ? of(double(), float())
+                                : of(double(), double());
+}
+
+} // namespace cudaopt

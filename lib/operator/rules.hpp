@@ -1,0 +1,103 @@
+// The operations of an operator as initial Hessian on each variable, for host and device. Real is the type of the
+// caller's vectors and History that of the columns of S and Y. Arithmetic is in double precision. F is the set of the
+// variables that are free on the face of the generalized Cauchy point.
+#pragma once
+
+#include "sweeps/rules.hpp"
+
+namespace cudaopt {
+
+// The columns of one sweep. A model with more pairs needs several sweeps.
+constexpr int operator_columns = 8;
+
+// Some columns of S or Y. The newest column of Y may not be stored yet; it is then g - g_base.
+template <class Real, class History> struct OperatorColumns {
+    int count = 0;
+    const History *column[operator_columns] = {};
+    bool fresh = false; // column[0] is to be formed from g and g_base
+    const Real *g = nullptr, *g_base = nullptr;
+    CUDA_OPT_HD double at(int j, int64_t i) const {
+        if (j == 0 && fresh) return gradient_change<History>(g[i], g_base[i]);
+        return column[j][i];
+    }
+};
+
+// Sets the mask of F, and v = g on F. It reads x, g, l and u, and writes the mask and v.
+template <class Real> struct BeginInput {
+    const Real *x, *g;
+    BoxArrays<Real> box;
+    double threshold;
+    Real *mask;
+    Real *v;
+    CUDA_OPT_HD void operator()(int64_t i) const {
+        const double l = box.lower(i), u = box.upper(i);
+        const bool is_free = threshold < 0 || breakpoint<double>(x[i], g[i], l, u) > threshold;
+        mask[i] = is_free ? Real(1) : Real(0);
+        v[i] = is_free ? g[i] : Real(0);
+    }
+};
+
+// v <- scale v + sum_j c_j w_j on F, and v <- 0 elsewhere. It reads v, the mask and the columns, and writes v.
+template <class Real, class History> struct Combine {
+    Real *v;
+    const Real *mask;
+    double scale;
+    OperatorColumns<Real, History> columns;
+    double coefficient[operator_columns];
+    CUDA_OPT_HD void operator()(int64_t i) const {
+        double sum = 0;
+        if (mask[i] != 0) {
+            if (scale != 0) sum = scale * v[i];
+            for (int j = 0; j < columns.count; j++) sum += coefficient[j] * columns.at(j, i);
+        }
+        v[i] = static_cast<Real>(sum);
+    }
+};
+
+struct OperatorRecord {
+    Sum with_column[operator_columns], in_in, in_out, out_out, with_g;
+    Count not_finite;
+    CUDA_OPT_HD void join(const OperatorRecord &o) {
+        for (int j = 0; j < operator_columns; j++) with_column[j].join(o.with_column[j]);
+        in_in.join(o.in_in), in_out.join(o.in_out), out_out.join(o.out_out), with_g.join(o.with_g),
+            not_finite.join(o.not_finite);
+    }
+};
+
+// Computes inner products over F of v, H_0 v, g and the columns. It reads the mask, v, H_0 v, g and the columns.
+template <class Real, class History> struct MultiplyOutput {
+    const Real *in, *out;
+    const Real *mask;
+    OperatorColumns<Real, History> columns;
+    CUDA_OPT_HD void operator()(int64_t i, OperatorRecord &record) const {
+        if (mask[i] == 0) return;
+        const double v = in[i], applied = out[i];
+        record.in_in.add(v * v);
+        record.in_out.add(v * applied);
+        record.out_out.add(applied * applied);
+        record.with_g.add(columns.g[i] * applied);
+        record.not_finite.add(!is_finite(applied));
+        for (int j = 0; j < columns.count; j++) record.with_column[j].add(columns.at(j, i) * applied);
+    }
+};
+
+// Forms d and the trial point from the move, and stores the base point and a new y, as sweep 2 does. It reads x, g, l,
+// u, g_base and the move, and writes x, x_base, g_base, d and y.
+template <class Real, class History> struct TakeOperatorDirection {
+    const Real *g, *move;
+    BoxArrays<Real> box;
+    DirectionRequest request;
+    TrialArrays<Real, History> to;
+    const Real *g_base_before; // belongs to the new y
+    CUDA_OPT_HD void operator()(int64_t i, DirectionRecord &record) const {
+        const BoxedVariable at{to.x[i], g[i], box.lower(i), box.upper(i)};
+        const TrialVariable<Real, History> trial = take_trial<Real, History>(at, request, 1, move[i], record);
+        if (to.y_fresh) to.y_fresh[i] = gradient_change<History>(g[i], g_base_before[i]);
+        to.d[i] = trial.d;
+        to.g_base[i] = g[i];
+        to.x_base[i] = to.x[i];
+        to.x[i] = trial.x;
+    }
+};
+
+} // namespace cudaopt
