@@ -11,7 +11,7 @@ from ._constants import InitialHessian, Task
 from ._evaluation import Evaluation, needs_differences
 from ._options import Options, options_of
 from ._result import IntermediateResult, OptimizeResult, new_result, result_of
-from ._solver import DIAGONAL, Solver
+from ._solver import DIAGONAL, OPERATOR, Solver
 from ._space import Array, as_array, name_of, one_axis
 from ._space_of import space_of
 
@@ -48,6 +48,26 @@ def _with_diagonal(diagonal: Any, settings: dict[str, Any], given: Mapping[str, 
     return {**every, **settings, "INITIAL_HESSIAN": InitialHessian.DIAGONAL}
 
 
+def _with_preconditioner(preconditioner: Any, settings: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings for an operator as initial Hessian. Raises ValueError if other settings contradict it."""
+    kinds = [given[name] for name in ("INITIAL_HESSIAN", "METRIC") if name in given]
+    if preconditioner is None:
+        if InitialHessian.OPERATOR in kinds:
+            raise ValueError("INITIAL_HESSIAN is an operator, but no preconditioner is given")
+        return settings
+    if not callable(preconditioner):
+        raise TypeError(f"preconditioner is a {name_of(preconditioner)}: it has to be a function of v and free")
+    if any(kind != InitialHessian.OPERATOR for kind in kinds) or given.get("DIAGCO", 0) != 0:
+        raise ValueError("a preconditioner is given, but INITIAL_HESSIAN or DIAGCO among the options contradicts it")
+    return {**settings, "INITIAL_HESSIAN": InitialHessian.OPERATOR}
+
+
+def _applier(solver: Solver, preconditioner: Callable[[Array, Array], Array]) -> Callable[[], None]:
+    """Return a function that applies the user's operator at ``Task.APPLY_OPERATOR``."""
+    space, v, out, free = solver._space, solver.operator_in, solver.operator_out, solver.operator_free
+    return lambda: space.put(out, preconditioner(space.view(v), space.view(free) != 0), OPERATOR[1])
+
+
 def _supplier(solver: Solver, diagonal: Any, args: tuple[Any, ...], copies: bool) -> Callable[[], None]:
     """Return a function that writes the user's diagonal to the solver's array when the solver requests it by
     ``Task.SUPPLY_DIAGONAL``."""
@@ -65,6 +85,7 @@ def _run(
     evaluate: Callable[[], None],
     report: Callable[[], Any] | None,
     supply: Callable[[], None] | None,
+    apply: Callable[[], None] | None,
 ) -> None:
     step, after = solver._step, solver.step
     if solver._log is None:
@@ -82,6 +103,8 @@ def _run(
                 solver.request_stop()
         elif task == Task.SUPPLY_DIAGONAL and supply:
             supply()
+        elif task == Task.APPLY_OPERATOR and apply:
+            apply()
         else:
             break
     solver.end(task)
@@ -101,6 +124,7 @@ def solved(
     stream: Any = None,
     cuda_graph: bool = False,
     diagonal: Any = None,
+    preconditioner: Any = None,
     x_scale: Any = None,
 ) -> tuple[Solver, Evaluation]:
     """Create a solver, perform the solve, and return the solver.
@@ -119,7 +143,10 @@ def solved(
     space = space_of(array)
     one_axis(array, "x0")
     start, has_diagonal = space.copy_of(array), diagonal is not None
-    solver = Solver(start, options.m, bounds=bounds, diagonal=has_diagonal, x_scale=x_scale, stream=stream)
+    solver = Solver(
+        start, options.m, bounds=bounds, diagonal=has_diagonal, preconditioner=preconditioner is not None,
+        x_scale=x_scale, stream=stream,
+    )
     arguments = args if isinstance(args, tuple) else (args,)
     evaluation = None
     try:
@@ -138,7 +165,8 @@ def solved(
         if after_evaluation is not None:
             evaluate = _followed_by(evaluate, after_evaluation(solver))
         supply = None if diagonal is None else _supplier(solver, diagonal, arguments, copies)
-        _run(solver, evaluate, report, supply)
+        apply = None if preconditioner is None else _applier(solver, preconditioner)
+        _run(solver, evaluate, report, supply, apply)
         return solver, evaluation
     except BaseException:
         solver.close()
@@ -170,6 +198,7 @@ def minimize(
     stream: Any = None,
     cuda_graph: bool = False,
     diagonal: Any = None,
+    preconditioner: Callable[[Array, Array], Array] | None = None,
     x_scale: Any = None,
 ) -> OptimizeResult:
     """Minimise a smooth function of many variables, with or without bounds, on the device of its arrays.
@@ -232,6 +261,13 @@ def minimize(
         by the newest correction pair. A function ``diagonal(x, *args)`` is called at each iterate, or at those that
         the option ``DIAGONAL_EVERY`` selects.
         Default: none.
+    preconditioner : callable
+        ``preconditioner(v, free)`` returns H0 v, where H0 approximates the inverse Hessian, such as a multigrid cycle
+        or a solve with the Laplacian. v has the shape (n,) and is 0 where ``free``, an array of booleans, is False. H0
+        has to be symmetric and positive definite on the free variables; its result is ignored elsewhere. If many
+        variables are at their bounds, it should approximate the inverse of the Hessian's rows and columns of the free
+        variables. The scale of H0 is immaterial (docs/operator.md). Not together with diagonal or x_scale. Default:
+        none.
     x_scale : number or array of shape (n,)
         The typical size of each variable, a positive number, in x0's memory: 1e6 for a variable of a few millions, and
         1e-3 for one of a few thousandths. The problem is solved in z = x / x_scale. The first step is in units of z,
@@ -260,10 +296,13 @@ def minimize(
         raise ValueError(f"method is {method!r}: it has to be None or 'L-BFGS-B'")
     by_differences = needs_differences(jac)
     given = options_of(options or {}, tol, has_gradient=not by_differences)
+    if diagonal is not None and preconditioner is not None:
+        raise ValueError("both a diagonal and a preconditioner are given")
     given.settings = _with_diagonal(diagonal, given.settings, options or {})
+    given.settings = _with_preconditioner(preconditioner, given.settings, options or {})
     report_of = None if callback is None else partial(reporter, callback=callback)
     solver, evaluation = solved(
         fun, x0, args, jac, bounds, given, report_of=report_of, stream=stream, cuda_graph=cuda_graph, diagonal=diagonal,
-        x_scale=x_scale,
+        preconditioner=preconditioner, x_scale=x_scale,
     )
     return result_of(solver, evaluation)

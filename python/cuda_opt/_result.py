@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ._constants import LIMITS, Gradient, Task
+from ._constants import LIMITS, Gradient, InitialHessian, Task
 from ._evaluation import Evaluation
 from ._solver import DIAGONAL, Solver
 from ._space import Array, NumPySpace
@@ -174,6 +174,8 @@ class InverseHessian:
             solver._set_bounds()
             solver.set({"EPS": 0, "PGTOL": 0, "FACTR": 0, "F_UNBOUNDED": -math.inf, "REPORT_ITERATES": 0}.items())
             solver.set({"MAX_ITERATIONS": 0}.items())
+            if solver["INITIAL_HESSIAN"] == InitialHessian.OPERATOR:
+                solver["INITIAL_HESSIAN"] = InitialHessian.SCALAR
             solver.set({"STPMIN": 1e-20, "STPMAX": 1e20}.items())
             solver.set({"MAX_EVALUATIONS": 0, "MAX_SECONDS": 0, "IPRINT_FREQUENCY": -1}.items())
             self._begun = True

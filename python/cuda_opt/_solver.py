@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._bounds import SCALES, SIDES, limits_of, scales_of
-from ._constants import ENDS, Task
+from ._constants import ENDS, InitialHessian, Task
 from ._handle import TASKS, Handle, integer, stream_number
 from ._library import library
 from ._part import Part
@@ -16,6 +16,7 @@ from ._space import Array, as_array, one_axis
 from ._space_of import space_of
 
 OBJECTIVE, GRADIENT, DIAGONAL = "the value of the function", "the gradient", "the diagonal"
+OPERATOR = "the argument of the operator", "the result of the operator", "the mask of the free variables"
 
 
 class Solver(Handle):
@@ -48,6 +49,11 @@ class Solver(Handle):
         (n,), with positive estimates of 1 / (second derivative of f with respect to x_i). With ``DIAGONAL_EVERY=k``
         only every k-th iteration yields this task, and with 0 only the start. The array must not change in between; it
         is then scaled by the newest correction pair. Default False.
+    preconditioner : bool
+        True: the initial inverse Hessian is an operator H0, and iterations also yield ``Task.APPLY_OPERATOR``. Then
+        store H0 applied to ``solver.operator_in`` in ``solver.operator_out``. ``solver.operator_free`` is 1 for the
+        variables that are free and 0 for the others: H0 has to be positive definite on the free variables, and its
+        result is ignored elsewhere (docs/operator.md). The three arrays have the shape (n,). Default False.
     x_scale : number, array of shape (n,), or None
         The typical size of each variable, a positive number. The problem is solved in z = x / x_scale; x, f, g and the
         bounds are in your units. The stopping tests and the first step are in units of z. An array is read in place,
@@ -85,6 +91,7 @@ class Solver(Handle):
         *,
         bounds: Any = None,
         diagonal: bool = False,
+        preconditioner: bool = False,
         x_scale: Any = None,
         part: Part | None = None,
         stream: Any = None,
@@ -106,6 +113,9 @@ class Solver(Handle):
         self.status: Task | None = None
         self._f, self._g = space.empty(double=True), space.empty(self.n)
         self.diagonal: Array = None
+        self.operator_in: Array = None
+        self.operator_out: Array = None
+        self.operator_free: Array = None
         try:
             shape = (self.n,)
             self._arguments = [
@@ -129,6 +139,12 @@ class Solver(Handle):
                 address = self._lend(self.diagonal, DIAGONAL, shape)
                 self._check(self._function("set_diagonal")(self._handle, address))
                 self["DIAGCO"] = 1
+            if preconditioner:
+                self.operator_in, self.operator_out, self.operator_free = (space.empty(self.n) for _ in range(3))
+                arrays = zip((self.operator_in, self.operator_out, self.operator_free), OPERATOR)
+                addresses = [self._lend(array, what, shape) for array, what in arrays]
+                self._check(self._function("set_operator")(self._handle, *addresses))
+                self["INITIAL_HESSIAN"] = InitialHessian.OPERATOR
             self.set(settings.items())
         except BaseException:
             self.close()

@@ -1,0 +1,132 @@
+"""Tests ``minimize`` and ``Solver`` with an operator as initial inverse Hessian."""
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cuda_opt
+from cuda_opt import Bounds, InitialHessian, Task, minimize
+
+SIDE = 16
+
+
+def laplacian(x):
+    u = np.zeros((SIDE + 2, SIDE + 2))
+    u[1:-1, 1:-1] = x.reshape(SIDE, SIDE)
+    return (4 * u[1:-1, 1:-1] - u[:-2, 1:-1] - u[2:, 1:-1] - u[1:-1, :-2] - u[1:-1, 2:]).ravel()
+
+
+MATRIX = np.array([laplacian(row) for row in np.eye(SIDE**2)])
+LOAD = 0.02 + 0.01 * np.sin(np.arange(SIDE**2.0))
+OPTIONS = {"gtol": 1e-8, "ftol": 0}
+
+
+def quadratic(x):
+    product = MATRIX @ x
+    return 0.5 * x @ product - LOAD @ x, product - LOAD
+
+
+def inverse(v, free):
+    """The inverse of the rows and columns of the free variables."""
+    assert v.shape == free.shape == (SIDE**2,) and free.dtype == bool and not v[~free].any()
+    out = np.zeros_like(v)
+    out[free] = np.linalg.solve(MATRIX[np.ix_(free, free)], v[free])
+    return out
+
+
+@pytest.mark.parametrize("bounds", [None, Bounds(0, 0.3)])
+def test_fewer_evaluations(bounds):
+    plain = minimize(quadratic, np.zeros(SIDE**2), bounds=bounds, options=OPTIONS)
+    result = minimize(quadratic, np.zeros(SIDE**2), bounds=bounds, options=OPTIONS, preconditioner=inverse)
+    assert plain.success and result.success
+    np.testing.assert_allclose(result.x, plain.x, atol=1e-6)
+    assert 3 * result.nfev < plain.nfev
+    if bounds is None:
+        np.testing.assert_allclose(result.x, np.linalg.solve(MATRIX, LOAD), atol=1e-6)
+
+
+def test_the_example_of_the_documentation(capsys):
+    page = (Path(__file__).parents[2] / "docs/operator.md").read_text()
+    exec(page.split("```python\n")[1].split("```")[0], {})
+    words = capsys.readouterr().out.split()
+    assert words[0] == "evaluations:" and 3 * int(words[4]) < int(words[1])
+
+
+def test_minimize_is_the_loop_with_a_solver():
+    result = minimize(quadratic, np.zeros(SIDE**2), options={**OPTIONS, "maxcor": 5}, preconditioner=inverse)
+    solver = cuda_opt.Solver(np.zeros(SIDE**2), 5, preconditioner=True, FACTR=0, PGTOL=1e-8, MAXFEV=20)
+    applications = 0
+    for task in solver:
+        if task is Task.APPLY_OPERATOR:
+            solver.operator_out[:] = inverse(solver.operator_in, solver.operator_free != 0)
+            applications += 1
+        else:
+            solver.f, solver.g = quadratic(solver.x)
+    assert solver.status is Task.CONVERGED and solver["EVALUATIONS"] == result.nfev
+    assert applications == solver["OPERATOR_APPLICATIONS"] > 0 and solver["OPERATOR_REFUSALS"] == 0
+    np.testing.assert_array_equal(solver.x, result.x)
+
+
+def test_the_inverse_hessian_is_that_of_the_pairs():
+    result = minimize(quadratic, np.zeros(SIDE**2), options={**OPTIONS, "maxiter": 4}, preconditioner=inverse)
+    v = np.arange(SIDE**2.0)
+    assert v @ (result.hess_inv @ v) > 0
+
+
+def test_single_precision():
+    start = np.zeros(SIDE**2, np.float32)
+    result = minimize(quadratic, start, options={"gtol": 1e-3}, preconditioner=lambda v, free: inverse(1.0 * v, free))
+    assert result.success and result.x.dtype == np.float32
+
+
+@pytest.mark.parametrize("library", ["torch", "jax.numpy"])
+def test_arrays_of_other_libraries(library):
+    module = pytest.importorskip(library)
+    start = module.zeros(8)
+    scale = module.asarray([10.0**k for k in range(-3, 5)], dtype=start.dtype)
+
+    def fun(x):
+        return 0.5 * (scale * (x - 1) ** 2).sum(), scale * (x - 1)
+
+    def precondition(v, free):
+        assert type(v) is type(start) and type(free) is type(start)
+        return module.where(free, v / scale, 0 * v)
+
+    result = minimize(fun, start, bounds=Bounds(-2, 3), options={"gtol": 1e-3}, preconditioner=precondition)
+    assert result.success and result.nfev < 12
+
+
+def test_an_operator_that_is_not_positive_definite():
+    result = minimize(quadratic, np.zeros(SIDE**2), preconditioner=lambda v, free: -v)
+    assert result.task is Task.BAD_OPERATOR and not result.success and "inner product" in result.message
+
+
+@pytest.mark.parametrize(
+    "arguments, kind, words",
+    [
+        ({"preconditioner": np.ones(3)}, TypeError, "preconditioner is a numpy.ndarray"),
+        ({"preconditioner": lambda v, free: v[:3]}, ValueError, "the result of the operator has the shape"),
+        ({"preconditioner": inverse, "diagonal": np.ones(SIDE**2)}, ValueError, "both a diagonal and a preconditioner"),
+        ({"preconditioner": inverse, "options": {"INITIAL_HESSIAN": InitialHessian.SCALAR}}, ValueError, "contradicts"),
+        ({"options": {"INITIAL_HESSIAN": InitialHessian.OPERATOR}}, ValueError, "no preconditioner is given"),
+        ({"preconditioner": inverse, "x_scale": 2.0}, cuda_opt.Error, "with scales of the variables"),
+    ],
+)
+def test_wrong_arguments(arguments, kind, words):
+    with pytest.raises(kind, match=words):
+        minimize(quadratic, np.zeros(SIDE**2), **arguments)
+
+
+def test_an_exception_of_the_operator_comes_out_unchanged():
+    def fail(v, free):
+        raise KeyError("of the operator")
+
+    with pytest.raises(KeyError, match="of the operator"):
+        minimize(quadratic, np.zeros(SIDE**2), preconditioner=fail)
+
+
+def test_an_operator_has_no_checkpoint():
+    solver = cuda_opt.Solver(np.zeros(SIDE**2), preconditioner=True)
+    next(solver)
+    with pytest.raises(cuda_opt.Error, match="has no checkpoint"):
+        solver.save()
