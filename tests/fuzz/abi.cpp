@@ -48,9 +48,11 @@ void set_any_int(Run &run, cuda_opt *s, bool started) {
         int_settings[static_cast<std::size_t>(random.below(static_cast<int64_t>(int_settings.size())))];
     const bool history = setting.key == CUDA_OPT_HISTORY_BITS,
                of_bits = history || setting.key == CUDA_OPT_PRODUCT_BITS;
-    const int64_t value = of_bits && random.chance(0.5) ? random.pick<int64_t>({64, 32, 16})
-                          : random.chance(0.5)          ? random.hostile_integer()
-                                                        : random.from_to(0, 40);
+    int64_t value = of_bits && random.chance(0.5) ? random.pick<int64_t>({64, 32, 16})
+                    : random.chance(0.5)          ? random.hostile_integer()
+                                                  : random.from_to(0, 40);
+    if (setting.key == CUDA_OPT_METRIC && value == CUDA_OPT_INITIAL_HESSIAN_OPERATOR)
+        value = CUDA_OPT_INITIAL_HESSIAN_LEARNED; // an operator needs arrays: operator_episode()
     const int code = run.call("cuda_opt_set_int", [&] { return cuda_opt_set_int(s, setting.key, value); });
     run.trace("set_int(%d, %lld) = %d", setting.key, static_cast<long long>(value), code);
     const bool bits = value == 16 || value == 32 || value == 64;
@@ -144,6 +146,8 @@ const std::vector<int32_t> int_results = {CUDA_OPT_ITERATIONS,
                                           CUDA_OPT_STOP_TEST,
                                           CUDA_OPT_PAIRS,
                                           CUDA_OPT_START_PROJECTED,
+                                          CUDA_OPT_OPERATOR_APPLICATIONS,
+                                          CUDA_OPT_OPERATOR_REFUSALS,
                                           CUDA_OPT_DIMENSION,
                                           CUDA_OPT_MEMORY,
                                           CUDA_OPT_PRECISION,

@@ -49,11 +49,13 @@ std::vector<unsigned char> save(Run &run, cuda_opt *s);
 // Bytes that are none: torn, flipped, or made up.
 std::vector<unsigned char> spoil(Random &random, std::vector<unsigned char> checkpoint);
 
-// Episodes: a few solves with one handle; a few pattern searches; solves with scales; checks of gradients; a batch;
-// ranks of a solve, one after the other and in threads; damaged checkpoints; handles that cannot be created.
+// Episodes: a few solves with one handle; a few pattern searches; solves with scales; solves with an operator; checks
+// of gradients; a batch; ranks of a solve, one after the other and in threads; damaged checkpoints; handles that cannot
+// be created.
 void solver_episode(Run &run);
 void search_episode(Run &run);
 void scales_episode(Run &run);
+void operator_episode(Run &run);
 void check_episode(Run &run);
 void batch_episode(Run &run);
 void ranks_episode(Run &run);

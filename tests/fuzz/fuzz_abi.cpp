@@ -85,7 +85,8 @@ void refused_episode(Run &run) {
 
 int main(int count, char **arguments) {
     return fuzz::run_episodes(count, arguments,
-                              {{"solver", 0.52, fuzz::solver_episode},
+                              {{"solver", 0.48, fuzz::solver_episode},
+                               {"operator", 0.04, fuzz::operator_episode},
                                {"check", 0.03, fuzz::check_episode},
                                {"scales", 0.05, fuzz::scales_episode},
                                {"ranks", 0.1, fuzz::ranks_episode},
