@@ -106,8 +106,8 @@ PAGE_OF = {
 # are for developers: docs/notes/index.md lists them.
 CONTENTS = {
     "Tutorials": "tutorial python fortran /examples/README",
-    "How-to guides": "howto which_solver migrating batch ranks history_precision initial_hessian scaling noise "
-    "gradient_check argmin search cvt",
+    "How-to guides": "howto which_solver migrating batch ranks history_precision initial_hessian operator scaling "
+    "noise gradient_check argmin search cvt",
     "Reference": "return_codes termination reference/c reference/cpp reference/fortran reference/python "
     "reference/batch reference/ranks reference/search reference/setulb reference/unlp setulb manual_interface glossary "
     "releases /CHANGELOG license",
