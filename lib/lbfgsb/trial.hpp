@@ -121,9 +121,9 @@ CUDA_OPT_HD_INLINE void Iteration::set_step_max(const Settings &settings, double
 CUDA_OPT_HD_INLINE bool Iteration::satisfies_weak_wolfe(const Settings &settings, double at, double f,
                                                         double slope) const {
     const double level = noise_level(settings, f_base);
-    const bool is_learned_or_operator = settings.metric >= Metric::learned;
-    return (is_learned_or_operator || level > 0) && f <= f_base + settings.ftol * at * slope_base + 2 * level &&
-           f <= line.lowest_phi() + 2 * level && slope >= settings.gtol * slope_base;
+    const bool applies = level > 0 || settings.metric == Metric::learned || settings.metric == Metric::callers_operator;
+    return applies && f <= f_base + settings.ftol * at * slope_base + 2 * level && f <= line.lowest_phi() + 2 * level &&
+           slope >= settings.gtol * slope_base;
 }
 
 // Returns whether the approximate Wolfe conditions are satisfied (Hager and Zhang, SIAM J. Optim. 16 (2005) 170,
