@@ -130,26 +130,31 @@ enum {
     /** Return code: the line search found no lower f along a descent direction, even after the history was dropped. The
      *  model predicted that f falls by more than the tolerance CUDA_OPT_ROUNDING. The usual cause is that g is not the
      *  gradient of f, or that f has errors larger than rounding errors. CUDA_OPT_LINE_SEARCH_INFO says how the line
-     *  search ended. */
+     *  search ended. If CUDA_OPT_ROBUST is 1, this code also ends a solve in which, for 1000 iterations, f has not
+     *  fallen by more than rounding errors and ||P g||_2 has not fallen by a tenth. */
     CUDA_OPT_LINE_SEARCH_FAILED = -1,
     /** Return code: an element of the diagonal of H0 that you supplied is not positive and finite. */
     CUDA_OPT_BAD_DIAGONAL = -2,
     /** Return code: the operator H0 that you applied is not positive definite, or has returned NaN or Inf.
      *  cuda_opt_message() has the inner product v'H0 v. */
     CUDA_OPT_BAD_OPERATOR = -4,
-    /** Return code: n, m, x, a bound or a setting is out of range. Nothing was changed. */
+    /** Return code: n, m, x, a bound or a setting is out of range. Nothing was changed. After a function that creates a
+     *  handle, destroy the handle. After cuda_opt_solve(), correct the input and call it again. */
     CUDA_OPT_IMPROPER_INPUT = -3,
     CUDA_OPT_ITERATION_LIMIT = -10,   /**< Return code: the limit CUDA_OPT_MAX_ITERATIONS was reached. */
     CUDA_OPT_EVALUATION_LIMIT = -11,  /**< Return code: the limit CUDA_OPT_MAX_EVALUATIONS was reached. */
-    /** Return code: CUDA_OPT_MAX_SECONDS seconds have passed since the first call. */
+    /** Return code: CUDA_OPT_MAX_SECONDS seconds have passed since the first call. On CUDA the limit also ends a call
+     *  that is waiting for the stream. */
     CUDA_OPT_TIME_LIMIT = -12,
     /** Return code: f or g is NaN or Inf at the start, or still after CUDA_OPT_MAX_CUTS successive reductions of the
      *  step. */
     CUDA_OPT_NOT_FINITE = -20,
     /** Return code: f seems to have no lower bound. Either f is at or below CUDA_OPT_F_UNBOUNDED. Or CUDA_OPT_ROBUST is
-     *  1 and f fell along an almost straight line in two successive line searches. In each of them the step grew to
-     *  more than 10^6 times its first value and to more than 10^6 in length. In addition, no bound limits a step in
-     *  this direction. */
+     *  1 and f fell along an almost straight line in two line searches that ended, without an accepted step, at
+     *  CUDA_OPT_MAXFEV or CUDA_OPT_STPMAX. In each of them the last step had the lowest f. It was at least 10^6 times
+     *  the first step, and its length was at least 10^6 and at least ||x||_2 / 10. The slope there was at least 0.99
+     *  times that at the start of the line search. In addition, no bound limits a step in this direction. Between the
+     *  two there are only line searches that found no lower f. */
     CUDA_OPT_UNBOUNDED = -21,
     /** Return code: a CUDA call failed; cuda_opt_message() names the call. The contents of x, f and g may be lost. */
     CUDA_OPT_CUDA_FAILURE = -30,
