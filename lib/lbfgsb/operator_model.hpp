@@ -24,9 +24,10 @@
 // If gamma is measured, the two applications show whether H_0 is symmetric: q'H_0 y and y'H_0 q have to be equal. Their
 // difference may be at most
 //
-//     most_asymmetry sqrt(q'H_0 q y'H_0 y),
+//     most_asymmetry sqrt(q'H_0 q y'H_0 y) + rounding (||g|| + sum_j |alpha_j| ||y_j||) ||H_0 y||,
 //
-// so that an operator may be approximate. Otherwise the operator is refused at this iterate.
+// so that an operator may be approximate. Otherwise the operator is refused at this iterate. The second term is a bound
+// for rounding errors. If H_0 is exact and f quadratic, g is a combination of the y_j, and q contains nothing else.
 //
 // The direction leads to P(x + d). If f is too large there and the projection has changed x + d, the next trial point
 // is P(x + t d) with a smaller t, and the line search goes along the segment to that point.
@@ -43,6 +44,7 @@ class OperatorModel {
     static constexpr int longest_interval = 8;
     static constexpr double stable_factor = 1.5;
     static constexpr double most_asymmetry = 0.3;
+    static constexpr double rounding = 1e3 * machine_epsilon;
     // A pair is left out of a model if its curvature on F is not significant.
     static constexpr double least_curvature = 1e-8;
     // After this number of refusals in a solve, the operator is not used any more.
@@ -118,9 +120,11 @@ class OperatorModel {
     int refusals_ = 0;                 // in this solve
     int shortenings_ = 0;              // of this direction
     double gamma_ = 1;
-    // If gamma was measured at this iterate, the pair whose y was used, y'H_0 y and q'H_0 y; otherwise the pair is -1.
+    // If gamma was measured at this iterate, the pair whose y was used, y'H_0 y, q'H_0 y and a bound for the rounding
+    // errors of the latter; otherwise the pair is -1.
     int measured_ = -1;
-    double y_hy_ = 0, q_hy_ = 0;
+    double y_hy_ = 0, q_hy_ = 0, q_hy_error_ = 0;
+    double q_terms_ = 0;               // ||g|| + sum_j |alpha_j| ||y_j||, the norms of the terms of q
     dense::Array<0> sy_, alpha_;       // alpha_j, then alpha_j - beta_j
     dense::Array<0> steps_, y_scales_; // those of the pairs
     dense::Array<0> coefficients_;     // of a request, by age
@@ -151,7 +155,13 @@ inline void OperatorModel::begin(const CompactMatrix<0> &matrix, const PanelProd
         alpha_[j] = is_in_model(j) ? alpha / sy(j, j) : 0;
     }
     measures_scale_ = any && scale_age_ >= scale_interval_;
-    if (!measures_scale_) scale_age_ = least(scale_age_ + 1, longest_interval);
+    if (!measures_scale_) {
+        scale_age_ = least(scale_age_ + 1, longest_interval);
+        return;
+    }
+    const auto norm = [&](int column) { return std::sqrt(greatest(product(column, column), 0.0)); };
+    q_terms_ = norm(panel::gradient);
+    for (int j = 0; j < pairs_; j++) q_terms_ += std::fabs(alpha_[j]) * y_scales_[j] * norm(y(j));
 }
 
 inline OperatorRequest OperatorModel::input(const PanelRequest &panel) {
@@ -172,6 +182,7 @@ inline void OperatorModel::set_scale(const OperatorProducts &products) {
     y_hy_ = products.in_out;
     q_hy_ = products.with_g;
     for (int j = 0; j < pairs_; j++) q_hy_ -= alpha_[j] * y_scales_[j] * products.with_y[age(j)];
+    q_hy_error_ = rounding * q_terms_ * std::sqrt(products.out_out);
     const double gamma = sy(newest, newest) / products.in_out;
     if (!is_normal(gamma)) return;
     const bool stable = scale_known_ && gamma < stable_factor * gamma_ && gamma_ < stable_factor * gamma;
@@ -184,7 +195,8 @@ inline void OperatorModel::set_scale(const OperatorProducts &products) {
 inline bool OperatorModel::is_symmetric(const OperatorProducts &products) const {
     if (measured_ < 0) return true;
     const double difference = q_hy_ - y_scales_[measured_] * products.with_y[age(measured_)];
-    return std::fabs(difference) <= most_asymmetry * std::sqrt(products.in_out) * std::sqrt(y_hy_);
+    const double approximate = most_asymmetry * std::sqrt(products.in_out) * std::sqrt(y_hy_);
+    return std::fabs(difference) <= approximate + q_hy_error_;
 }
 
 inline bool OperatorModel::direction(const OperatorProducts &products, OperatorRequest &request) {

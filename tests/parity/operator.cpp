@@ -53,8 +53,8 @@ class InverseLaplacian {
 
 void identity(const Vector &v, const Vector &, Vector &out) { out = v; }
 
-Problem far_quadratic(double condition) {
-    Problem problem = scaled_quadratic(500, condition);
+Problem far_quadratic(double condition, int64_t n = 500) {
+    Problem problem = scaled_quadratic(n, condition);
     for (std::size_t i = 0; i < problem.start.size(); i++) problem.start[i] = -1 + static_cast<double>(i % 3);
     return problem;
 }
@@ -102,6 +102,24 @@ CONFIGURED_TEST_CASE("The scale of the operator is immaterial", "[operator]", EV
             CHECK(outcome.task == CUDA_OPT_CONVERGED);
             CHECK(outcome.iterations <= 25);
         }
+}
+
+// For a quadratic the gradient after one step is a multiple of y, so that q consists of rounding errors.
+CONFIGURED_TEST_CASE("An exact operator is not refused because of rounding errors", "[operator]", EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    constexpr double condition = 10;
+    for (const int64_t n : {2, 3, 4, 6}) {
+        INFO(n << " variables");
+        const Problem problem = far_quadratic(condition, n);
+        Harness<TestType> harness(problem, 5);
+        harness.set_real(CUDA_OPT_EPS, sizeof(typename TestType::Real) == 8 ? 1e-8 : 1e-3);
+        harness.with_operator(inverse_curvature(condition, 1));
+        const Outcome outcome = harness.run();
+        check_promises<TestType>(problem, outcome);
+        CHECK(outcome.task == CUDA_OPT_CONVERGED);
+        CHECK(outcome.message.find("refused") == std::string::npos);
+        CHECK(harness.get_int(CUDA_OPT_OPERATOR_REFUSALS) == 0);
+    }
 }
 
 CONFIGURED_TEST_CASE("The identity takes about as many evaluations as the scalar", "[operator]", HostDouble,
