@@ -110,13 +110,15 @@ int take_arrays(cuda_opt *s, int bits, const char *call, void *x, double *f, voi
     if (const int code = check_space(*s, "g", g, empty)) return code;
     UserArrays &arrays = s->solver->arrays;
     const double bytes = static_cast<double>(s->solver->own_dimension()) * s->bits / 8;
+    // The arrays of an earlier solve with an operator may not exist any more.
+    const double of_operator = s->solver->uses_operator() ? bytes : 0;
     if (const int code = check_apart(*s,
                                      {{"x", x, bytes},
                                       {"f", f, sizeof *f},
                                       {"g", g, bytes},
-                                      {"the operator's argument", arrays.operator_in, bytes},
-                                      {"the operator's result", arrays.operator_out, bytes},
-                                      {"the mask of the free variables", arrays.operator_free, bytes}},
+                                      {"the operator's argument", arrays.operator_in, of_operator},
+                                      {"the operator's result", arrays.operator_out, of_operator},
+                                      {"the mask of the free variables", arrays.operator_free, of_operator}},
                                      {{"the lower bounds", arrays.lower, bytes},
                                       {"the upper bounds", arrays.upper, bytes},
                                       {"the diagonal", arrays.diagonal, bytes},

@@ -268,3 +268,14 @@ TEST_CASE("What an operator does not allow is refused with a sentence", "[operat
           CUDA_OPT_IMPROPER_INPUT);
     CHECK(std::string(batch.message()).find("operator") != std::string::npos);
 }
+
+TEST_CASE("The arrays of an operator are immaterial to a solve without it", "[operator]") {
+    cudaopt::Minimiser<double> s(4, 3, CUDA_OPT_BACKEND_HOST);
+    double x[4] = {1, 1, 1, 1}, g[4] = {}, f = 0, in[4], out[4];
+    s.set_operator(in, out, x); // memory that was freed may become x
+    CHECK(s.solve(x, &f, g) == CUDA_OPT_EVALUATE_FG);
+    s.reset();
+    s.set_int(CUDA_OPT_INITIAL_HESSIAN, CUDA_OPT_INITIAL_HESSIAN_OPERATOR);
+    CHECK(s.solve(x, &f, g) == CUDA_OPT_MISUSE);
+    CHECK(std::string(s.message()).find("overlap") != std::string::npos);
+}
