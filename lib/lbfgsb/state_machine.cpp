@@ -389,8 +389,9 @@ void StateMachine::end_with_operator(EventKind why, double a, double b) {
 // Returns whether f at the first trial point is too large and the projection has changed that point. A line search
 // along the segment to it would move the variables that the projection has stopped away from their bounds.
 bool StateMachine::shortens_direction(const PanelProducts &sums) {
-    if (!operator_.is_used() || direction.projected == 0 || search_evaluations > 0 || returning) return false;
-    if (!are_finite(sums)) return false; // the line search reduces the step
+    const bool is_first = search_evaluations == 0 && line.step() == first_step;
+    if (!operator_.is_used() || direction.projected == 0 || !is_first || returning) return false;
+    if (!are_finite(sums)) return false; // the line search cuts the step, and a longer one must not follow
     const double slope = first_step * slope_base,
                  errors = rounding_level * std::fabs(f_base) + 2 * noise_level(settings, f_base);
     shortening_ = operator_.shorter(f_base, slope, f_base + settings.ftol * slope + errors, sums.f);

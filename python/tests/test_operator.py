@@ -96,6 +96,22 @@ def test_arrays_of_other_libraries(library):
     assert result.success and result.nfev < 12
 
 
+def test_a_step_that_was_cut_is_not_made_longer_again():
+    def fun(x):
+        if x[0] > 0.05:
+            return np.nan, np.zeros(2)
+        return 2500 * x[0] ** 2 - x[0] - x[1], np.array([5000 * x[0] - 1, -1.0])
+
+    # The first trial point is about (0.7, 0.001): f is undefined there, and after two cuts it is too large.
+    solver = cuda_opt.Solver(np.zeros(2), 5, bounds=Bounds(-np.inf, [np.inf, 0.001]), preconditioner=True)
+    for task in solver:
+        if task is Task.APPLY_OPERATOR:
+            solver.operator_out[:] = solver.operator_in
+        else:
+            solver.f, solver.g = fun(solver.x)
+    assert solver.status is Task.CONVERGED and solver["CUTS"] == 2 and solver["EVALUATIONS"] <= 9
+
+
 def test_an_operator_that_is_not_positive_definite():
     result = minimize(quadratic, np.zeros(SIDE**2), preconditioner=lambda v, free: -v)
     assert result.task is Task.BAD_OPERATOR and not result.success and "inner product" in result.message
