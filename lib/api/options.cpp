@@ -99,8 +99,6 @@ const IntResult int_results[] = {
     {CUDA_OPT_CAUCHY_FREE_COUNT, &Results::cauchy_free},
     {CUDA_OPT_CAUCHY_BREAKPOINTS, &Results::cauchy_breakpoints},
     {CUDA_OPT_SUBSPACE_PROJECTED, &Results::subspace_projected},
-    {CUDA_OPT_OPERATOR_APPLICATIONS, &Results::operator_applications},
-    {CUDA_OPT_OPERATOR_REFUSALS, &Results::operator_refusals},
 };
 
 const RealResult real_results[] = {
@@ -254,6 +252,8 @@ int get_int(cuda_opt *s, int32_t key, int64_t *value) {
     case CUDA_OPT_DIMENSION: *value = solver.dimension(); return 0;
     case CUDA_OPT_HISTORY_SIZE: *value = solver.memory(); return 0;
     case CUDA_OPT_PRECISION: *value = s->bits; return 0;
+    case CUDA_OPT_OPERATOR_APPLICATIONS: *value = solver.state().operator_model().applications(); return 0;
+    case CUDA_OPT_OPERATOR_REFUSALS: *value = solver.state().operator_model().refusals(); return 0;
     default: break;
     }
     const auto result = cudaopt::int_result(key);

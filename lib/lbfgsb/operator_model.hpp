@@ -68,6 +68,7 @@ class OperatorModel {
         forget_scale();
         measures_scale_ = used_ = refused_ = false;
         refusals_ = 0;
+        applications_ = 0;
     }
     // Forgets gamma. The next model without pairs has a first step of length 1 at most.
     void forget_scale() { scale_known_ = false, scale_interval_ = 1, scale_age_ = longest_interval; }
@@ -76,6 +77,11 @@ class OperatorModel {
     bool is_usable() const { return !refused_ && refusals_ < most_refusals; }
     bool is_used() const { return used_; }
     void leave() { used_ = false; }
+    // Return how often the caller has applied the operator in this solve, and at how many iterates it was refused.
+    // These counters are not among the Results, because each problem of a batch stores those.
+    int64_t applications() const { return applications_; }
+    int refusals() const { return refusals_; }
+    void count_application() { applications_++; }
     // The direction of the operator failed. The scalar initial Hessian is used until the next iterate.
     void refuse() {
         refusals_ = least(refusals_ + 1, most_refusals);
@@ -118,7 +124,8 @@ class OperatorModel {
     int scale_age_ = longest_interval; // iterations since gamma was measured
     int scale_interval_ = 1;           // iterations after which it is measured again
     int refusals_ = 0;                 // in this solve
-    int shortenings_ = 0;              // of this direction
+    int64_t applications_ = 0;
+    int shortenings_ = 0; // of this direction
     double gamma_ = 1;
     // If gamma was measured at this iterate, the pair whose y was used, y'H_0 y, q'H_0 y and a bound for the rounding
     // errors of the latter; otherwise the pair is -1.

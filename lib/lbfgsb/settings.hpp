@@ -36,8 +36,7 @@ struct IterateFacts {
 struct Results : IterateFacts {
     int64_t iterations = 0, evaluations = 0, skipped_updates = 0, cauchy_segments = 0, line_search_info = 0,
             refreshes = 0, cuts = 0, cauchy_crossings = 0, breakpoints_crossed = 0, stop_test = 0, start_projected = 0,
-            truncations = 0, cauchy_free = 0, cauchy_breakpoints = 0, subspace_projected = 0, operator_applications = 0,
-            operator_refusals = 0;
+            truncations = 0, cauchy_free = 0, cauchy_breakpoints = 0, subspace_projected = 0;
     double step = 0, theta = 1, cauchy_t = 0, cauchy_t_first = 0, direction_norm2 = 0, slope_start = 0, slope = 0,
            noise_estimate = 0;
 };

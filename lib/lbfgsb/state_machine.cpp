@@ -358,7 +358,7 @@ void StateMachine::request_operator_input() {
 // The caller has applied the operator. If the vector was y of a pair, gamma follows, and q is the next vector.
 void StateMachine::accept_operator(const OperatorProducts &products) {
     constexpr double least_square = 1e-200; // products of shorter vectors may underflow
-    results.operator_applications++;
+    operator_.count_application();
     // If v has overflowed, the operator is not to blame.
     if (!is_finite(products.in_in)) return leave_operator();
     if (products.not_finite > 0)
@@ -376,7 +376,7 @@ void StateMachine::accept_operator(const OperatorProducts &products) {
 
 // Forms the model with B_0 = theta I before a direction was taken, when y of the newest pair may not be stored yet.
 void StateMachine::leave_operator() {
-    refuse_operator();
+    operator_.refuse();
     request_products(State::model_products, model_panel());
 }
 
@@ -403,11 +403,6 @@ void StateMachine::take_shorter_direction() {
     operator_.shorten(shortening_, operator_request_);
     direction_request_.panel.fresh = false; // the first direction has stored y
     take_direction(Verb::operator_direction);
-}
-
-void StateMachine::refuse_operator() {
-    operator_.refuse();
-    results.operator_refusals++;
 }
 
 // The direction of the operator does not descend, or no step along it was accepted. The direction of the model with B_0
@@ -461,7 +456,7 @@ void StateMachine::judge_direction(const Reply &reply) {
 // section 3).
 void StateMachine::replace_direction() {
     if (operator_.is_used()) {
-        refuse_operator();
+        operator_.refuse();
         return restore(State::operator_refused);
     }
     if (!can_truncate()) {
@@ -570,7 +565,7 @@ void StateMachine::restore(State next) {
 void StateMachine::recover(const Reply &reply, bool verified) {
     if (noise_samples_ == 0 && wants_noise_estimate(settings)) return sample_noise();
     if (operator_.is_used()) { // its direction is to blame rather than f or g
-        refuse_operator();
+        operator_.refuse();
         return replace_operator();
     }
     switch (after_failure(settings, matrix_.pairs(), matrix_.theta(), verified)) {

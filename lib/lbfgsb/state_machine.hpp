@@ -139,6 +139,7 @@ class StateMachine : public Iteration {
         return request;
     }
 
+    const OperatorModel &operator_model() const { return operator_; }
     OperatorRequest operator_requested() const {
         return {operator_request_.panel, operator_request_.scale, operator_.coefficients()};
     }
@@ -218,7 +219,6 @@ class StateMachine : public Iteration {
     void end_with_operator(EventKind why, double a, double b);
     bool shortens_direction(const PanelProducts &sums);
     void take_shorter_direction();
-    void refuse_operator();
     void replace_operator();
     void judge_direction(const Reply &reply);
     void replace_direction();

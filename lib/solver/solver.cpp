@@ -38,10 +38,10 @@ const Message &Solver::message() const {
 
 // Appends how often the operator's direction was not used.
 void Solver::add_refusals(Message &message) const {
-    const auto refusals = static_cast<long long>(results().operator_refusals);
+    const int refusals = state_->operator_model().refusals();
     if (refusals == 0) return;
     const Message sentence = message;
-    message.set("%s; the operator was refused at %lld iterates, where the scalar initial Hessian was used",
+    message.set("%s; the operator was refused at %d iterates, where the scalar initial Hessian was used",
                 sentence.text(), refusals);
 }
 
