@@ -185,7 +185,7 @@ CUDA_OPT_HD_CALL inline void Iteration::record_end(const Settings &settings) {
     case EventKind::not_finite_at_start: integers(n, 0); return numbers(r.f, end_numbers[1]);
     case EventKind::not_finite_after_cuts: integers(cuts_in_a_row, 0); return numbers(line.step(), r.f);
     case EventKind::nothing_has_fallen: integers(in_vain, 0); return numbers(r.f, r.pg_norm2);
-    case EventKind::diagonal_is_bad: return integers(static_cast<int64_t>(end_numbers[0]), r.iterations);
+    case EventKind::diagonal_is_bad:
     case EventKind::operator_is_not_finite: return integers(static_cast<int64_t>(end_numbers[0]), r.iterations);
     case EventKind::operator_is_not_positive: integers(r.iterations, 0); return numbers(end_numbers[0], end_numbers[1]);
     case EventKind::no_descent: return numbers(slope_base, r.f, r.pg_norm2);

@@ -52,7 +52,7 @@ template <class Executor, class Real, class History> class OperatorSweepsOn fina
             const OperatorRecord record =
                 executor_.template reduce<OperatorRecord>(n_, MultiplyOutput<Real, History>{in_, out_, mask_, columns});
             for (int j = 0; j < columns.count; j++)
-                with_y_[static_cast<std::size_t>(first + j)] = record.with_column[j].v;
+                with_y_[static_cast<std::size_t>(first) + static_cast<std::size_t>(j)] = record.with_column[j].v;
             products_ = {record.in_in.v,  record.in_out.v,     record.out_out.v,
                          record.with_g.v, record.not_finite.v, with_y_.data()};
         } while (age < request.panel.pairs);
@@ -123,10 +123,11 @@ std::unique_ptr<OperatorSweeps> make_operator_sweeps_on(int64_t n, int bits, int
     const auto of = [&](auto real, auto history) -> std::unique_ptr<OperatorSweeps> {
         return std::make_unique<OperatorSweepsOn<Executor, decltype(real), decltype(history)>>(n, arguments...);
     };
-    if (bits == 32) return history_bits == 16 ? of(float(), bfloat16()) : of(float(), float());
-    return history_bits == 16   ? of(double(), bfloat16())
-           : history_bits == 32 ? of(double(), float())
-                                : of(double(), double());
+    if (bits == 32 && history_bits == 16) return of(float(), bfloat16());
+    if (bits == 32) return of(float(), float());
+    if (history_bits == 16) return of(double(), bfloat16());
+    if (history_bits == 32) return of(double(), float());
+    return of(double(), double());
 }
 
 } // namespace cudaopt
