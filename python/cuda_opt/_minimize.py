@@ -64,7 +64,7 @@ def _with_preconditioner(preconditioner: Any, settings: dict[str, Any], given: M
 
 def _applier(solver: Solver, preconditioner: Callable[[Array, Array], Array]) -> Callable[[], None]:
     """Return a function that applies the user's operator at ``Task.APPLY_OPERATOR``."""
-    space, v, out, free = solver._space, solver.operator_in, solver.operator_out, solver.operator_free
+    space, (v, out, free) = solver._space, solver._operator
     return lambda: space.put(out, preconditioner(space.view(v), space.view(free) != 0), OPERATOR[1])
 
 

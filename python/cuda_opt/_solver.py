@@ -53,7 +53,8 @@ class Solver(Handle):
         True: the initial inverse Hessian is an operator H0, and iterations also yield ``Task.APPLY_OPERATOR``. Then
         store H0 applied to ``solver.operator_in`` in ``solver.operator_out``. ``solver.operator_free`` is 1 for the
         variables that are free and 0 for the others: H0 has to be positive definite on the free variables, and its
-        result is ignored elsewhere (docs/operator.md). The three arrays have the shape (n,). Default False.
+        result is ignored elsewhere (docs/operator.md). The three arrays have the shape (n,). Not together with
+        diagonal. Default False.
     x_scale : number, array of shape (n,), or None
         The typical size of each variable, a positive number. The problem is solved in z = x / x_scale; x, f, g and the
         bounds are in your units. The stopping tests and the first step are in units of z. An array is read in place,
@@ -97,6 +98,8 @@ class Solver(Handle):
         stream: Any = None,
         **settings: float,
     ) -> None:
+        if diagonal and preconditioner:
+            raise ValueError("diagonal and preconditioner are both True, but there is only one initial Hessian")
         start = np.zeros(x) if isinstance(x, int) else as_array(x)
         space = space_of(start)
         if stream is not None:
@@ -113,9 +116,7 @@ class Solver(Handle):
         self.status: Task | None = None
         self._f, self._g = space.empty(double=True), space.empty(self.n)
         self.diagonal: Array = None
-        self.operator_in: Array = None
-        self.operator_out: Array = None
-        self.operator_free: Array = None
+        self._operator: tuple[Array, ...] = ()
         try:
             shape = (self.n,)
             self._arguments = [
@@ -140,9 +141,8 @@ class Solver(Handle):
                 self._check(self._function("set_diagonal")(self._handle, address))
                 self["DIAGCO"] = 1
             if preconditioner:
-                self.operator_in, self.operator_out, self.operator_free = (space.empty(self.n) for _ in range(3))
-                arrays = zip((self.operator_in, self.operator_out, self.operator_free), OPERATOR)
-                addresses = [self._lend(array, what, shape) for array, what in arrays]
+                self._operator = tuple(space.empty(self.n) for _ in OPERATOR)
+                addresses = [self._lend(array, what, shape) for array, what in zip(self._operator, OPERATOR)]
                 self._check(self._function("set_operator")(self._handle, *addresses))
                 self["INITIAL_HESSIAN"] = InitialHessian.OPERATOR
             self.set(settings.items())
@@ -193,6 +193,27 @@ class Solver(Handle):
     @g.setter
     def g(self, values: Any) -> None:
         self._space.put(self._g, values, GRADIENT)
+
+    @property
+    def operator_in(self) -> Array:
+        """The vector at ``Task.APPLY_OPERATOR``, to be read only. None without a preconditioner."""
+        return self._space.view(self._operator[0]) if self._operator else None
+
+    @property
+    def operator_free(self) -> Array:
+        """1 for the variables that are free at ``Task.APPLY_OPERATOR`` and 0 for the others, to be read only."""
+        return self._space.view(self._operator[2]) if self._operator else None
+
+    @property
+    def operator_out(self) -> Array:
+        """H0 applied to ``operator_in``. Either fill it in place, or assign an array to it, which is copied."""
+        return self._space.own(self._operator[1]) if self._operator else None
+
+    @operator_out.setter
+    def operator_out(self, values: Any) -> None:
+        if not self._operator:
+            raise AttributeError("operator_out belongs to a Solver with preconditioner=True")
+        self._space.put(self._operator[1], values, OPERATOR[1])
 
     def __iter__(self) -> Iterator[Task]:
         return self

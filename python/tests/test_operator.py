@@ -96,6 +96,38 @@ def test_arrays_of_other_libraries(library):
     assert result.success and result.nfev < 12
 
 
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax.numpy"])
+def test_the_result_of_the_operator_may_be_assigned(library):
+    module = pytest.importorskip(library)
+    curvature = module.asarray([1.0, 10, 100, 1000])
+    solver = cuda_opt.Solver(0 * curvature, 5, preconditioner=True, PGTOL=1e-3)
+    for task in solver:
+        if task is Task.APPLY_OPERATOR:
+            solver.operator_out = solver.operator_in / curvature * solver.operator_free
+        else:
+            solver.f, solver.g = 0.5 * (curvature * (solver.x - 1) ** 2).sum(), curvature * (solver.x - 1)
+    assert solver.status is Task.CONVERGED and solver["EVALUATIONS"] < 8
+    assert abs(np.asarray(solver.x) - 1).max() < 1e-3
+
+
+def test_the_solver_does_not_let_its_vector_be_changed():
+    solver = cuda_opt.Solver(np.ones(3), preconditioner=True)
+    for array in (solver.operator_in, solver.operator_free):
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 1
+    with pytest.raises(ValueError, match="the result of the operator has the shape"):
+        solver.operator_out = np.ones(4)
+
+
+def test_a_solver_has_one_initial_hessian():
+    with pytest.raises(ValueError, match="only one initial Hessian"):
+        cuda_opt.Solver(np.ones(3), diagonal=True, preconditioner=True)
+    solver = cuda_opt.Solver(np.ones(3))
+    assert solver.operator_in is solver.operator_out is solver.operator_free is None
+    with pytest.raises(AttributeError, match="preconditioner=True"):
+        solver.operator_out = np.ones(3)
+
+
 def test_a_step_that_was_cut_is_not_made_longer_again():
     def fun(x):
         if x[0] > 0.05:
