@@ -524,10 +524,10 @@ CUDA_OPT_API int cuda_opt_set_diagonal_f32(cuda_opt *s, const float *diagonal);
  *  approximates the inverse of the rows and columns of the Hessian that belong to them. Its scale is immaterial. The
  *  arrays belong to you and must not overlap other arrays. Call this before the first call of cuda_opt_solve().
  *  @param in       n values in the memory space of x: the library writes the vector, which is 0 if a variable is not
- *                  free
- *  @param out      n values: you write H0 in. Values of variables that are not free are not used. The library changes
- *                  the array after the task
- *  @param is_free  n values: the library writes 1 if the variable is free and 0 otherwise
+ *                  free. Do not change it, because the library reads it after the task
+ *  @param out      n values: you write H0 in at the task, and at no other task. Values of variables that are not free
+ *                  are not used. The library changes the array after the task, and reads it again after evaluations
+ *  @param is_free  n values: the library writes 1 if the variable is free and 0 otherwise. Do not change it
  *  @return 0 or CUDA_OPT_MISUSE */
 CUDA_OPT_API int cuda_opt_set_operator(cuda_opt *s, double *in, double *out, double *is_free);
 /** Does the same as cuda_opt_set_operator(), for a handle that cuda_opt_create_f32() created. */
