@@ -94,8 +94,9 @@ class OperatorModel {
         used_ = refused_ = false;
     }
 
-    // Begins a model with the products over F of the pairs of `matrix`, packed as in PanelProducts.
-    void begin(const CompactMatrix<0> &matrix, const PanelProducts &sums, const double *over_free);
+    // Begins a model with the products over F of the pairs of `matrix`, packed as in PanelProducts. Those with g are
+    // not used, because the Cauchy search does not downdate them. p is W'd with d = -g on F (CauchySearch).
+    void begin(const CompactMatrix<0> &matrix, const PanelProducts &sums, const double *over_free, const double *p);
     // Returns whether the next vector to which the operator is applied is y of the newest pair, for gamma.
     bool measures_scale() const { return measures_scale_; }
     // The coefficients of the newest request, which itself does not contain them: the state has no pointers.
@@ -137,7 +138,8 @@ class OperatorModel {
     dense::Array<0> coefficients_;     // of a request, by age
 };
 
-inline void OperatorModel::begin(const CompactMatrix<0> &matrix, const PanelProducts &sums, const double *over_free) {
+inline void OperatorModel::begin(const CompactMatrix<0> &matrix, const PanelProducts &sums, const double *over_free,
+                                 const double *p) {
     const auto product = [&](int a, int b) {
         return over_free[panel::gram_index(least(a, b), greatest(a, b), sums.columns)];
     };
@@ -157,7 +159,7 @@ inline void OperatorModel::begin(const CompactMatrix<0> &matrix, const PanelProd
         any = any || is_in_model(j);
     }
     for (int j = pairs_ - 1; j >= 0; j--) {
-        double alpha = steps_[j] * product(s(j), panel::gradient);
+        double alpha = -p[pairs_ + j] / matrix.theta(); // s_j'g
         for (int i = j + 1; i < pairs_; i++) alpha -= alpha_[i] * sy(j, i);
         alpha_[j] = is_in_model(j) ? alpha / sy(j, j) : 0;
     }
@@ -167,7 +169,7 @@ inline void OperatorModel::begin(const CompactMatrix<0> &matrix, const PanelProd
         return;
     }
     const auto norm = [&](int column) { return std::sqrt(greatest(product(column, column), 0.0)); };
-    q_terms_ = norm(panel::gradient);
+    q_terms_ = norm(panel::gradient); // perhaps of more variables than F, which does no harm
     for (int j = 0; j < pairs_; j++) q_terms_ += std::fabs(alpha_[j]) * y_scales_[j] * norm(y(j));
 }
 

@@ -7,8 +7,9 @@
 namespace cudaopt {
 
 void StateMachine::begin_operator(const PanelProducts &sums) {
+    const CauchySearch<0> &path = cauchy_;
     if (fresh_start) operator_.forget_scale();
-    operator_.begin(matrix_, sums, bounded ? cauchy_.free_gram(sums) : sums.free_gram);
+    operator_.begin(matrix_, sums, path.free_gram(sums), path.p());
     request_operator_input();
 }
 

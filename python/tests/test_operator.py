@@ -128,6 +128,32 @@ def test_a_solver_has_one_initial_hessian():
         solver.operator_out = np.ones(3)
 
 
+def test_the_model_is_restricted_to_the_free_variables():
+    """With one pair the last vector of an iterate is q = g - (s'g / s'y) y on the free variables, so that s'q = 0. Some
+    variables reach their bounds on the path to the Cauchy point."""
+    n = 40
+    curvature, upper = 100.0 ** np.linspace(0, 1, n), 1 + 0.5 * np.sin(7 * np.arange(n))
+    start = 0.5 * np.cos(3 * np.arange(n))
+    solver = cuda_opt.Solver(start.copy(), 1, bounds=Bounds(-0.5, upper), preconditioner=True, REPORT_ITERATES=1)
+    iterates, tested, is_new = [start], 0, False
+    for task in solver:
+        if task is Task.APPLY_OPERATOR:
+            q, free, is_new = solver.operator_in.copy(), solver.operator_free != 0, True
+            solver.operator_out = q / curvature**0.8
+        elif task is Task.NEW_ITERATE:
+            iterates.append(solver.x.copy())
+        else:
+            if is_new and len(iterates) > 1:
+                s = (iterates[-1] - iterates[-2])[free]
+                assert abs(s @ q[free]) <= 1e-8 * np.linalg.norm(s) * np.linalg.norm(gradient)
+                tested += not free.all()
+            is_new = False
+            z = solver.x - 1
+            gradient = curvature * np.sinh(z) + z.sum()
+            solver.f, solver.g = curvature @ (np.cosh(z) - 1) + z.sum() ** 2 / 2, gradient
+    assert solver.status is Task.CONVERGED and tested >= 4
+
+
 def test_a_step_that_was_cut_is_not_made_longer_again():
     def fun(x):
         if x[0] > 0.05:
