@@ -41,8 +41,8 @@ void Solver::add_refusals(Message &message) const {
     const int refusals = state_->operator_model().refusals();
     if (refusals == 0) return;
     const Message sentence = message;
-    message.set("%s; the operator was refused at %d iterates, where the scalar initial Hessian was used",
-                sentence.text(), refusals);
+    message.set("%s; the operator was refused at %d iterate%s, where the scalar initial Hessian was used",
+                sentence.text(), refusals, refusals == 1 ? "" : "s");
 }
 
 void Solver::begin_anew(bool keep_pairs) {
