@@ -113,7 +113,7 @@ def _solve_free(pairs: Any, free: Any, degenerate: Any, product: Callable[[Any],
     w, products, residual, definite = conjugate_gradients(
         product, b, partial(_apply_pairs, *inverse), tolerance, limit
     )
-    # A derivative that is NaN on the way to here stays NaN; it is no property of the Hessian.
+    # A derivative that is NaN already stays NaN. It does not show that the Hessian is singular.
     finite = jnp.isfinite(b).all()
     w, residual = jnp.where(finite, w, jnp.nan), jnp.where(finite, residual, 0)
     active = b.size - free.sum()
