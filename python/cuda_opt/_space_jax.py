@@ -195,7 +195,8 @@ class JaxSpace(Space):
         return min(1 << (active - 1).bit_length(), count)
 
     def rows(self, array: Array, active: int, rows: int) -> Array:
-        return _rows(self.view(array), active, rows)
+        view = self.view(array)
+        return view if active == rows == array.shape[0] else _rows(view, active, rows)
 
     def indices(self, address: int, active: int, rows: int) -> Array:
         if self._indices is None or self._indices.size < rows:

@@ -328,21 +328,27 @@ def minimize_batch(
         _refuse_scales(x_scale)
         return _traced_batch(fun, x0, data, bounds, value_and_grad, options, tol)
 
+    # Without data, fun does not need the indices of the problems, and each round launches two kernels fewer.
+    has_data = bool(jax.tree_util.tree_leaves(data))
+
     def of_active(one: Callable[..., Any], differentiate: bool) -> Callable[..., Any]:
         def make(one: Callable[..., Any]) -> Callable[..., Any]:
             both = jax.value_and_grad(one) if differentiate else one
 
-            def evaluate(x: jax.Array, p: jax.Array, data: Any) -> Any:
+            def evaluate_with_data(x: jax.Array, p: jax.Array, data: Any) -> Any:
                 return jax.vmap(both)(x, *jax.tree_util.tree_map(lambda leaf: leaf[p], data))
 
-            return evaluate
+            def evaluate(x: jax.Array, data: Any) -> Any:
+                return jax.vmap(lambda x: both(x, *data))(x)
 
-        return compiled(one, ("minimize_batch", differentiate), make) if jit else make(one)
+            return evaluate_with_data if has_data else evaluate
+
+        return compiled(one, ("minimize_batch", differentiate, has_data), make) if jit else make(one)
 
     evaluate = of_active(fun, not value_and_grad)
     weigh = of_active(diagonal, False) if callable(diagonal) else diagonal
     return _minimize_batch(
-        evaluate, x0, (data,), True, bounds, callback, options, indices=True, diagonal=weigh, tol=tol,
+        evaluate, x0, (data,), True, bounds, callback, options, indices=has_data, diagonal=weigh, tol=tol,
         x_scale=x_scale,
     )
 
