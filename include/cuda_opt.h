@@ -375,7 +375,9 @@ enum {
      *  XTOL; 3: MAXFEV evaluations were used; 4: the step is at STPMIN; 5: the step is at STPMAX; 6: rounding errors
      *  prevent progress. */
     CUDA_OPT_LINE_SEARCH_INFO = 307,
-    CUDA_OPT_REFRESHES = 308,       /**< REFRESHES counts how often the history was dropped after a breakdown. */
+    /** REFRESHES counts how often the history was dropped: after a breakdown, before the test FACTR may end a solve, and
+     *  because of slow progress. */
+    CUDA_OPT_REFRESHES = 308,
     CUDA_OPT_CUTS = 309,            /**< CUTS counts the reductions of a step because f or g was not finite. */
     /** CAUCHY_CROSSINGS counts the iterations whose generalized Cauchy point lies beyond the first breakpoint. */
     CUDA_OPT_CAUCHY_CROSSINGS = 310,
@@ -490,8 +492,8 @@ CUDA_OPT_API int cuda_opt_set_uniform_bounds_f32(cuda_opt *s, float lower, float
 /** Set typical sizes of the variables. s_i > 0 is the typical magnitude of x_i, or of a change of x_i that matters. The
  *  solver then minimises over z = x / s, with the bounds l / s and u / s and the gradient s g. The arrays x, f, g, the
  *  bounds, a diagonal and the log remain in your units. The first step, the stopping tests, CUDA_OPT_STPMAX and all
- *  results that are norms, steps or slopes are in units of z. For example, CUDA_OPT_PGTOL bounds the largest
- *  |s_i (P g)_i|.
+ *  results that are norms, steps or slopes are in units of z. For example, CUDA_OPT_PGTOL bounds the largest component
+ *  of z - max(l / s, min(u / s, z - s g)), the projected gradient of the problem in z.
  *  Every x satisfies the bounds exactly, and x_i is at a bound if and only if z_i is. The start is rounded once, as
  *  x = s z. After the end, g is your g at x, or differs from it by a rounding error if the best iterate was restored.
  *  If the scales are powers of two, nothing is rounded.
