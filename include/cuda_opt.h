@@ -375,8 +375,8 @@ enum {
      *  XTOL; 3: MAXFEV evaluations were used; 4: the step is at STPMIN; 5: the step is at STPMAX; 6: rounding errors
      *  prevent progress. */
     CUDA_OPT_LINE_SEARCH_INFO = 307,
-    /** REFRESHES counts how often the history was dropped: after a breakdown, before the test FACTR may end a solve, and
-     *  because of slow progress. */
+    /** REFRESHES counts how often the history was dropped: after a breakdown, before the test FACTR may end a solve,
+     *  and because of slow progress. */
     CUDA_OPT_REFRESHES = 308,
     CUDA_OPT_CUTS = 309,            /**< CUTS counts the reductions of a step because f or g was not finite. */
     /** CAUCHY_CROSSINGS counts the iterations whose generalized Cauchy point lies beyond the first breakpoint. */
