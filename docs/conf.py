@@ -5,6 +5,7 @@ the files. The reference of the headers comes from Doxygen's XML by Breathe, tha
 docstrings. Chosen over Doxygen's own HTML by trying both: its search finds words of a page, not names alone, the pages
 suit a phone and the dark, and C, Fortran and Python stand side by side."""
 import ctypes
+import enum
 import os
 import re
 import shutil
@@ -208,8 +209,14 @@ def name_the_version(_, config):
     config.html_title = f"{project} {config.release}"  # make_pages sets the release after this file has been read
 
 
+def without_signature_of_enum(app, what, name, obj, options, signature, return_annotation):
+    """Do not show the constructor of an enumeration: it belongs to Python's class Enum, and users do not call it."""
+    return ("", None) if isinstance(obj, type) and issubclass(obj, enum.Enum) else None
+
+
 def setup(app):
     app.add_domain(NamedObjects, override=True)
+    app.connect("autodoc-process-signature", without_signature_of_enum)
     app.connect("config-inited", name_the_version)
     app.add_transform(WithoutAnonymous)
     app.connect("source-read", lead_within_the_pages)
