@@ -4,7 +4,10 @@
 // paper:
 //
 //     bench_cvt [--cases 200:512,...] [--m 7] [--iterations 5000] [--seconds 0] [--lbfgsb-iterations 5000]
-//               [--lbfgsb-seconds 0] [--curves 20000] [--backend auto] [--csv FILE] [--svg FILE]
+//               [--lbfgsb-seconds 0] [--curves 20000] [--backend auto] [--csv FILE] [--sites FILE] [--svg FILE]
+//
+// All iterates are those of L-BFGS-B 3.0's rules (CUDA_OPT_ROBUST = 0). --sites writes where the sites of the runs
+// named by --curves end: of those by 3.0, and of ours with the exact and the approximate Cauchy point.
 #include <algorithm>
 #include <cmath>
 
@@ -46,7 +49,7 @@ struct Options {
     CvtLimits limits{5000, 0}, lbfgsb_limits{5000, 0};
     int m = 7, threads = 0;
     uint64_t seed = 1;
-    std::string backend = "auto", csv, svg;
+    std::string backend = "auto", csv, sites, svg;
 };
 
 // Of one case, all in milliseconds.
@@ -178,23 +181,30 @@ void print_table_3(const std::vector<Row> &rows) {
     }
 }
 
-// The Delaunay triangles of 20,000 sites, as figure 5 counts them; and the slopes of figure 6.
-void print_figures(const std::vector<Row> &rows) {
+// Of the milliseconds of the solver in an iteration, over the sizes in this range. Where ours do not grow with the
+// sites there is no ratio of slopes.
+void print_slopes(const std::vector<Row> &rows, int64_t least, int64_t most) {
     std::vector<std::pair<double, double>> ours, lbfgsb;
     for (const Row &r : rows) {
-        if (!paper_2014::tessellation(r.at.sites, r.at.resolution)) continue; // the paper's sizes alone
+        if (r.at.sites < least || r.at.sites > most) continue;
         ours.emplace_back(static_cast<double>(r.at.sites), r.solver);
         lbfgsb.emplace_back(static_cast<double>(r.at.sites), r.lbfgsb_solver + r.lbfgsb_io);
     }
-    std::printf(
-        "\nFigure 6: slope of the solver's milliseconds an iteration against the sites, at the paper's sizes (least "
-        "squares)\n  3.0 with its I/O %s   the paper's CPU %.2e\n  ours             %s   the paper's GPU %.2e\n"
-        "  ratio            %s   the paper's     %.0f\n",
-        cell("%.2e", 9, slope(lbfgsb)).c_str(), paper_2014::figure_6_cpu, cell("%.2e", 9, slope(ours)).c_str(),
-        paper_2014::figure_6_gpu, cell("%.0f", 9, ratio_of_slopes(slope(lbfgsb), slope(ours))).c_str(),
-        paper_2014::figure_6_cpu / paper_2014::figure_6_gpu);
-    if (slope(ours) <= 0)
-        std::printf("  no ratio: over these sizes the time of an iteration does not grow with the sites\n");
+    std::printf("  %-15s %s %s %s   %lld to %lld sites%s\n", "measured here", cell("%.2e", 10, slope(lbfgsb)).c_str(),
+                cell("%.2e", 9, slope(ours)).c_str(),
+                cell("%.0f", 9, ratio_of_slopes(slope(lbfgsb), slope(ours))).c_str(), static_cast<long long>(least),
+                static_cast<long long>(most), slope(ours) <= 0 ? ": the time does not grow with the sites" : "");
+}
+
+// The Delaunay triangles of 20,000 sites, as figure 5 counts them; and the slopes of figure 6.
+void print_figures(const std::vector<Row> &rows) {
+    std::printf("\nFigure 6: slope of the solver's milliseconds an iteration against the sites (least squares)\n"
+                "  %-15s %10s %9s %9s\n",
+                "", "3.0 + I/O", "ours", "ratio");
+    print_slopes(rows, 0, 60000);
+    print_slopes(rows, 20000, 1000000);
+    std::printf("  the paper        %9.2e %9.2e %9.0f   200 to 60,000 sites\n", paper_2014::figure_6_cpu,
+                paper_2014::figure_6_gpu, paper_2014::figure_6_cpu / paper_2014::figure_6_gpu);
     for (const Row &r : rows) {
         if (r.at.sites != 20000 || !cudaopt::cvt::ExactDiagram::available()) continue;
         std::printf(
@@ -260,6 +270,36 @@ driver::Plot times(const std::vector<Row> &rows, const std::string &where) {
     return coloured(plot);
 }
 
+// Figure 6 of the paper: the time of the solver alone.
+driver::Plot solver_times(const std::vector<Row> &rows, const std::string &where) {
+    driver::Plot plot{
+        "Milliseconds of an iteration in the solver alone, 3.0's with its copies", where, "sites", {}, true};
+    for (const char *label : {"L-BFGS-B 3.0 and its copies", "cuda_opt", "paper, CPU", "paper, GPU"})
+        plot.series.push_back({label, "", {}, {}});
+    for (const Row &r : rows) {
+        const paper_2014::Tessellation *const p = paper_2014::tessellation(r.at.sites, r.at.resolution);
+        const double values[] = {r.lbfgsb_solver + r.lbfgsb_io, r.solver, p ? p->cpu : absent, p ? p->gpu : absent};
+        for (std::size_t k = 0; k < plot.series.size(); k++) {
+            plot.series[k].x.push_back(static_cast<double>(r.at.sites));
+            plot.series[k].y.push_back(values[k]);
+        }
+    }
+    return coloured(plot);
+}
+
+void write_sites(const Row &r, Output &file) {
+    const auto write = [&](const char *solver, const std::vector<double> &x) {
+        for (std::size_t k = 0; k + 1 < x.size(); k += 2) {
+            char line[64];
+            std::snprintf(line, sizeof line, "%s,%.6f,%.6f\n", solver, x[k], x[k + 1]);
+            file.write(line);
+        }
+    };
+    if (r.lbfgsb) write("L-BFGS-B 3.0", r.lbfgsb->x);
+    write("exact", r.ours.x);
+    write("approximate", r.approximate.x);
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -278,12 +318,13 @@ int main(int argc, char **argv) {
     app.add_option("--threads", o.threads, "host threads; 0: all")->check(CLI::Range(0, 4096));
     app.add_option("--backend", o.backend, "where")->check(CLI::IsMember({"auto", "cuda", "host"}));
     app.add_option("--csv", o.csv, "file for the tables as comma separated values");
+    app.add_option("--sites", o.sites, "file for the sites of the runs of --curves, as comma separated values");
     app.add_option("--svg", o.svg, "file for the pictures");
     return run_program(app, "bench_cvt", argc, argv, [&] {
         std::vector<Case> cases;
         for (const std::string &text : o.cases) cases.push_back(case_of(text));
         for (const Case &now : cases) cudaopt::cvt::Tessellation(now.sites, now.resolution); // refuse early
-        Output csv(o.csv), picture(o.svg);
+        Output csv(o.csv), sites(o.sites), picture(o.svg);
         const bool cuda = o.backend != "host" && have_cuda();
         if (o.backend == "cuda" && !cuda) throw std::runtime_error("there is no CUDA backend or no device here");
         const std::string where = machine(), backend = cuda ? "CUDA" : "host";
@@ -312,10 +353,13 @@ int main(int argc, char **argv) {
         print_table_3(rows);
         print_figures(rows);
         std::vector<driver::Plot> plots;
-        if (!rows.empty()) plots.push_back(times(rows, where));
-        for (const Row &row : rows)
-            if (std::count(o.curves.begin(), o.curves.end(), static_cast<double>(row.at.sites)))
-                plots.push_back(energies(row, where));
+        if (!rows.empty()) plots = {solver_times(rows, where), times(rows, where)};
+        sites.write("solver,x,y\n");
+        for (const Row &row : rows) {
+            if (!std::count(o.curves.begin(), o.curves.end(), static_cast<double>(row.at.sites))) continue;
+            plots.push_back(energies(row, where));
+            write_sites(row, sites);
+        }
         picture.write(driver::svg(plots));
     });
 }

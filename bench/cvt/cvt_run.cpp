@@ -19,6 +19,7 @@ CvtProblem::CvtProblem(int64_t sites, int64_t resolution, uint64_t seed, bool cu
 Minimiser<double> CvtProblem::make_solver(int m) const {
     Minimiser<double> s(n(), m, cuda() ? CUDA_OPT_BACKEND_CUDA : CUDA_OPT_BACKEND_HOST);
     s.set_stream(place_.stream);
+    s.set_int(CUDA_OPT_ROBUST, 0).set_int(CUDA_OPT_INITIAL_HESSIAN, CUDA_OPT_INITIAL_HESSIAN_SCALAR); // 3.0's rules
     s.set_int(CUDA_OPT_THREADS, threads_).set_int(CUDA_OPT_MAX_ITERATIONS, 0).set_real(CUDA_OPT_PGTOL, 0);
     return s;
 }

@@ -40,6 +40,7 @@ template <class Real> struct PreparedSolve {
         place.threads = options.threads;
         std::vector<Real> staged(static_cast<std::size_t>(n));
         problem->start(0, n, staged.data());
+        if (options.start_in_box) move_to_box(staged, options.lower, options.upper);
         x.write(0, staged.data(), n);
         if (bounded && options.uniform) {
             handle.set_uniform_bounds(static_cast<Real>(options.lower), static_cast<Real>(options.upper));
@@ -52,6 +53,7 @@ template <class Real> struct PreparedSolve {
             }
             handle.set_bounds(bounds[0], bounds[1]);
         }
+        handle.set_int(CUDA_OPT_ROBUST, options.robust);
         handle.set_real(CUDA_OPT_PGTOL, 0);
         handle.set_real(CUDA_OPT_FACTR, 0);
         handle.set_int(CUDA_OPT_THREADS, options.threads).set_int(CUDA_OPT_TIMED, options.timed);
@@ -66,6 +68,12 @@ template <class Real> struct PreparedSolve {
         handle.set_int(CUDA_OPT_APPROXIMATE_CAUCHY, options.approximate_cauchy);
     }
 
+    // By one scale and one translation for all variables: the distances of atoms keep their ratios.
+    static void move_to_box(std::vector<Real> &start, double lower, double upper) {
+        const auto [first, last] = std::minmax_element(start.begin(), start.end());
+        const double least = *first, scale = (upper - lower) / (*last - least);
+        for (Real &value : start) value = static_cast<Real>(std::fmin(upper, lower + scale * (value - least)));
+    }
     int solve() { return handle.solve(x, f, g); }
     void evaluate() { problem->evaluate(x.data(), f.data(), g.data(), place); }
 };
