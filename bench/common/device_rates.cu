@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 
 #include <limits>
+#include <vector>
 
 namespace cudaopt::bench {
 
@@ -101,6 +102,22 @@ double device_read_seconds(const StreamClock &clock, int64_t bytes) {
         [&] {
             read_all<<<8 * processors, 256, 0, stream>>>(
                 static_cast<const uint4 *>(from.at), bytes / int64_t{sizeof(uint4)}, static_cast<unsigned *>(to.at));
+        },
+        repetitions);
+}
+
+double transfer_seconds(const StreamClock &clock, int64_t bytes, bool to_host, int64_t rows, int64_t pitch) {
+    const DeviceBuffer device(pitch * (rows - 1) + bytes);
+    std::vector<char> host(static_cast<std::size_t>(bytes * rows));
+    if (!device.at) return std::numeric_limits<double>::quiet_NaN();
+    const auto stream = static_cast<cudaStream_t>(clock.stream());
+    const auto width = static_cast<std::size_t>(bytes), between = static_cast<std::size_t>(rows > 1 ? pitch : bytes);
+    return clock.seconds_of_waiting(
+        [&] {
+            if (to_host)
+                cudaMemcpy2DAsync(host.data(), width, device.at, between, width, rows, cudaMemcpyDeviceToHost, stream);
+            else cudaMemcpy2DAsync(device.at, between, host.data(), width, width, rows, cudaMemcpyHostToDevice, stream);
+            cudaStreamSynchronize(stream);
         },
         repetitions);
 }

@@ -12,6 +12,10 @@ namespace cudaopt::bench {
 double device_copy_seconds(const StreamClock &clock, int64_t bytes);
 double device_read_seconds(const StreamClock &clock, int64_t bytes);
 
+// Seconds of a copy between pageable host memory and the device: `rows` pieces of so many bytes, which are `pitch`
+// bytes apart on the device.
+double transfer_seconds(const StreamClock &clock, int64_t bytes, bool to_host, int64_t rows = 1, int64_t pitch = 0);
+
 // Seconds of one operation when all threads do nothing else.
 struct ArithmeticCosts {
     double operation;                                  // a multiply-add, and as well a sum or a product alone

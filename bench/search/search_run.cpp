@@ -42,6 +42,20 @@ SearchRun run_search(const testfuncs::search::Function &function, int n, bool cu
     return run;
 }
 
+SearchRun mean_of_seeds(const testfuncs::search::Function &function, int n, bool cuda, SearchOptions options, int seeds,
+                        bool single) {
+    SearchRun mean;
+    for (int seed = 0; seed < seeds; seed++) {
+        options.seed = static_cast<uint64_t>(seed);
+        const SearchRun run = run_search(function, n, cuda, options, 1, single);
+        mean.value += run.value / seeds;
+        mean.seconds += run.seconds / seeds;
+        mean.evaluations = run.evaluations; // of each seed as many: there is no other limit than the iterations
+        mean.iterations = run.iterations;
+    }
+    return mean;
+}
+
 void warm_up(const testfuncs::search::Function &function, int n, bool cuda, bool single) {
     SearchOptions options;
     options.walks = options.iterations = 1;

@@ -28,6 +28,10 @@ struct Box {
 SearchRun run_search(const testfuncs::search::Function &function, int n, bool cuda, const SearchOptions &options,
                      int repetitions = 1, bool single = false);
 
+// The means over searches with the seeds 0, 1, ..., as the paper has them of its Monte Carlo runs; each is timed once.
+SearchRun mean_of_seeds(const testfuncs::search::Function &function, int n, bool cuda, SearchOptions options, int seeds,
+                        bool single = false);
+
 // A search that is ready, or std::runtime_error with its sentence.
 std::unique_ptr<PatternSearch> ready_search(const testfuncs::search::Function &function, int n, bool cuda,
                                             const SearchOptions &options, bool single = false);

@@ -57,8 +57,10 @@ int main(int argc, char **argv) {
         std::printf("%-14s %12s %12s %12s %11s %11s %13s %13s | %12s %13s | %9s %9s %8s\n", "function", "one thread s",
                     "all thr. s", "GPU s", "GPU ev./s", "over one", "host best f", "GPU best f", "single GPU s",
                     "best f", "paper CPU", "GPU ms", "speed-up");
-        csv.write("function,n,walks,iterations,evaluations,one_thread_seconds,all_threads_seconds,gpu_seconds,"
-                  "gpu_rate,speed_up_over_one_thread,host_f,gpu_f,gpu_single_seconds,gpu_single_f,machine\n");
+        csv.write(
+            "function,n,walks,iterations,evaluations,one_thread_seconds,all_threads_seconds,gpu_seconds,"
+            "gpu_rate,speed_up_over_one_thread,host_f,gpu_f,gpu_single_seconds,gpu_single_f,paper_cpu_ms,paper_gpu_ms,"
+            "paper_speed_up,machine\n");
         DotPlot plot{"Evaluations per second, n = " + std::to_string(n),
                      where,
                      "evaluations per second",
@@ -88,7 +90,8 @@ int main(int argc, char **argv) {
             std::fflush(stdout);
             csv.write(csv_row(name, static_cast<int64_t>(n), options.walks, options.iterations, one.evaluations,
                               one.seconds, all.seconds, gpu.seconds, rate, over, one.value, gpu.value,
-                              in_single.seconds, in_single.value, where));
+                              in_single.seconds, in_single.value, p ? p->cpu_ms : absent, p ? p->gpu_ms : absent,
+                              p ? p->speed_up : absent, where));
             plot.rows.push_back(name);
             plot.series[0].values.push_back(rate);
             plot.series[1].values.push_back(all.rate());

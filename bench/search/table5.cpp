@@ -2,7 +2,7 @@
 // the best value of ten seeds and the mean of their best values, and those of the paper.
 //
 //     bench_search_table5 [--seconds 1] [--seeds 10] [--walks 15360] [--n 30] [--functions all] [--ways all]
-//                         [--side-by-side 1] [--csv FILE] [--svg FILE]
+//                         [--side-by-side 1] [--host-side-by-side 0] [--csv FILE] [--svg FILE]
 //
 // There are four variants: the paper's rounds of 20 iterations from new random starts, in double and in single
 // precision; one search without rounds; and one with a first step of a tenth of the range and new random points at the
@@ -48,6 +48,7 @@ std::vector<Way> ways_on(bool cuda) {
 
 struct Found {
     double best = absent, mean = absent;
+    double spent = 0;                        // seconds of a search, which finishes its last round: the mean
     int64_t evaluations = 0, iterations = 0; // the mean
 };
 
@@ -75,10 +76,11 @@ Found search(const functions::Function &f, int n, cudaopt::SearchOptions options
         }
     }
     if (!failure.empty()) throw std::runtime_error(failure);
-    Found found{std::numeric_limits<double>::infinity(), 0, 0, 0};
+    Found found{std::numeric_limits<double>::infinity(), 0, 0, 0, 0};
     for (const SearchRun &run : runs) {
         found.best = std::min(found.best, run.value);
         found.mean += run.value / seeds;
+        found.spent += run.seconds / seeds;
         found.evaluations += run.evaluations / seeds;
         found.iterations += run.iterations / seeds;
     }
@@ -88,7 +90,7 @@ Found search(const functions::Function &f, int n, cudaopt::SearchOptions options
 } // namespace
 
 int main(int argc, char **argv) {
-    int n = 30, seeds = 10, side_by_side = 1;
+    int n = 30, seeds = 10, side_by_side = 1, host_side_by_side = 0;
     std::vector<std::string> names, keys = {"restart", "new-points", "rounds", "rounds-single"};
     bool with_host = true;
     cudaopt::SearchOptions options;
@@ -106,6 +108,10 @@ int main(int argc, char **argv) {
         ->check(CLI::IsMember({"restart", "new-points", "rounds", "rounds-single"}));
     app.add_option("--side-by-side", side_by_side, "so many seeds' searches share the GPU at a time")
         ->check(CLI::Range(1, 64));
+    app.add_option(
+           "--host-side-by-side", host_side_by_side,
+           "so many seeds' searches at a time on the host, on one thread each; 0: one at a time, on all threads")
+        ->check(CLI::Range(0, 64));
     app.add_flag("!--without-host", with_host, "the GPU alone, where there is one");
     const Files files(app);
     return run_program(app, "bench_search_table5", argc, argv, [&] {
@@ -121,9 +127,11 @@ int main(int argc, char **argv) {
         std::printf("Functions in n = %d variables, %lld walks, %g s a search, %d seeds", n,
                     static_cast<long long>(options.walks), options.max_seconds, seeds);
         if (cuda && side_by_side > 1) std::printf(", %d searches at a time on the GPU", side_by_side);
-        std::printf("\n%s\n\n%-14s %-21s %13s %13s %11s %13s | %11s %11s %s\n", where.c_str(), "function", "", "best",
-                    "mean best", "iterations", "evaluations", "paper: best", "mean best", "as low");
-        csv.write("function,where,n,walks,seconds,seeds,side_by_side,best,mean_best,iterations,evaluations,machine\n");
+        std::printf("\n%s\n\n%-14s %-21s %13s %13s %11s %13s %8s | %11s %11s %s\n", where.c_str(), "function", "",
+                    "best", "mean best", "iterations", "evaluations", "s spent", "paper: best", "mean best", "as low");
+        csv.write(
+            "function,where,n,walks,seconds,seeds,side_by_side,best,mean_best,iterations,evaluations,spent,paper_best,"
+            "paper_mean_best,paper_spent,machine\n");
         DotPlot plot{"Mean best value of " + std::to_string(seeds) + " searches", where, "f", {}, {}};
         for (const Way &way : ways)
             if (plot.series.size() < 6) plot.series.push_back({way.name, {}});
@@ -135,10 +143,13 @@ int main(int argc, char **argv) {
             bool by_any = false;
             for (std::size_t k = 0; k < ways.size(); k++) {
                 Way &way = ways[k];
-                const Found found = search(f, n, options, way, seeds, way.cuda ? side_by_side : 1);
-                std::printf("%-14s %-21s %13.6e %13.6e %11lld %13.3e", name.c_str(), way.name.c_str(), found.best,
+                const int at_a_time = way.cuda ? side_by_side : std::max(1, host_side_by_side);
+                options.threads = !way.cuda && host_side_by_side > 0 ? 1 : 0;
+                const Found found = search(f, n, options, way, seeds, at_a_time);
+                std::printf("%-14s %-21s %13.6e %13.6e %11lld %13.3e %8.3f", name.c_str(), way.name.c_str(), found.best,
                             found.mean, static_cast<long long>(found.iterations),
-                            static_cast<double>(found.evaluations));
+                            static_cast<double>(found.evaluations), found.spent);
+                const PaperValues *const values = paper ? (way.cuda ? &paper->gpu : &paper->cpu) : nullptr;
                 if (paper) {
                     const bool as_good =
                         as_low(found.best, paper->gpu.best) && as_low(found.mean, paper->gpu.mean_best);
@@ -149,19 +160,22 @@ int main(int argc, char **argv) {
                 std::printf("\n");
                 std::fflush(stdout);
                 csv.write(csv_row(name, way.name, static_cast<int64_t>(n), options.walks, options.max_seconds,
-                                  static_cast<int64_t>(seeds), static_cast<int64_t>(way.cuda ? side_by_side : 1),
-                                  found.best, found.mean, found.iterations, found.evaluations, where));
+                                  static_cast<int64_t>(seeds), static_cast<int64_t>(at_a_time), found.best, found.mean,
+                                  found.iterations, found.evaluations, found.spent, paper ? values->best : absent,
+                                  paper ? values->mean_best : absent,
+                                  paper ? 1e-3 * (way.cuda ? paper->gpu_spent_ms : paper->cpu_spent_ms) : absent,
+                                  where));
                 if (k < plot.series.size()) plot.series[k].values.push_back(found.mean);
             }
             if (paper) {
-                std::printf("%-14s %-21s %13s %13s %11s %13s | %11.3f %11.3f\n", name.c_str(), "the paper's CPU", "",
-                            "", "", "", paper->cpu.best, paper->cpu.mean_best);
+                std::printf("%-14s %-21s %13s %13s %11s %13s %8.3f | %11.3f %11.3f\n", name.c_str(), "the paper's CPU",
+                            "", "", "", "", 1e-3 * paper->cpu_spent_ms, paper->cpu.best, paper->cpu.mean_best);
                 if (!by_any) missed += (missed.empty() ? "" : ", ") + name;
             }
         }
         std::printf(
-            "\nThe least value of each function is 0. Iterations and evaluations are the mean of a search. The "
-            "host uses all its threads.\nhost, GPU: with a first step of a twentieth of the range, which a walk takes "
+            "\nThe least value of each function is 0. Iterations, evaluations and the seconds spent are the mean of a "
+            "search. The host uses %s.\nhost, GPU: with a first step of a twentieth of the range, which a walk takes "
             "again when its step has become the smallest.\nNew points: the first step is a tenth of the range, and "
             "such a "
             "walk starts again from a new random point. Rounds: the paper's way, all\nwalks start anew after every "
@@ -171,6 +185,7 @@ int main(int argc, char **argv) {
             "what its GPU found in 10 s, in such rounds, as printed in its table 5 with three decimals, to which ours "
             "are "
             "compared (as low).\n",
+            host_side_by_side > 0 ? "one thread for each search" : "all its threads",
             static_cast<long long>(paper_round));
         if (n == 30) {
             std::printf("\nAs low as the paper's GPU in best and mean best, of %zu functions:", names.size());

@@ -2,16 +2,21 @@
 // in 20 variables and 20 iterations.
 //
 //     bench_search_tables23 [--walks 15360,1e6] [--function ackley] [--n 20] [--iterations 20]
-//                           [--csv FILE] [--svg FILE]
+//                           [--csv FILE] [--tables FILE] [--svg FILE]
+//
+// --tables writes the rows of both tables beside the paper's, --csv the parts.
+#include <algorithm>
 #include <array>
 #include <numeric>
 #include <optional>
 
 #include "bench/common/bar_chart.hpp"
 #include "bench/common/command_line.hpp"
+#include "bench/common/device_rates.hpp"
 #include "bench/common/machine.hpp"
 #include "bench/common/stopwatch.hpp"
 #include "bench/common/stream_clock.hpp"
+#include "paper_2009.hpp"
 #include "search_run.hpp"
 
 using namespace cudaopt::bench;
@@ -49,37 +54,88 @@ Seconds measure(const functions::Function &f, int n, bool cuda, const cudaopt::S
     return seconds;
 }
 
-// The paper's two tables, whose tasks are those of its program: pattern search, first values, copies.
-void print_paper(const Seconds *gpu, const Seconds *host) {
-    const auto milliseconds = [](const Seconds *s, std::size_t from, std::size_t to) {
-        return s ? cell("%.3f", 10, 1e3 * std::accumulate(s->begin() + from, s->begin() + to, 0.0))
-                 : cell("", 10, absent);
+// A row of table 2 or of table 3. calls are of kernels, counted in include/cuda_opt/search_kernel.cuh, or copies. Times
+// in microseconds; percent: in table 2 the GPU's time over the host's, in table 3 the share of the GPU's time.
+struct Task {
+    int table;
+    std::string name;
+    double calls, gpu, host, percent;
+    PaperCalls paper;
+};
+
+std::vector<Task> table_2(const Seconds &gpu, const Seconds &host) {
+    const auto task = [&](const char *name, std::size_t from, std::size_t to, const PaperPart &p) {
+        const double on_gpu = 1e6 * std::accumulate(gpu.begin() + from, gpu.begin() + to, 0.0);
+        const double on_host = 1e6 * std::accumulate(host.begin() + from, host.begin() + to, 0.0);
+        const PaperCalls paper{not_printed, 1e3 * p.gpu_ms, 1e3 * p.cpu_ms, p.percent};
+        return Task{2, name, absent, on_gpu, on_host, 100 * on_gpu / on_host, paper};
     };
+    return {task("other functions (memory, random starts and their values)", 0, 2, paper_setup),
+            task("select best walk (best value and point)", 3, 5, paper_best),
+            task("pattern search (iterations)", 2, 3, paper_search)};
+}
+
+// Seconds on the stream of a call to each of several fresh searches, whose starts are evaluated where asked for. The
+// call waits for its kernel, and the clock ends there: copies that follow are not counted.
+template <class Call>
+double kernel_seconds(const StreamClock &clock, const functions::Function &f, int n,
+                      const cudaopt::SearchOptions &options, bool started, const Call &call) {
+    constexpr int repetitions = 9;
+    std::vector<std::unique_ptr<cudaopt::PatternSearch>> searches;
+    for (int k = 0; k < repetitions + 2; k++) { // the clock warms up twice
+        searches.push_back(ready_search(f, n, true, options));
+        if (started) searches.back()->advance(0);
+    }
+    std::size_t next = 0;
+    return clock.seconds_of_waiting([&] { call(*searches[next++]); }, repetitions);
+}
+
+// walls: the parts' wall times. What is not on the GPU of a call's time is the host's: the launch and the wait.
+std::vector<Task> table_3(const functions::Function &f, int n, cudaopt::SearchOptions options, const Seconds &walls) {
+    const StreamClock clock;
+    options.stream = clock.stream();
+    const double starts = kernel_seconds(clock, f, n, options, false, [](auto &search) { search.advance(0); });
+    const double iterations =
+        kernel_seconds(clock, f, n, options, true, [&](auto &search) { search.advance(options.iterations); });
+    const double summary = kernel_seconds(clock, f, n, options, true, [](auto &search) { search.summary(); });
+    // The box to the device; from there each block's summary, the best walk's state and its point, in which each
+    // coordinate is as far from the next as there are walks. The kernel of the summary has at most 264 blocks of 256.
+    const auto real = static_cast<int64_t>(sizeof(double));
+    const int64_t blocks = std::min<int64_t>(264, (options.walks + 255) / 256);
+    const double copies = transfer_seconds(clock, 3 * n * real, false) +
+                          transfer_seconds(clock, blocks * static_cast<int64_t>(sizeof(cudaopt::SearchSummary)), true) +
+                          transfer_seconds(clock, static_cast<int64_t>(sizeof(cudaopt::pattern::Walk)), true) +
+                          transfer_seconds(clock, real, true, n, options.walks * real);
+    const double all = starts + iterations + summary + copies;
+    const auto task = [&](const char *name, double calls, double seconds, double wall, const PaperCalls &paper) {
+        return Task{3, name, calls, 1e6 * seconds, 1e6 * (wall - seconds), 100 * seconds / all, paper};
+    };
+    const PaperCalls none{not_printed, not_printed, not_printed, not_printed};
+    return {task("pattern search (iterations)", 1, iterations, walls[2], paper_kernel),
+            task("initial fitness functions (random starts and their values)", 1, starts, walls[1], paper_starts),
+            task("best value", 1, summary, absent, none),
+            task("memory synchronization (copies)", 4, copies, absent, paper_copies)};
+}
+
+void print(const std::vector<Task> &tasks) {
+    for (const int table : {2, 3}) {
+        std::printf("\nTable %d, us%48s %6s %10s %12s %7s | %6s %10s %12s %7s\n", table, "", "calls", "GPU",
+                    table == 2 ? "host" : "on the host", "%", "paper", "GPU", table == 2 ? "CPU" : "on the CPU", "%");
+        for (const Task &t : tasks)
+            if (t.table == table)
+                std::printf("%-58s %s %s %s %s | %s %s %s %s\n", t.name.c_str(), cell("%.0f", 6, t.calls).c_str(),
+                            cell("%.1f", 10, t.gpu).c_str(), cell("%.1f", 12, t.host).c_str(),
+                            cell("%.2f", 7, t.percent).c_str(), cell("%.0f", 6, t.paper.calls).c_str(),
+                            cell("%.0f", 10, t.paper.gpu_us).c_str(), cell("%.0f", 12, t.paper.cpu_us).c_str(),
+                            cell("%.1f", 7, t.paper.percent).c_str());
+    }
     std::printf(
-        "\nTable 2, ms: ours and the paper's (p)                          GPU          p       host          p\n"
-        "set-up, random starts and their values (other functions) %s %10.2f %s %10.2f\n"
-        "best value and point (select best walk)                  %s %10.2f %s %10.2f\n"
-        "iterations (pattern search)                              %s %10.2f %s %10.2f\n",
-        milliseconds(gpu, 0, 2).c_str(), 33.81, milliseconds(host, 0, 2).c_str(), 46.60,
-        milliseconds(gpu, 3, 5).c_str(), 6.57, milliseconds(host, 3, 5).c_str(), 4.65, milliseconds(gpu, 2, 3).c_str(),
-        35.73, milliseconds(host, 2, 3).c_str(), 9446.68);
-    std::printf(
-        "\nTable 3, us                                             calls        GPU    p calls      p GPU  p share\n"
-        "iterations (pattern search)                                  1 %s         21     729850    98.5%%\n"
-        "random starts, their values (initial fitness functions)      1 %s         22       1138     0.2%%\n"
-        "best value, best point                                       1 %s          -          -        -\n"
-        "copies in these (memory synchronization)                     4          -        107       9717     1.3%%\n",
-        gpu ? cell("%.1f", 10, 1e6 * (*gpu)[2]).c_str() : cell("", 10, absent).c_str(),
-        gpu ? cell("%.1f", 10, 1e6 * (*gpu)[1]).c_str() : cell("", 10, absent).c_str(),
-        gpu ? cell("%.1f", 10, 1e6 * ((*gpu)[3] + (*gpu)[4])).c_str() : cell("", 10, absent).c_str());
-    std::printf(
-        "\ncalls: of kernels, counted in include/cuda_opt/search_kernel.cuh: all iterations are one, all starts one, "
+        "\nTable 2: %%: the GPU's time over the host's, on one thread. Table 3: calls of kernels and copies. GPU: on "
         "the "
-        "best value is one; the best\npoint is copies alone. Copies: the box to the device, the blocks' best values "
-        "and "
-        "the best walk's numbers and point from there. Wall time\nuntil the host knows. The paper's profile is of a "
-        "run "
-        "of another length than its table 2 (0.73 s against 36 ms); its loop of 20\niterations makes 21 calls.\n");
+        "stream, by events around\nthe kernel; on the host: the rest of the call's wall time, the launch and the wait; "
+        "%%: share of the GPU's time in this table. The copies\nare timed by themselves: the box to the device, the "
+        "blocks' best values and the best walk's numbers and point from there. The paper's\nprofile is of a run of "
+        "another length than its table 2 (0.73 s against 36 ms); its loop of 20 iterations makes 21 calls.\n");
 }
 
 } // namespace
@@ -87,11 +143,14 @@ void print_paper(const Seconds *gpu, const Seconds *host) {
 int main(int argc, char **argv) {
     CLI::App app("The parts of a search's time");
     OneFunction o(app, {15360, 1e6});
+    o.options.threads = 1; // of the host, as in the paper
+    std::string tables;
+    app.add_option("--tables", tables, "file for tables 2 and 3 as comma separated values");
     const Files files(app);
     return run_program(app, "bench_search_tables23", argc, argv, [&] {
         const functions::Function f = functions::function_by_name(o.name);
         const std::string title = functions::facts_of(f).title;
-        Output csv(files.csv), picture(files.svg);
+        Output csv(files.csv), both(tables), picture(files.svg);
         const std::string where = machine();
         const bool cuda = driver::cuda_is_here();
         if (cuda) warm_up(f, o.n, true);
@@ -126,10 +185,19 @@ int main(int argc, char **argv) {
             "\nWall time, the median of several searches, but of one alone on the host above 100,000 walks; what "
             "CUDA does once a process is in\nnone. Memory for the walks: its allocation, and the box copied to "
             "it. All of a walk's iterations are one kernel: nothing is\ncopied between them. Best value: the "
-            "least of all walks, and the counts. The host uses all its threads.\n");
-        const auto address = [](const std::optional<Seconds> &s) { return s ? &*s : nullptr; };
-        if (o.name == "ackley" && o.n == 20 && o.options.iterations == 20)
-            print_paper(address(of_paper[1]), address(of_paper[0]));
+            "least of all walks, and the counts. The host uses one thread.\n");
+        if (o.name == "ackley" && o.n == 20 && o.options.iterations == 20 && of_paper[0] && of_paper[1]) {
+            o.options.walks = 15360;
+            std::vector<Task> tasks = table_2(*of_paper[1], *of_paper[0]);
+            const std::vector<Task> profile = table_3(f, o.n, o.options, *of_paper[1]);
+            tasks.insert(tasks.end(), profile.begin(), profile.end());
+            print(tasks);
+            both.write("table,task,calls,gpu_us,cpu_us,percent,paper_calls,paper_gpu_us,paper_cpu_us,paper_percent,"
+                       "machine\n");
+            for (const Task &t : tasks)
+                both.write(csv_row(static_cast<int64_t>(t.table), t.name, t.calls, t.gpu, t.host, t.percent,
+                                   t.paper.calls, t.paper.gpu_us, t.paper.cpu_us, t.paper.percent, where));
+        }
         if (!cuda) std::printf("GPU: not run, there is none here.\n");
         picture.write(svg(chart));
     });
