@@ -6,7 +6,7 @@
 //     bench_cvt [--cases 200:512,...] [--m 7] [--iterations 5000] [--seconds 0] [--lbfgsb-iterations 5000]
 //               [--lbfgsb-seconds 0] [--curves 20000] [--backend auto] [--csv FILE] [--sites FILE] [--svg FILE]
 //
-// All iterates are those of L-BFGS-B 3.0's rules (CUDA_OPT_ROBUST = 0). --sites writes where the sites of the runs
+// All iterates are those of L-BFGS-B 3.0's rules. --sites writes where the sites of the runs
 // named by --curves end: of those by 3.0, and of ours with the exact and the approximate Cauchy point.
 #include <algorithm>
 #include <cmath>

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "bench/common/paper_2014.hpp"
+#include "bench/common/rules_of_lbfgsb.hpp"
 #include "bench/common/stopwatch.hpp"
 #include "bench/solver/whole_run.hpp"
 
@@ -19,7 +20,7 @@ CvtProblem::CvtProblem(int64_t sites, int64_t resolution, uint64_t seed, bool cu
 Minimiser<double> CvtProblem::make_solver(int m) const {
     Minimiser<double> s(n(), m, cuda() ? CUDA_OPT_BACKEND_CUDA : CUDA_OPT_BACKEND_HOST);
     s.set_stream(place_.stream);
-    s.set_int(CUDA_OPT_ROBUST, 0).set_int(CUDA_OPT_INITIAL_HESSIAN, CUDA_OPT_INITIAL_HESSIAN_SCALAR); // 3.0's rules
+    use_rules_of_lbfgsb(s);
     s.set_int(CUDA_OPT_THREADS, threads_).set_int(CUDA_OPT_MAX_ITERATIONS, 0).set_real(CUDA_OPT_PGTOL, 0);
     return s;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/common/rules_of_lbfgsb.hpp"
 #include "cuda_opt.hpp"
 #include "solver_run.hpp"
 #include "testfuncs/problem.hpp"
@@ -53,7 +54,6 @@ template <class Real> struct PreparedSolve {
             }
             handle.set_bounds(bounds[0], bounds[1]);
         }
-        handle.set_int(CUDA_OPT_ROBUST, options.robust);
         handle.set_real(CUDA_OPT_PGTOL, 0);
         handle.set_real(CUDA_OPT_FACTR, 0);
         handle.set_int(CUDA_OPT_THREADS, options.threads).set_int(CUDA_OPT_TIMED, options.timed);
@@ -66,6 +66,7 @@ template <class Real> struct PreparedSolve {
             handle.set_diagonal(diagonal[0].data());
         }
         handle.set_int(CUDA_OPT_APPROXIMATE_CAUCHY, options.approximate_cauchy);
+        if (options.as_lbfgsb) use_rules_of_lbfgsb(handle);
     }
 
     // By one scale and one translation for all variables: the distances of atoms keep their ratios.

@@ -24,7 +24,7 @@ struct RunOptions {
     int64_t diagonal_every = 1; // CUDA_OPT_DIAGONAL_EVERY
     std::string problem = "rosenbrock", backend = "auto";
     bool single = false, own_bounds = false, approximate_cauchy = false;
-    bool robust = true;                              // CUDA_OPT_ROBUST; without it the iterates are those of 3.0
+    bool as_lbfgsb = false;                          // the rules of 3.0; the initial Hessian is then the scalar
     bool start_in_box = false;                       // the standard start, scaled and moved to [lower, upper]
     bool time_copies = false;                        // of x to the host, and of f and g from there
     bool timed = true;                               // CUDA_OPT_TIMED; without it the evaluations alone are timed, too

@@ -63,7 +63,7 @@ int main(int argc, char **argv) {
     RunOptions o;
     o.lower = -1;
     o.upper = 1;
-    o.robust = false; // the iterates are those of 3.0's rules
+    o.as_lbfgsb = true;
     Stop stop;
     stop.factr = paper_2014::factr;
     stop.max_iterations = 200;

@@ -81,7 +81,7 @@ int main(int argc, char **argv) {
     Stop stop, lbfgsb_stop;
     stop.factr = paper_2014::factr;
     o.time_copies = true;
-    o.robust = false; // 3.0's rules in all solvers
+    o.as_lbfgsb = true;
     lbfgsb_stop.max_iterations = 50;
     std::vector<double> sizes = {400,    1600,   3600,    6400,    10000,   40000,  160000,
                                  360000, 640000, 1000000, 1440000, 2250000, 4000000};
