@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Usage: check_examples.py SOURCE_ROOT NAME
 
-Compile an example of examples/c, cpp or fortran with the command that stands at its head, run it small, and look at
-what it prints and draws. Runs below with_installed. The relinked one is also linked with L-BFGS-B 3.0, where that is
-installed, and has to find the same minimum."""
+Compile an example of examples/c, cpp, cuda or fortran with the command that stands at its head, run it small, and look
+at what it prints and draws. Runs below with_installed. The relinked one is also linked with L-BFGS-B 3.0, where that is
+installed, and has to find the same minimum. One in CUDA is only compiled where there is no device."""
+import csv
+import os
 import re
 import subprocess
 import sys
@@ -34,7 +36,7 @@ def expect(condition, what):
 
 def commands_of(source):
     """The lines of its head that compile it, up to what they are made into."""
-    return re.findall(r"(?:cc|c\+\+|gfortran) [^\n]*? -o \w+", source.read_text())
+    return re.findall(r"(?:nvcc|cc|c\+\+|gfortran) [^\n]*? -o \w+", source.read_text())
 
 
 def points_drawn(path):
@@ -106,8 +108,32 @@ def relinked(commands):
     expect(wrong.returncode == 2 and "at least 1" in wrong.stderr, "0 variables should be refused")
 
 
+def obstacle(commands):
+    succeed(commands[0])
+    expect(run("./obstacle 2").returncode == 2, "a grid of 2 cells should be refused")
+    done = run("./obstacle 31 heights.csv")
+    if re.search("no CUDA-capable device|CUDA driver version is insufficient", done.stderr):
+        expect("CUDA_OPT_TEST_REQUIRE_CUDA" not in os.environ, "there is no CUDA device")
+        print("skipped: no CUDA device")
+        sys.exit(SKIPPED)
+    expect(done.returncode == 0, f"exit status {done.returncode}")
+    rows = list(csv.DictReader(done.stdout.splitlines()))
+    evaluations = [int(row["evaluations"]) for row in rows]
+    without, with_operator = evaluations[:2], evaluations[2:]
+    expect(len(rows) == 5 and all(2 * count < min(without) for count in with_operator),
+           f"the operator should save half of the evaluations: {evaluations}")
+    expect([int(row["solves"]) > 0 for row in rows] == [False, False, True, True, True], "wrong numbers of solves")
+    for row in rows:  # SciPy's L-BFGS-B finds the same area with bench/python/obstacle.py
+        expect(abs(float(row["f"]) - 0.26651233) < 2e-8, f"the area minus 1 is {row['f']}")
+        expect(float(row["projected_gradient"]) <= 1e-6 / 31, "the projected gradient is too large")
+    heights = [line.split(",") for line in Path("heights.csv").read_text().splitlines()]
+    in_contact = sum(height.endswith("*") for line in heights for height in line)
+    expect([len(line) for line in heights] == [30] * 30 and 50 < in_contact < 450, "wrong heights")
+
+
 root, name = Path(sys.argv[1]), sys.argv[2]
-check = {"c/nnls.c": nnls, "cpp/deblur.cpp": deblur, "fortran/decays.f90": decays, "fortran/relinked.f90": relinked}
+check = {"c/nnls.c": nnls, "cpp/deblur.cpp": deblur, "cuda/obstacle.cu": obstacle, "fortran/decays.f90": decays,
+         "fortran/relinked.f90": relinked}
 there = {str(path.relative_to(root / "examples")) for path in (root / "examples").glob("*/*") if path.suffix != ".py"}
 there = {name for name in there if not name.startswith("ranks/")}  # those have tests of their own, with MPI
 expect(there == set(check), f"examples that are not tested: {sorted(there ^ set(check))}")
