@@ -13,6 +13,7 @@ from pathlib import Path
 
 import gpu_batch
 import gpu_graphs
+import gpu_operator
 import numpy as np
 from gpu_shared import Missing, cupy_and_stream, library, near, torch_and_stream, torch_parabola, torch_rosenbrock
 
@@ -296,7 +297,7 @@ def check_threads():
 
 def main(names):
     passed = failed = skipped = 0
-    checks = {**globals(), **vars(gpu_graphs), **vars(gpu_batch)}
+    checks = {**globals(), **vars(gpu_graphs), **vars(gpu_batch), **vars(gpu_operator)}
     for name, check in [(name, value) for name, value in checks.items() if name.startswith("check_")]:
         if names and not any(wanted in name for wanted in names):
             continue
