@@ -300,8 +300,8 @@ constexpr Method methods[] = {
     {"scalar", CUDA_OPT_INITIAL_HESSIAN_SCALAR, 0},
     {"learned diagonal", CUDA_OPT_INITIAL_HESSIAN_LEARNED, 0},
     {"operator: one solve", CUDA_OPT_INITIAL_HESSIAN_OPERATOR, 0},
+    {"operator: 2 steps", CUDA_OPT_INITIAL_HESSIAN_OPERATOR, 2},
     {"operator: 3 steps", CUDA_OPT_INITIAL_HESSIAN_OPERATOR, 3},
-    {"operator: 6 steps", CUDA_OPT_INITIAL_HESSIAN_OPERATOR, 6},
 };
 
 struct Surface {
