@@ -121,9 +121,14 @@ def _load() -> ctypes.CDLL:
         raise ImportError(
             f"the library of cuda_opt cannot be loaded: {problem}; install the package with pip, "
             "or set CUDA_OPT_LIBRARY to the file libcuda_opt.so of a build"
-        ) from problem
+        ) from None
     for function, (result, *arguments) in _PROTOTYPES.items():
-        entry = getattr(library, f"cuda_opt_{function}")
+        entry = getattr(library, f"cuda_opt_{function}", None)
+        if entry is None:
+            raise ImportError(
+                f"{name} has no function cuda_opt_{function}: it is not a library of cuda_opt, or it was built from "
+                "another version than the Python package; build it again, or unset CUDA_OPT_LIBRARY"
+            )
         entry.restype, entry.argtypes = result, arguments
     return library
 

@@ -1,8 +1,12 @@
 """Compares the prototypes of the C functions in the package with the C header. ``tests/rules/check_interfaces.py``
 compares the constants."""
 import ctypes
+import ctypes.util
+import os
 import pickle
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -64,3 +68,16 @@ def test_errors_are_of_python_s_kinds():
     assert issubclass(cuda_opt.OutOfMemory, MemoryError)
     error = pickle.loads(pickle.dumps(_library.error(-3, "no")))
     assert (type(error), error.code, str(error)) == (cuda_opt.ImproperInput, cuda_opt.Task.IMPROPER_INPUT, "no")
+
+
+def test_a_library_of_another_version():
+    """A library that lacks a function, such as one of an older build, is refused in one sentence. Here it is the
+    mathematical library of C, which has none of the functions."""
+    libm = ctypes.util.find_library("m")
+    if libm is None:
+        pytest.skip("there is no libm")
+    environment = {**os.environ, "CUDA_OPT_LIBRARY": libm}
+    done = subprocess.run([sys.executable, "-c", "import cuda_opt"], env=environment, capture_output=True, text=True)
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith(f"ImportError: {libm} has no function cuda_opt_create: it is not a library of cuda_opt")

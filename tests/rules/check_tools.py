@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Usage: check_tools.py SOURCE_ROOT
 
-Tests which CUDA compiler tools/find_nvcc and the build backend of pip choose, and what tools/demo builds and prints on
-machines with and without a GPU and a compiler. Scripts in a temporary folder simulate the machines."""
+Tests which CUDA compiler tools/find_nvcc and the build backend of pip choose, what tools/demo builds and prints on
+machines with and without a GPU and a compiler, what tools/setup installs, and what tools/build prints when it is
+interrupted or fails. Scripts in a temporary folder simulate the machines."""
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import types
 import unittest
 from pathlib import Path
@@ -33,12 +36,15 @@ class Case(unittest.TestCase):
         self.path = self.root / "path"
         self.path.mkdir()
         (self.root / "tools").mkdir()
-        for name in ("find_nvcc", "demo", "pip_backend.py"):
+        for name in ("build", "demo", "find_nvcc", "pip_backend.py", "setup"):
             shutil.copy(TOOLS / name, self.root / "tools" / name)
 
-    def run_tool(self, name, **variables):
-        environment = {"PATH": f"{self.path}:/usr/bin:/bin", **variables}
-        return subprocess.run([self.root / "tools" / name], env=environment, capture_output=True, text=True, timeout=60)
+    def environment(self, **variables):
+        return {"PATH": f"{self.path}:/usr/bin:/bin", **variables}
+
+    def run_tool(self, name, *arguments, **variables):
+        return subprocess.run([self.root / "tools" / name, *arguments], env=self.environment(**variables),
+                              capture_output=True, text=True, timeout=60)
 
 
 @unittest.skipIf(shutil.which("nvcc", path="/usr/bin:/bin"), "nvcc is in /usr/bin")
@@ -121,6 +127,87 @@ class Demo(Case):
                 said, built, _ = self.demo(gpu, nvcc)
                 self.assertTrue(said.startswith("demo: ") and said.endswith(advice), said)
                 self.assertIn("-C build-demo/host --setup demo -Dcuda=disabled", built)
+
+    def test_arguments_are_refused(self):
+        script(self.root / "tools/build", "echo built")
+        done = self.run_tool("demo", "1000")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertEqual(done.stderr, "demo: unknown argument 1000: it takes none (see --help)\n")
+        self.assertIn("Usage: tools/demo\n", self.run_tool("demo", "--help").stdout)
+
+
+class Setup(Case):
+    """No package is installed here, by a dpkg-query that knows none."""
+
+    def setUp(self):
+        super().setUp()
+        script(self.path / "dpkg-query", "exit 1")
+        script(self.path / "apt-get", f'echo "$*" >>{self.root}/calls')
+        script(self.path / "sudo", 'exec "$@"')
+
+    def installed(self, *words):
+        done = self.run_tool("setup", *words)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        calls = self.root / "calls"
+        return calls.read_text().splitlines()[-1].split("--no-install-recommends install ")[1] if calls.exists() else ""
+
+    def test_what_is_found_without_debian_s_package_is_not_installed(self):
+        for name in ("g++", "meson", "ninja"):
+            script(self.path / name)
+        script(self.path / "pkg-config", '[[ $* != *CLI11* ]]')
+        self.assertEqual(self.installed("demo"), "libcli11-dev")
+        script(self.path / "pkg-config")
+        (self.root / "calls").unlink()
+        self.assertEqual(self.installed("demo"), "")
+
+    def test_packages_that_are_named(self):
+        for name in ("g++", "meson", "ninja", "pkg-config"):
+            script(self.path / name)
+        self.assertEqual(self.installed("demo", "some-package"), "some-package")
+
+    def test_options_are_not_packages(self):
+        self.assertIn("Usage: tools/setup", self.run_tool("setup", "--help").stdout)
+        done = self.run_tool("setup", "--yes")
+        self.assertEqual((done.returncode, done.stderr), (2, "setup: unknown option --yes (see --help)\n"))
+        self.assertFalse((self.root / "calls").exists())
+
+
+class Build(Case):
+    def setUp(self):
+        super().setUp()
+        script(self.root / "tools/setup")
+        script(self.path / "meson", 'touch "$2/build.ninja"')
+
+    def build(self, ninja, free="1000"):
+        script(self.path / "ninja", ninja)
+        script(self.path / "df", f"printf '  Avail\\n  {free}\\n'")
+        return self.run_tool("build", "-Dcuda=disabled")
+
+    def test_the_last_line_says_what_failed(self):
+        done = self.build("echo 'error: expected a semicolon'; exit 1")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("error: expected a semicolon\n", done.stdout)
+        self.assertEqual(done.stderr, "build: compiling in build failed\n")
+
+    def test_a_full_disk(self):
+        done = self.build("exit 1", free="3")
+        self.assertEqual((done.returncode, done.stderr), (1, "build: the disk is full: build has 3 MB left\n"))
+
+    def test_a_configuration_that_was_killed_is_repeated(self):
+        remains = script(self.root / "build/meson-private/coredata.dat")
+        self.assertEqual(self.build("exit 0").returncode, 0)
+        self.assertFalse(remains.exists())
+
+    def test_an_interrupt(self):
+        """Ctrl-C sends SIGINT to all processes of the group."""
+        script(self.path / "ninja", f"touch {self.root}/begun; sleep 30")
+        process = subprocess.Popen([self.root / "tools/build", "-Dcuda=disabled"], env=self.environment(), text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        while not (self.root / "begun").exists() and process.poll() is None:
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
+        self.assertEqual((process.returncode, errors), (130, "build: interrupted; the next call continues in build\n"))
 
 
 if __name__ == "__main__":
