@@ -1,4 +1,8 @@
-// Implements a batch on the threads of the host. Each thread solves one problem at a time.
+// Implements a batch on the threads of the host. Each thread solves one problem at a time. host_double.cpp and
+// host_float.cpp include this file once each: together they are the longest part of the library's compile time, so that
+// two processors share it.
+#pragma once
+
 #include <cstring>
 
 #include "batch/machine_on.hpp"
@@ -8,7 +12,7 @@
 
 namespace cudaopt {
 
-namespace {
+namespace { // the compiler then knows that each function is called in one file only, and can inline it
 
 class HostTeams {
   public:
@@ -54,7 +58,5 @@ template <class Real> std::unique_ptr<BatchMachine> make_host_batch(batch::Shape
     if (!bounds) return nullptr;
     return std::make_unique<BatchMachineOn<Real, HostTeams>>();
 }
-template std::unique_ptr<BatchMachine> make_host_batch<double>(batch::Shape, bool);
-template std::unique_ptr<BatchMachine> make_host_batch<float>(batch::Shape, bool);
 
 } // namespace cudaopt
