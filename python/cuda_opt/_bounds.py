@@ -40,6 +40,8 @@ def _one_or_each(limit: Any, none: float, n: int, space: Space, what: str, count
     the number of problems of a batch. In a batch the array may have one row per problem."""
     if limit is None:
         return none
+    if np.ma.is_masked(limit):
+        raise TypeError(f"{what} has masked elements, which have no value")
     if isinstance(limit, (list, tuple)):
         limit = np.asarray(limit, np.float64)
     if not hasattr(limit, "shape") or (isinstance(limit, (np.ndarray, np.generic)) and limit.size == 1):
@@ -82,8 +84,11 @@ def _from_pairs(pairs: Any, n: int) -> Bounds:
     try:
         if not isinstance(rows, np.ndarray):
             rows = [(-math.inf if low is None else low, math.inf if high is None else high) for low, high in rows]
-        limits = np.asarray(rows, np.float64).reshape(n, 2)
-    except (TypeError, ValueError):
+        limits = np.asarray(rows)
+        if limits.dtype.kind == "c":
+            raise TypeError
+        limits = limits.astype(np.float64).reshape(n, 2)
+    except (OverflowError, TypeError, ValueError):
         raise ValueError("bounds has to have a pair (lower, upper) for each variable, with None for no bound") from None
     return Bounds(*(side[0] if n and (side == side[0]).all() else side for side in limits.T))
 

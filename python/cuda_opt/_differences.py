@@ -22,6 +22,12 @@ OBJECTIVE = "the value of the function"
 Vector = np.ndarray[Any, Any]
 
 
+def _count_start(started: Any) -> None:
+    """Count this worker process in the shared integer ``started``. Each worker process calls this when it starts."""
+    with started.get_lock():
+        started.value += 1
+
+
 class Objective:
     """The user's ``fun(x, *args)`` as a function of x alone. The object can be pickled and sent to other processes."""
 
@@ -111,8 +117,18 @@ class Differences:
         processes = (os.cpu_count() or 1) if processes == -1 else processes
         if processes == 1:
             return map
-        self._pool = multiprocessing.Pool(processes)
-        mapped: Callable[..., Iterable[Any]] = self._pool.map
+        started = multiprocessing.Value("i", 0)
+        self._pool = pool = multiprocessing.Pool(processes, _count_start, (started,))
+
+        def mapped(function: Callable[..., Any], points: Iterable[Any]) -> list[Any]:
+            values = pool.map_async(function, points)
+            while not values.ready():
+                values.wait(0.1)
+                # The pool starts another process in place of one that was killed, but never repeats its points.
+                if started.value > processes:
+                    raise RuntimeError("a process of the option workers was killed while it evaluated fun")
+            return values.get()
+
         return mapped
 
     def close(self) -> None:

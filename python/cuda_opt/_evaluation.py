@@ -38,7 +38,8 @@ def _pair(returned: Any) -> Any:
     if isinstance(pair, np.ndarray) and pair.dtype == object and pair.ndim == 1:
         pair = tuple(pair)
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-        raise TypeError(f"the function returned a {name_of(pair)}: with jac=True it returns f and its gradient")
+        length = f" of length {len(pair)}" if isinstance(pair, (tuple, list)) else ""
+        raise TypeError(f"the function returned a {name_of(pair)}{length}: with jac=True it returns f and its gradient")
     return pair
 
 

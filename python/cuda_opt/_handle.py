@@ -163,6 +163,8 @@ class Handle:
     @property
     def message(self) -> str:
         """Return the C library's sentence about the last call that returned a task, ended a solve or failed."""
+        if not self._finalizer.alive:
+            return f"this {type(self).__name__} is closed"
         return str(self._briefly(library.cuda_opt_message).decode(errors="replace"))
 
     @property
@@ -172,12 +174,16 @@ class Handle:
 
     def __setitem__(self, name: str, value: float) -> None:
         key = OTHER_NAMES.get(name, name)
-        if key in INTEGERS:
-            self._check(self._briefly(library.cuda_opt_set_int, INTEGERS[key], integer(value, name)))
-        elif key in REALS:
-            self._check(self._briefly(library.cuda_opt_set_real, REALS[key], number(value, name)))
-        else:
+        if key not in INTEGERS and key not in REALS:
             raise KeyError(f"there is no setting {name}")
+        if key in INTEGERS:
+            code = self._briefly(library.cuda_opt_set_int, INTEGERS[key], integer(value, name))
+        else:
+            code = self._briefly(library.cuda_opt_set_real, REALS[key], number(value, name))
+        # The library knows the numbers of the keys only.
+        if code < 0 and "is not the key of" in self.message:
+            raise error(code, f"{name} is a result, and cannot be set")
+        self._check(code)
 
     def __getitem__(self, name: str) -> int | float:
         key = OTHER_NAMES.get(name, name)

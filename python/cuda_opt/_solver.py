@@ -100,7 +100,8 @@ class Solver(Handle):
     ) -> None:
         if diagonal and preconditioner:
             raise ValueError("diagonal and preconditioner are both True, but there is only one initial Hessian")
-        start = np.zeros(x) if isinstance(x, int) else as_array(x)
+        is_count = isinstance(x, (int, np.integer))
+        start = np.zeros(integer(x, "the number of variables", least=0)) if is_count else as_array(x)
         space = space_of(start)
         if stream is not None:
             space.stream, space.stream_owner = stream_number(stream), stream

@@ -242,7 +242,12 @@ class NumPySpace(Space):
         if type(values) is not np.ndarray or values.shape != to.shape:
             if hasattr(values, "__cuda_array_interface__"):
                 raise TypeError(f"{what} is a {name_of(values)} in device memory, but x0 is a NumPy array")
-            values = np.atleast_1d(numpy_array(values, what))
+            array = np.atleast_1d(numpy_array(values, what))
+            if array.dtype.kind not in "fiub":
+                if array.size == 1 and not isinstance(values, np.ndarray):
+                    raise TypeError(f"{what} is a {name_of(values)}: it has to be an array of real numbers")
+                raise TypeError(f"{what} has elements of {array.dtype}: they have to be real numbers")
+            values = array
             if values.shape != to.shape:
                 raise wrong_shape(what, values.shape, to.shape)
         try:
@@ -253,7 +258,9 @@ class NumPySpace(Space):
 
 def numpy_array(values: Any, what: str) -> np.ndarray[Any, Any]:
     """Return numbers, sequences of numbers or an array on the host as a NumPy array. Raises TypeError if elements have
-    different shapes, for example f and its gradient in one list."""
+    different shapes, for example f and its gradient in one list, or if elements are masked."""
+    if np.ma.is_masked(values):
+        raise TypeError(f"{what} has masked elements, which have no value")
     try:
         return np.asarray(values)
     except ValueError:
@@ -283,6 +290,8 @@ def as_array(x0: Any) -> Array:
     of_numbers = isinstance(x0, (int, float, list, tuple, range, np.generic)) or hasattr(x0, "__array__")
     array = np.atleast_1d(numpy_array(x0, "x0")) if of_numbers and not of_a_library else x0
     if isinstance(array, np.ndarray):
+        if np.ma.is_masked(array):
+            raise TypeError("x0 has masked elements, which have no value")
         if array.ndim == 0:
             array = array.reshape(1)
         if array.dtype.kind in "iub":

@@ -13,6 +13,10 @@ def read_only(n):
     return x
 
 
+def masked():
+    return np.ma.masked_array(np.zeros(3), [False, True, False])
+
+
 def parabola_rows(x):
     return (x * x).sum(1) / 2, x
 
@@ -33,6 +37,7 @@ def one_sentence(error):
         ([1, "a"], TypeError, "x0 has elements of"),
         (np.zeros((2, 3)), ValueError, r"x0 has the shape \(2, 3\): it has to have one axis"),
         ([], ValueError, r"x0 has the shape \(0,\)"),
+        (masked(), TypeError, "x0 has masked elements, which have no value"),
         ("abc", TypeError, "x0 is a str"),
         (None, TypeError, "x0 is a NoneType"),
         ({}, TypeError, "x0 is a dict"),
@@ -55,7 +60,7 @@ def test_start(x0, kind, text, parabola):
         (np.zeros(3, ">f8"), ValueError, "byte order"),
         (np.frombuffer(bytearray(25), np.uint8)[1:].view(np.float64), ValueError, "not aligned"),
         (0, ValueError, "shape"),
-        (-1, ValueError, "negative"),
+        (-1, ValueError, "the number of variables is -1: it has to be an integer"),
     ],
 )
 def test_start_in_place(x, kind, text):
@@ -88,6 +93,9 @@ def test_bounds_in_the_memory_of_x(parabola):
         ([(0, 1, 2)] * 3, ValueError, "a pair"),
         ([0, 1, 2], ValueError, "a pair"),
         (np.zeros((3, 3)), ValueError, "a pair"),
+        ([(0, 1j)] * 3, ValueError, "a pair"),
+        ([(0, 10**400)] * 3, ValueError, "a pair"),
+        (Bounds(masked(), None), TypeError, "the lower bound has masked elements"),
         (7, TypeError, "bounds is a int"),
         (Bounds(np.zeros(4), 1), ValueError, "the lower bound has 4 elements, but x0 has 3"),
         (Bounds(np.zeros((3, 2)), 1), ValueError, r"the lower bound has the shape \(3, 2\)"),
@@ -107,11 +115,14 @@ def test_bounds(bounds, kind, text, parabola):
     [
         (1.0, TypeError, "the function returned a float: with jac=True it returns f and its gradient"),
         (None, TypeError, "the function returned a NoneType"),
-        ((1.0, np.zeros(3), 0), TypeError, "the function returned a tuple"),
+        ((1.0, np.zeros(3), 0), TypeError, "the function returned a tuple of length 3: with jac=True"),
+        ((1.0, None), TypeError, "the gradient is a NoneType: it has to be an array of real numbers"),
+        ((1.0, masked()), TypeError, "the gradient has masked elements, which have no value"),
+        ((np.ma.masked, np.zeros(3)), TypeError, "the value of the function has masked elements"),
         ((1.0, np.zeros(2)), ValueError, r"the gradient has the shape \(2,\), not \(3,\)"),
         ((1.0, np.zeros((3, 2))), ValueError, r"the gradient has the shape \(3, 2\)"),
         ((1.0, np.zeros((1, 3, 1))), ValueError, r"the gradient has the shape \(1, 3, 1\)"),
-        ([1.0], TypeError, "the function returned a list: with jac=True"),
+        ([1.0], TypeError, "the function returned a list of length 1: with jac=True"),
         (iter((1.0, np.zeros(3))), TypeError, "the function returned a tuple_iterator"),
         (np.zeros(2), TypeError, "the function returned a numpy.ndarray"),
         ((1.0, 0.0), ValueError, r"the gradient has the shape \(1,\)"),
@@ -226,6 +237,30 @@ def test_a_gradient_that_is_wrong(rosenbrock):
     f is as low as its rounding errors allow."""
     result = cuda_opt.minimize(lambda x: (rosenbrock(x)[0], -rosenbrock(x)[1]), np.zeros(3))
     assert result.task is cuda_opt.Task.LINE_SEARCH_FAILED and not result.success and result.status == 2
+
+
+def test_a_result_cannot_be_set():
+    with pytest.raises(cuda_opt.ImproperInput, match="^ITERATIONS is a result, and cannot be set$"):
+        Solver(3)["ITERATIONS"] = 1
+    with pytest.raises(cuda_opt.ImproperInput, match="^PG_NORM_INF is a result, and cannot be set$"):
+        Solver(3)["PG_NORM_INF"] = 1.0
+
+
+def test_a_number_of_variables():
+    """n is often computed by NumPy, whose integers are no ints."""
+    assert Solver(np.int64(3)).n == 3
+    for n in (-1, 2**70):
+        with pytest.raises(ValueError, match="the number of variables is .*: it has to be an integer") as error:
+            Solver(n)
+        assert one_sentence(error)
+
+
+def test_a_closed_solver():
+    solver = Solver(3)
+    solver.close()
+    for use in (lambda: next(solver), solver.save, lambda: solver["F"]):
+        with pytest.raises(cuda_opt.Error, match="^this Solver is closed$"):
+            use()
 
 
 def test_a_library_that_is_not_there(tmp_path):

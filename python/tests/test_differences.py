@@ -1,6 +1,8 @@
 """Gradients by finite differences, and the options for them, agree with SciPy's. All points at which f is evaluated
 satisfy the bounds."""
 import multiprocessing
+import os
+import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -136,6 +138,19 @@ def test_an_exception_ends_the_processes():
     with pytest.raises(ZeroDivisionError):
         cuda_opt.minimize(division_by_zero, np.zeros(3), jac=None, options={"workers": 2})
     assert (threading.active_count(), len(multiprocessing.active_children())) == before
+
+
+def killed_in_another_process(x, main):
+    if os.getpid() != main:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return quartic(x)
+
+
+def test_a_process_that_is_killed_ends_the_solve():
+    """For example because memory is exhausted. ``multiprocessing.Pool`` itself would wait for its values for ever."""
+    options = {"workers": 2}
+    with pytest.raises(RuntimeError, match="a process of the option workers was killed while it evaluated fun"):
+        cuda_opt.minimize(killed_in_another_process, np.zeros(3), (os.getpid(),), jac=None, options=options)
 
 
 def division_by_zero(x):
