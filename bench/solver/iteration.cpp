@@ -2,13 +2,23 @@
 // rate, measured in the same run:
 //
 //     bench_iteration --n 4000000 --m 5 --problem rosenbrock --lower -3 --upper 3 [--uniform] [--single]
-//                     [--backend cuda] [--wall]
+//                     [--backend cuda] [--wall] [--rates]
 //
 // Counted bytes of an iteration with a full history whose first step is accepted, in n-vectors: sweep 1 reads x, g (l,
 // u) and 2m columns; sweep 2 reads the same and writes d, g_base, x_base, x and y: 4m + 13 with bounds, 4m + 9 without,
 // or with uniform bounds (--uniform). Each further evaluation of a line search costs another sweep 1 and a step
 // (x_base, d (l, u), x). If the columns have fewer bits than x, sweep 1 reads g_base instead of y_new. Sweep 2 does the
 // same on the host, whereas on CUDA sweep 1 has written y_new.
+//
+// Columns of --rates, which show how far an iteration is from the time that its bytes take:
+//
+//     copy     GB/s of a copy of 1 GiB or more, read and written, by the same threads or on the same device
+//     read     GB/s of a vector that is only read and has as many bytes as all vectors of the solve, so that it fits in
+//              the same caches
+//     floor    ms that the 4m + 13 vectors (4m + 9 without arrays of bounds) of an iteration with one evaluation take
+//     at
+//              the rate of `read`
+//     x read   the time of an iteration divided by `floor`
 //
 // Columns of --wall, in ms per iteration by the host's clock, from separate solves with CUDA_OPT_TIMED = 0:
 //
@@ -33,7 +43,7 @@ using namespace cudaopt::bench;
 
 int main(int argc, char **argv) {
     RunOptions o;
-    bool header = false, wall = false;
+    bool header = false, wall = false, rates = false;
     int repeat = 1;
     CLI::App app("Time of a solver iteration against the bytes it has to move");
     app.add_option("--n", o.n, "variables")->check(is_positive);
@@ -57,6 +67,7 @@ int main(int argc, char **argv) {
     app.add_flag("--wall", wall,
                  "without events: wall time of the loop; of its evaluations alone, one behind the other; their\n"
                  "difference; and the difference to evaluations each waited for, which is too little");
+    app.add_flag("--rates", rates, "the rates of copying and reading, and the time of the bytes at the latter");
     app.add_flag("--header", header, "print the table's head first");
     return run_program(app, "bench_iteration", argc, argv, [&] {
         RunResult r = run_solver(o);
@@ -82,10 +93,15 @@ int main(int argc, char **argv) {
         const double step = (arrays ? 4 : 2) * size + stored;
         const double counted = sweep_1 + sweep_2 + further / r.iterations * (sweep_1 + step);
         const double seconds = r.seconds / r.iterations, floor = (12 * size + (4 * m + 2) * stored) / copied;
+        // All vectors of the solve: x and g, the bounds, x_base and 2 (m + 1) columns.
+        const double vectors = (arrays ? 5 : 3) * size + (2 * m + 2) * stored;
+        const double read = rates ? read_rate(static_cast<int64_t>(vectors), r.cuda, o.threads) : 0;
+        const double read_floor = ((arrays ? 11 : 7) * size + (4 * m + 2) * stored) / read;
         if (header) {
             std::printf("%-14s %-5s %-6s %4s %-6s %10s %3s %5s %6s %6s %10s %8s %8s %8s %8s", "problem", "where",
                         "real", "bits", "bounds", "n", "m", "iter", "evals", "cross", "ms/iter", "GB/iter", "GB/s",
                         "of copy", "x floor");
+            if (rates) std::printf(" %8s %8s %10s %8s", "copy", "read", "floor", "x read");
             if (wall) std::printf(" %10s %10s %10s %10s", "wall", "eval", "solver", "waited");
             std::printf("\n");
         }
@@ -96,6 +112,9 @@ int main(int argc, char **argv) {
                                 : "no",
                     static_cast<long long>(r.n), o.m, r.iterations, r.evaluations, r.crossings, 1e3 * seconds,
                     1e-9 * counted, 1e-9 * counted / seconds, 100 * counted / seconds / copied, seconds / floor);
+        if (rates)
+            std::printf(" %8.1f %8.1f %10.5f %8.3f", 1e-9 * copied, 1e-9 * read, 1e3 * read_floor,
+                        seconds / read_floor);
         const double ms = 1e3 / r.iterations; // an iteration
         if (wall)
             std::printf(" %10.5f %10.5f %10.5f %10.5f", ms * least.wall, ms * least.evaluation_wall,
