@@ -1,9 +1,7 @@
 // Selection finds the items that have a mark. It writes the list of their indices to device memory, in ascending order,
-// and returns their number to the host.
+// and returns their number to the host. selection.cu contains the part that uses CUB: its headers and kernels take
+// about six seconds to compile, and this header is included in several translation units.
 #pragma once
-
-#include <cub/device/device_select.cuh>
-#include <thrust/iterator/counting_iterator.h>
 
 #include "sweeps/cuda/support.cuh"
 
@@ -39,14 +37,7 @@ class Selection {
     // Enqueues the selection and returns the number of bytes of scratch memory that it needs. If `scratch` is NULL, the
     // function only computes this number.
     std::size_t enqueue(void *scratch, std::size_t bytes, int64_t count, const unsigned char *marks, int64_t *list,
-                        cudaStream_t stream) {
-        // The call of cudaGetLastError() clears an earlier error, which CUB would otherwise report.
-        cudaGetLastError();
-        check(cub::DeviceSelect::Flagged(scratch, bytes, thrust::counting_iterator<int64_t>(0), marks, list,
-                                         count_.get(), count, stream),
-              what_);
-        return bytes;
-    }
+                        cudaStream_t stream);
     void enqueue(int64_t count, const unsigned char *marks, int64_t *list, cudaStream_t stream) {
         enqueue(scratch_.get(), static_cast<std::size_t>(scratch_.bytes()), count, marks, list, stream);
     }
