@@ -30,7 +30,9 @@
 // for rounding errors. If H_0 is exact and f quadratic, g is a combination of the y_j, and q contains nothing else.
 //
 // The direction leads to P(x + d). If f is too large there and the projection has changed x + d, the next trial point
-// is P(x + t d) with a smaller t, and the line search goes along the segment to that point.
+// is P(x + t d) with a smaller t, and the line search goes along the segment to that point. The same t applies to a
+// direction that the projection turns into one that does not descend. If t is small enough, P(x + t d) - x descends,
+// because no variable of F is at a bound to which d points, apart from those at which -g points inwards.
 #pragma once
 
 #include <cmath>
@@ -50,6 +52,8 @@ class OperatorModel {
     // After this number of refusals in a solve, the operator is not used any more.
     static constexpr int most_refusals = 10;
     static constexpr int most_shortenings = 10; // of one direction
+    // The factor of a direction that does not descend, because the projection has changed it.
+    static constexpr double without_descent = 0.1;
 
     template <class Visit> void each_array(int m, Visit &visit) {
         m_ = m;
@@ -82,9 +86,10 @@ class OperatorModel {
     int64_t applications() const { return applications_; }
     int refusals() const { return refusals_; }
     void count_application() { applications_++; }
-    // The direction of the operator failed. The scalar initial Hessian is used until the next iterate.
-    void refuse() {
-        refusals_ = least(refusals_ + 1, most_refusals);
+    // The direction of the operator failed. The scalar initial Hessian is used until the next iterate. counts: whether
+    // the operator may be to blame
+    void refuse(bool counts = true) {
+        refusals_ = least(refusals_ + counts, most_refusals);
         used_ = false, refused_ = true;
         scale_age_ = longest_interval;
     }
@@ -109,6 +114,7 @@ class OperatorModel {
     // The direction is scale H_0 q + sum_j c_j d_j on F, where s_j = step_j d_j. Returns false if a number is not
     // finite.
     bool direction(const OperatorProducts &products, OperatorRequest &request);
+    bool can_shorten() const { return shortenings_ < most_shortenings; }
     // Returns the factor t for a shorter d if f at P(x + d) is too large, and otherwise 1. f, slope: those at x.
     // allowed: the largest f that is accepted at P(x + d); f_trial: f there.
     double shorter(double f, double slope, double allowed, double f_trial) const;
@@ -225,7 +231,7 @@ inline bool OperatorModel::direction(const OperatorProducts &products, OperatorR
 
 // t is the minimiser of the parabola through f, the slope and f_trial, within [0.1, 0.5].
 inline double OperatorModel::shorter(double f, double slope, double allowed, double f_trial) const {
-    if (f_trial <= allowed || shortenings_ == most_shortenings) return 1;
+    if (f_trial <= allowed || !can_shorten()) return 1;
     const double t = -slope / (2 * (f_trial - f - slope));
     return is_finite(t) ? least(greatest(t, 0.1), 0.5) : 0.5;
 }

@@ -61,11 +61,21 @@ bool StateMachine::shortens_direction(const PanelProducts &sums) {
     return shortening_ < 1;
 }
 
+// Returns whether a direction that does not descend may be shortened. If the projection has changed x + d, the
+// direction to P(x + t d) descends if t is small enough.
+bool StateMachine::can_shorten_direction() const { return direction.projected > 0 && operator_.can_shorten(); }
+
 void StateMachine::take_shorter_direction() {
     if (ends_at_limit(settings, false)) return settle();
     operator_.shorten(shortening_, operator_request_);
     direction_request_.panel.fresh = false; // the first direction has stored y
     take_direction(Verb::operator_direction);
+}
+
+// The direction of the operator does not descend, or the line search found no step. This is no fault of the operator if
+// the decrease that can be expected is below the rounding errors of f.
+void StateMachine::refuse_operator_direction(double decrease) {
+    operator_.refuse(decrease > rounding_level * std::fabs(f_base) + noise_level(settings, f_base));
 }
 
 // The direction of the operator does not descend, or no step along it was accepted. The direction of the model with B_0

@@ -385,7 +385,11 @@ void StateMachine::judge_direction(const Reply &reply) {
 // section 3).
 void StateMachine::replace_direction() {
     if (operator_.is_used()) {
-        operator_.refuse();
+        if (can_shorten_direction()) {
+            shortening_ = OperatorModel::without_descent;
+            return restore(State::operator_shortened);
+        }
+        refuse_operator_direction(results.pg_norm2 * std::sqrt(direction.d_squared));
         return restore(State::operator_refused);
     }
     if (!can_truncate()) {
@@ -494,7 +498,7 @@ void StateMachine::restore(State next) {
 void StateMachine::recover(const Reply &reply, bool verified) {
     if (noise_samples_ == 0 && wants_noise_estimate(settings)) return sample_noise();
     if (operator_.is_used()) { // its direction is to blame rather than f or g
-        operator_.refuse();
+        refuse_operator_direction(-first_step * slope_base);
         return replace_operator();
     }
     switch (after_failure(settings, matrix_.pairs(), matrix_.theta(), verified)) {

@@ -26,7 +26,7 @@
 //     operator_applied   the application, by the caller           operator_measured
 //     operator_measured  products with the result                 operator_formed, direction_taken, model_products
 //     direction_taken    the direction, perhaps with its sums     trial_point, search_failed, truncation_ready,
-//                                                                 operator_refused
+//                                                                 operator_shortened, operator_refused
 //     stepped            the point at another step                trial_point
 //     trial_point        f and g, from the caller                 trial_products
 //     trial_products     products at the trial point              step_max, stepped, best_saved, the next iterate,
@@ -218,7 +218,9 @@ class StateMachine : public Iteration {
     void leave_operator();
     void end_with_operator(EventKind why, double a, double b);
     bool shortens_direction(const PanelProducts &sums);
+    bool can_shorten_direction() const;
     void take_shorter_direction();
+    void refuse_operator_direction(double decrease);
     void replace_operator();
     void judge_direction(const Reply &reply);
     void replace_direction();
