@@ -515,8 +515,8 @@ CUDA_OPT_API int cuda_opt_set_scales_f32(cuda_opt *s, const float *scales);
  *  @return 0; CUDA_OPT_IMPROPER_INPUT for another number (the former one remains); CUDA_OPT_MISUSE */
 CUDA_OPT_API int cuda_opt_set_uniform_scale(cuda_opt *s, double scale);
 /** Set the array that you fill with the diagonal of H0 when the task CUDA_OPT_SUPPLY_DIAGONAL requests it. The library
- *  does not write to the array.
- *  @param diagonal  n values in the memory space of x
+ *  does not write to the array. An operator as initial Hessian is refused together with a diagonal.
+ *  @param diagonal  n values in the memory space of x; NULL: no diagonal
  *  @return 0 or CUDA_OPT_MISUSE */
 CUDA_OPT_API int cuda_opt_set_diagonal(cuda_opt *s, const double *diagonal);
 /** Does the same as cuda_opt_set_diagonal(), for a handle that cuda_opt_create_f32() created. */

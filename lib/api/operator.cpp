@@ -11,6 +11,9 @@ int cudaopt::check_operator(cuda_opt &s) {
         s.message().set("an operator as initial Hessian is not for a solve %s",
                         solver.ranks() ? "on several ranks"
                                        : "with scales of the variables; apply them within the operator");
+    else if (solver.arrays.diagonal)
+        s.message().set("the initial Hessian is an operator, but cuda_opt_set_diagonal has given a diagonal as well; "
+                        "pass NULL to remove it");
     else if (!solver.arrays.operator_in)
         s.message().set("the initial Hessian is an operator, but cuda_opt_set_operator has given no arrays");
     else return 0;

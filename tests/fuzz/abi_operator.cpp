@@ -40,6 +40,12 @@ template <class Real> class SolverWithOperator {
                    hostility_);
         if (random_.chance(0.1))
             check_code(run_, s_, "no_arrays", Api::solve(s_, x_.data(), &f_, g_.data()), {CUDA_OPT_MISUSE});
+        if (random_.chance(0.1)) {
+            check_code(run_, s_, "set_operator", Api::set_operator(s_, in_.data(), out_.data(), is_free_.data()), {0});
+            check_code(run_, s_, "set_diagonal", Api::set_diagonal(s_, in_.data()), {0});
+            check_code(run_, s_, "with_diagonal", Api::solve(s_, x_.data(), &f_, g_.data()), {CUDA_OPT_MISUSE});
+            check_code(run_, s_, "no_diagonal", Api::set_diagonal(s_, nullptr), {0});
+        }
         check_code(run_, s_, "set_operator", Api::set_operator(s_, in_.data(), out_.data(), is_free_.data()), {0});
         for (int64_t solves = random_.from_to(1, 3); solves > 0; solves--) {
             const auto start = function_.start(random_);

@@ -259,6 +259,9 @@ TEST_CASE("What an operator does not allow is refused with a sentence", "[operat
     s.set_scales(scales);
     refused(s.solve(x, &f, g), "with scales of the variables");
     s.set_scales(nullptr);
+    s.set_diagonal(scales);
+    refused(s.solve(x, &f, g), "cuda_opt_set_diagonal has given a diagonal as well");
+    s.set_diagonal(nullptr);
     CHECK(s.solve(x, &f, g) == CUDA_OPT_EVALUATE_FG);
     int64_t bytes = 0;
     refused(cuda_opt_save(s, nullptr, &bytes), "has no checkpoint");
