@@ -63,15 +63,24 @@ def _with_preconditioner(preconditioner: Any, settings: dict[str, Any], given: M
 
 
 def _applier(solver: Solver, preconditioner: Callable[[Array, Array], Array]) -> Callable[[], None]:
-    """Return a function that applies the user's operator at ``Task.APPLY_OPERATOR``."""
+    """Return a function that applies the user's operator at ``Task.APPLY_OPERATOR``. Raises ValueError if the operator
+    has changed v, which the solver uses afterwards."""
     space, (v, out, free) = solver._space, solver._operator
-    return lambda: space.put(out, preconditioner(space.view(v), space.view(free) != 0), OPERATOR[1])
+
+    def apply() -> None:
+        before = space.version(v)
+        result = preconditioner(space.protected(v), space.view(free) != 0)
+        if space.version(v) != before:
+            raise ValueError("preconditioner has changed v in place: it has to return a new array")
+        space.put(out, result, OPERATOR[1])
+
+    return apply
 
 
 def _supplier(solver: Solver, diagonal: Any, args: tuple[Any, ...], copies: bool) -> Callable[[], None]:
     """Return a function that writes the user's diagonal to the solver's array when the solver requests it by
     ``Task.SUPPLY_DIAGONAL``."""
-    space, to = solver._space, solver.diagonal
+    space, to = solver._space, solver._diagonal
     if not callable(diagonal):
         if not hasattr(diagonal, "shape") and not isinstance(diagonal, (list, tuple)):
             raise TypeError(f"diagonal is a {name_of(diagonal)}: it has to be an array or a function")

@@ -12,7 +12,7 @@ import numpy as np
 
 from ._constants import LIMITS, Gradient, InitialHessian, Task
 from ._evaluation import Evaluation
-from ._solver import DIAGONAL, Solver
+from ._solver import Solver
 from ._space import Array, NumPySpace
 
 
@@ -249,7 +249,7 @@ class InverseHessian:
             with self._one_at_a_time:
                 self._solve(x, f, g, math.inf)
                 checkpoint = solver.save()
-        diagonal = None if solver.diagonal is None else solver._space.own(solver.diagonal)
+        diagonal = solver.diagonal
         return _inverse_from, (x, solver["HISTORY_SIZE"], checkpoint, self._pairs, diagonal, solver._x_scale)
 
     def __matmul__(self, v: Array) -> Array:
@@ -261,7 +261,7 @@ def _inverse_from(
 ) -> InverseHessian:
     solver = Solver(place, m, diagonal=diagonal is not None, x_scale=x_scale)
     if diagonal is not None:
-        solver._space.put(solver.diagonal, diagonal, DIAGONAL)
+        solver.diagonal = diagonal
     if checkpoint:
         solver.load(checkpoint)
     inverse = InverseHessian(solver)

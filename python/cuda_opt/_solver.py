@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,16 @@ from ._space_of import space_of
 
 OBJECTIVE, GRADIENT, DIAGONAL = "the value of the function", "the gradient", "the diagonal"
 OPERATOR = "the argument of the operator", "the result of the operator", "the mask of the free variables"
+
+
+def _check_operator_settings(settings: Mapping[str, float]) -> None:
+    """Raise ValueError if a setting selects another initial Hessian than an operator."""
+    operator = InitialHessian.OPERATOR
+    for name, expected in (("INITIAL_HESSIAN", operator), ("METRIC", operator), ("DIAGCO", 0)):
+        if settings.get(name, expected) != expected:
+            raise ValueError(
+                f"preconditioner is True, which makes the initial Hessian an operator, but {name} is {settings[name]}"
+            )
 
 
 class Solver(Handle):
@@ -45,8 +55,8 @@ class Solver(Handle):
     bounds : Bounds, scipy.optimize.Bounds, sequence of pairs (lower, upper), or None
         Default: none. Arrays are read in place, and have to stay as they are until the solve ends.
     diagonal : bool
-        True: each iteration also yields ``Task.SUPPLY_DIAGONAL``. Then fill ``solver.diagonal``, an array of shape
-        (n,), with positive estimates of 1 / (second derivative of f with respect to x_i). With ``DIAGONAL_EVERY=k``
+        True: each iteration also yields ``Task.SUPPLY_DIAGONAL``. Then fill or assign ``solver.diagonal``, of shape
+        (n,): positive estimates of 1 / (second derivative of f with respect to x_i). With ``DIAGONAL_EVERY=k``
         only every k-th iteration yields this task, and with 0 only the start. The array must not change in between; it
         is then scaled by the newest correction pair. Default False.
     preconditioner : bool
@@ -100,6 +110,8 @@ class Solver(Handle):
     ) -> None:
         if diagonal and preconditioner:
             raise ValueError("diagonal and preconditioner are both True, but there is only one initial Hessian")
+        if preconditioner:
+            _check_operator_settings(settings)
         is_count = isinstance(x, (int, np.integer))
         start = np.zeros(integer(x, "the number of variables", least=0)) if is_count else as_array(x)
         space = space_of(start)
@@ -116,7 +128,7 @@ class Solver(Handle):
         self._part = part
         self.status: Task | None = None
         self._f, self._g = space.empty(double=True), space.empty(self.n)
-        self.diagonal: Array = None
+        self._diagonal: Array = None
         self._operator: tuple[Array, ...] = ()
         try:
             shape = (self.n,)
@@ -137,8 +149,8 @@ class Solver(Handle):
                 address = self._lend(self._x_scale, SCALES, shape, written=False)
                 self._check(self._function("set_scales")(self._handle, address))
             if diagonal:
-                self.diagonal = space.empty(self.n)
-                address = self._lend(self.diagonal, DIAGONAL, shape)
+                self._diagonal = space.empty(self.n)
+                address = self._lend(self._diagonal, DIAGONAL, shape)
                 self._check(self._function("set_diagonal")(self._handle, address))
                 self["DIAGCO"] = 1
             if preconditioner:
@@ -194,6 +206,18 @@ class Solver(Handle):
     @g.setter
     def g(self, values: Any) -> None:
         self._space.put(self._g, values, GRADIENT)
+
+    @property
+    def diagonal(self) -> Array:
+        """The diagonal of H0 at ``Task.SUPPLY_DIAGONAL``, of shape (n,). Either fill it in place, or assign an array to
+        it, which is copied. None without ``diagonal=True``."""
+        return None if self._diagonal is None else self._space.own(self._diagonal)
+
+    @diagonal.setter
+    def diagonal(self, values: Any) -> None:
+        if self._diagonal is None:
+            raise AttributeError("diagonal belongs to a Solver with diagonal=True")
+        self._space.put(self._diagonal, values, DIAGONAL)
 
     @property
     def operator_in(self) -> Array:

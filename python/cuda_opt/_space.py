@@ -105,6 +105,15 @@ class Space:
         """Return an array with the same memory for the user's function, which must only read it."""
         return array
 
+    def protected(self, array: Array) -> Array:
+        """Return an array with the same values for the user's function. The function cannot change ``array`` by it, or
+        version() changes."""
+        return self.view(array)
+
+    def version(self, array: Array) -> int:
+        """Return a number that changes when the user's library writes to the array, or 0 if the library has none."""
+        return 0
+
     def scalar(self, array: Array) -> Any:
         """Return an array of one double in the form that the user reads: a view, or a number if the array library has
         no doubles."""

@@ -86,6 +86,9 @@ class ProtocolSpace(Space):
         copy[...] = array
         return copy
 
+    def protected(self, array: Array) -> Array:
+        return self.copy_of(array)
+
     def memory(self, array: Any, what: str) -> Memory:
         offered = "__cuda_array_interface__" if self.backend == BACKEND_CUDA else "__dlpack__"
         if not hasattr(array, offered):

@@ -92,6 +92,13 @@ class TorchSpace(Space):
         # A new tensor is returned each time, so that requires_grad_() affects one evaluation only.
         return array.detach()
 
+    # Tensors that were created in torch.inference_mode() have no version.
+    def protected(self, array: Array) -> Array:
+        return array.clone() if array.is_inference() else self.view(array)
+
+    def version(self, array: Array) -> int:
+        return 0 if array.is_inference() else int(array._version)
+
     def indices(self, address: int, active: int, rows: int) -> Array:
         if self.backend == BACKEND_HOST:
             return torch.frombuffer(integers_at(address, rows), dtype=torch.int64).clone()

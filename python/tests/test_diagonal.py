@@ -112,3 +112,31 @@ def test_a_bad_element():
     # An exception that the function ``diagonal`` raises is passed on unchanged.
     with pytest.raises(ZeroDivisionError):
         solve(diagonal=lambda x: 1 / 0)
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax.numpy"])
+def test_the_diagonal_of_a_solver_may_be_assigned(library):
+    module = pytest.importorskip(library)
+    curvature = module.asarray([1.0, 10, 100, 1000])
+    evaluations = []
+    for assigns in (True, False):
+        solver = cuda_opt.Solver(0 * curvature, 5, diagonal=True, PGTOL=1e-3)
+        for task in solver:
+            if task is cuda_opt.Task.SUPPLY_DIAGONAL:
+                solver.diagonal = (1 if assigns else -1) / curvature
+                assert abs(np.asarray(solver.diagonal) * np.asarray(curvature)).max() == 1
+            else:
+                solver.f, solver.g = 0.5 * (curvature * (solver.x - 1) ** 2).sum(), curvature * (solver.x - 1)
+        evaluations.append(solver["EVALUATIONS"])
+        assert solver.status is (cuda_opt.Task.CONVERGED if assigns else cuda_opt.Task.BAD_DIAGONAL)
+    assert evaluations[0] <= 8
+
+
+def test_a_diagonal_that_cannot_be_assigned():
+    solver = cuda_opt.Solver(np.ones(3), diagonal=True)
+    with pytest.raises(ValueError, match="the diagonal has the shape"):
+        solver.diagonal = np.ones(4)
+    solver = cuda_opt.Solver(np.ones(3))
+    assert solver.diagonal is None
+    with pytest.raises(AttributeError, match="diagonal=True"):
+        solver.diagonal = np.ones(3)

@@ -204,3 +204,44 @@ def test_an_operator_has_no_checkpoint():
     next(solver)
     with pytest.raises(cuda_opt.Error, match="has no checkpoint"):
         solver.save()
+
+
+def test_settings_that_contradict_the_operator():
+    for settings in ({"INITIAL_HESSIAN": InitialHessian.SCALAR}, {"METRIC": 2}, {"DIAGCO": 1}):
+        with pytest.raises(ValueError, match=f"preconditioner is True, .* but {next(iter(settings))} is"):
+            cuda_opt.Solver(np.ones(3), preconditioner=True, **settings)
+    solver = cuda_opt.Solver(np.ones(3), preconditioner=True, INITIAL_HESSIAN=InitialHessian.OPERATOR, DIAGCO=0)
+    assert solver["INITIAL_HESSIAN"] == InitialHessian.OPERATOR
+
+
+@pytest.mark.parametrize("inference", [False, True])
+def test_a_torch_operator_that_works_in_place(inference):
+    """torch has no read-only tensors, and the solver uses v after the operator."""
+    torch = pytest.importorskip("torch")
+    curvature = torch.tensor([1.0, 10, 100, 1000], dtype=torch.float64)
+
+    def fun(x):
+        return 0.5 * (curvature * (x - 1) ** 2).sum(), curvature * (x - 1)
+
+    def solve(preconditioner):
+        with torch.inference_mode(inference):
+            start = torch.zeros(4, dtype=torch.float64)
+            return minimize(fun, start, options={"gtol": 1e-8}, preconditioner=preconditioner)
+
+    expected = solve(lambda v, free: v / curvature)
+    assert expected.success
+    if inference:  # the operator gets a copy
+        assert torch.equal(solve(lambda v, free: v.div_(curvature)).x, expected.x)
+        return
+    for in_place in (lambda v, free: v.div_(curvature), lambda v, free: torch.div(v, curvature, out=v)):
+        with pytest.raises(ValueError, match="preconditioner has changed v in place"):
+            solve(in_place)
+
+
+def test_a_numpy_operator_cannot_work_in_place():
+    def divide(v, free):
+        v /= 2
+        return v
+
+    with pytest.raises(ValueError, match="read-only"):
+        minimize(quadratic, np.zeros(SIDE**2), preconditioner=divide)
