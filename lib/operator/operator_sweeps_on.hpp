@@ -20,7 +20,7 @@ template <class Executor, class Real, class History> class OperatorSweepsOn fina
 
     void bind(const UserArrays &user, const HistoryVectors &history, int threads, void *stream,
               CancellationToken &cancellation) override {
-        executor_.start(threads, stream, cancellation);
+        executor_.start(n_ < least_variables_for_threads ? 1 : threads, stream, cancellation);
         executor_.template load_maps<BeginInput<Real>, Combine<Real, History>>();
         executor_.template load_reduction<OperatorRecord, MultiplyOutput<Real, History>>();
         executor_.template load_reduction<DirectionRecord, TakeOperatorDirection<Real, History>>();
@@ -78,6 +78,9 @@ template <class Executor, class Real, class History> class OperatorSweepsOn fina
     }
 
   private:
+    // On the host, one thread performs the sweeps over fewer variables, as it does with the other sweeps.
+    static constexpr int64_t least_variables_for_threads = 8192;
+
     Columns no_columns(const PanelRequest &panel) const {
         Columns columns;
         columns.g = g_;
