@@ -20,7 +20,8 @@ namespace cudaopt::bench {
 using Operator = std::function<void(const Vector &, const Vector &, Vector &)>;
 
 struct Counts {
-    int64_t evaluations = 0, applications = 0, refusals = 0;
+    int64_t evaluations = 0, applications = 0, refusals = 0; // until the projected gradient is at the tolerance
+    int64_t total = 0;                                       // evaluations until the end of the solve
     double f = 0;
 };
 
@@ -40,6 +41,7 @@ class TwoMetric {
         while (true) {
             const double norm = projected_gradient(x, g, field_.lower, field_.upper);
             counts_.f = f;
+            counts_.total = counts_.evaluations;
             if (norm <= field_.tolerance) return counts_;
             set_free(x, g);
             direction(g, d);
