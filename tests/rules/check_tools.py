@@ -198,6 +198,16 @@ class Build(Case):
         self.assertEqual(self.build("exit 0").returncode, 0)
         self.assertFalse(remains.exists())
 
+    def test_a_folder_that_was_moved(self):
+        script(self.root / "build/build.ninja")
+        info = script(self.root / "build/meson-info/meson-info.json")
+        info.write_text('{"directories": {"source": "/elsewhere", "build": "/elsewhere/build"}}')
+        done = self.build("exit 0")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "^build: build was configured for sources in another folder, .*: remove it\n$")
+        info.write_text(f'{{"directories": {{"source": "{self.root}", "build": "{self.root}/build"}}}}')
+        self.assertEqual(self.build("exit 0").returncode, 0)
+
     def test_an_interrupt(self):
         """Ctrl-C sends SIGINT to all processes of the group."""
         script(self.path / "ninja", f"touch {self.root}/begun; sleep 30")
