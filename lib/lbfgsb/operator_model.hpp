@@ -31,7 +31,7 @@
 //
 // The direction leads to P(x + d). If f is too large there and the projection has changed x + d, the next trial point
 // is P(x + t d) with a smaller t, and the line search goes along the segment to that point. The same t applies to a
-// direction that the projection turns into one that does not descend. If t is small enough, P(x + t d) - x descends,
+// direction whose projected step does not descend. If t is small enough, P(x + t d) - x descends,
 // because no variable of F is at a bound to which d points, apart from those at which -g points inwards.
 #pragma once
 
