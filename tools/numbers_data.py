@@ -158,10 +158,22 @@ def of_standard_errors(tables):
         yield f"standard-errors.largest-{name}", row["largest"]
 
 
+def of_obstacle(tables):
+    rows = {row["method"]: row for row in tables.rows("obstacle-gpu", n="3996001")}
+    scalar = rows["scalar"]
+    for name, method in {"one-solve": "operator: one solve", "2-steps": "operator: 2 steps",
+                         "3-steps": "operator: 3 steps"}.items():
+        yield f"obstacle-gpu.evaluations-{name}", f"{int(rows[method]['evaluations']):,}"
+        yield f"obstacle-gpu.applications-{name}", f"{int(rows[method]['applications']):,}"
+        yield f"obstacle-gpu.time-{name}", times_as_long(rows[method]["seconds"], scalar["seconds"])
+        share = Decimal(rows[method]["evaluations"]) / Decimal(scalar["evaluations"])
+        yield f"obstacle-gpu.share-{name}", rounded(share, 2, ROUND_HALF_EVEN)
+
+
 def numbers(tables):
     """Each number that a document may quote, by its key TABLE.NAME."""
     found = {}
-    for part in (of_evaluations, of_python, of_paper_tables, of_batches_and_diffusion, of_standard_errors):
+    for part in (of_evaluations, of_python, of_paper_tables, of_batches_and_diffusion, of_standard_errors, of_obstacle):
         for key, text in part(tables):
             if key in found or not re.fullmatch(r"[\w-]+\.[\w-]+", key):
                 raise SystemExit(f"numbers: the key {key} is not new, or not TABLE.NAME")
