@@ -81,6 +81,7 @@ template <class Real> class SolverWithOperator {
             }
             if (random_.chance(0.05)) disturb();
             if (random_.chance(0.005)) check_code(run_, s_, "request_stop", cuda_opt_request_stop(s_), {0});
+            if (random_.chance(0.003)) break; // the next solve begins in the middle of this one
         }
         run_.end_solve(task <= 0);
         if (task != CUDA_OPT_IMPROPER_INPUT) check_point();
@@ -89,11 +90,13 @@ template <class Real> class SolverWithOperator {
 
     // A positive diagonal, or, if it is hostile, anything.
     void apply() {
+        const double factor = random_.chance(hostility_ / 4) ? random_.hostile() : 1;
+        is_wrong_ = is_wrong_ || factor != 1;
         for (std::size_t i = 0; i < count(); i++) {
             const bool is_free = is_free_[i] == 1;
             if (!is_free && is_free_[i] != 0) run_.fault("mask", "is %g", static_cast<double>(is_free_[i]));
             if (!is_free && in_[i] != 0) run_.fault("unmasked", "v[%zu] = %g", i, static_cast<double>(in_[i]));
-            out_[i] = static_cast<Real>(in_[i] * (1.5 + std::sin(static_cast<double>(i))));
+            out_[i] = static_cast<Real>(factor * in_[i] * (1.5 + std::sin(static_cast<double>(i))));
             is_wrong_ = is_wrong_ || (is_free && !std::isfinite(out_[i])); // the product overflows
             if (!is_free) out_[i] = static_cast<Real>(random_.hostile());
             if (!random_.chance(hostility_)) continue;
