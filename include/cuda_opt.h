@@ -411,7 +411,8 @@ enum {
     CUDA_OPT_SUBSPACE_PROJECTED = 322,
     CUDA_OPT_OPERATOR_APPLICATIONS = 323, /**< OPERATOR_APPLICATIONS is the number of applications of H0. */
     /** OPERATOR_REFUSALS is the number of iterates at which the operator H0 was not symmetric, its direction did not
-     *  descend, or no step along it was accepted. The scalar initial Hessian was used there. */
+     *  descend, or no step along it was accepted. The scalar initial Hessian was used there. Iterates at which f
+     *  cannot fall by more than its rounding errors do not count. */
     CUDA_OPT_OPERATOR_REFUSALS = 324,
     /* of a search: */
     CUDA_OPT_BATCH = 340,        /**< BATCH is the number of points to evaluate now; 0 if no evaluation is requested. */
