@@ -2,7 +2,8 @@
 // second, from M = 10 on. Compares sweep 1 of the library, cuBLAS and cuSPARSE on the same columns with the time that
 // the device takes to read them.
 //
-//     bench_figure3_rates [--sizes 10,20,...,1e7] [--held 0.2] [--csv FILE] [--svg FILE]
+//     bench_figure3_rates [--sizes 10,20,...,1e7] [--held 0.2] [--products gemm,syrk,gemv,sampled] [--trace]
+//                         [--csv FILE] [--svg FILE]
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -34,6 +35,22 @@ struct Row {
 
 double gflops(double seconds, int64_t n) { return 1e-9 * 2 * columns * columns * static_cast<double>(n) / seconds; }
 
+// Which of the libraries' products are measured, and whether each is named on standard error before it is formed.
+struct Selection {
+    std::vector<std::string> products = {"gemm", "syrk", "gemv", "sampled"};
+    bool trace = false;
+
+    bool has(const std::string &product) const {
+        const bool found = std::count(products.begin(), products.end(), product) > 0;
+        if (found) announce(product.c_str());
+        return found;
+    }
+    bool compared() const { return products != std::vector<std::string>{"none"}; }
+    void announce(const char *step) const {
+        if (trace) std::fprintf(stderr, "%s\n", step);
+    }
+};
+
 Call measure(Dgemm &dgemm, const StreamClock &clock, const std::function<void()> &work, bool triangle = false) {
     Call call;
     call.seconds = clock.seconds(work, repetitions);
@@ -42,21 +59,26 @@ Call measure(Dgemm &dgemm, const StreamClock &clock, const std::function<void()>
     return call;
 }
 
-Row measure(PanelProduct &panel, int64_t n, const StreamClock &clock) {
+Row measure(PanelProduct &panel, int64_t n, const StreamClock &clock, const Selection &selected) {
     Row row;
+    selected.announce("limit");
     row.limit = device_read_seconds(clock, int64_t{columns} * n * static_cast<int64_t>(sizeof(double)));
     for (const bool bounded : {false, true}) {
+        selected.announce(bounded ? "sweep 1, bounds" : "sweep 1");
         const Products products = bounded ? Products::over_free : Products::over_all;
         (bounded ? row.bounded : row.ours) =
             clock.seconds_of_waiting([&] { panel.inner_products(pairs, products); }, repetitions);
     }
-    row.difference = panel.difference(pairs);
     Dgemm *const dgemm = panel.dgemm();
     if (!dgemm) return row;
-    row.gemm = measure(*dgemm, clock, [&] { dgemm->multiply(columns); });
-    row.syrk = measure(
-        *dgemm, clock, [&] { dgemm->multiply_symmetric(columns); }, true);
-    row.gemv = measure(*dgemm, clock, [&] { dgemm->multiply_by_columns(columns); });
+    selected.announce("difference");
+    row.difference = panel.difference(pairs);
+    if (selected.has("gemm")) row.gemm = measure(*dgemm, clock, [&] { dgemm->multiply(columns); });
+    if (selected.has("syrk"))
+        row.syrk = measure(
+            *dgemm, clock, [&] { dgemm->multiply_symmetric(columns); }, true);
+    if (selected.has("gemv")) row.gemv = measure(*dgemm, clock, [&] { dgemm->multiply_by_columns(columns); });
+    if (!selected.has("sampled")) return row;
     row.why_not_sampled = dgemm->sampled_unavailable();
     if (row.why_not_sampled.empty()) {
         try {
@@ -77,6 +99,11 @@ int main(int argc, char **argv) {
     app.add_option("--sizes", sizes, "numbers of rows, M")->delimiter(',')->check(is_size);
     app.add_option("--held", held, "share of the variables that are active, where there are bounds")
         ->check(CLI::Range(0.0, 1.0));
+    Selection selected;
+    app.add_option("--products", selected.products, "some of gemm, syrk, gemv, sampled; or none, for sweep 1 alone")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"gemm", "syrk", "gemv", "sampled", "none"}));
+    app.add_flag("--trace", selected.trace, "name each step on standard error before it is taken");
     const Files files(app);
     return run_program(app, "bench_figure3_rates", argc, argv, [&] {
         if (const char *const unavailable = cuda_unavailable()) throw std::runtime_error(unavailable);
@@ -99,8 +126,9 @@ int main(int argc, char **argv) {
                                      {"cusparseSDDMM", {}}};
         std::string why_not_sampled;
         for (const int64_t n : whole(sizes)) {
-            PanelProduct panel(n, pairs, held, true, 0, clock.stream());
-            const Row row = measure(panel, n, clock);
+            selected.announce(("columns of " + std::to_string(n) + " rows").c_str());
+            PanelProduct panel(n, pairs, held, true, 0, clock.stream(), selected.compared());
+            const Row row = measure(panel, n, clock, selected);
             why_not_sampled = row.why_not_sampled;
             const double seconds[] = {row.limit,        row.ours,         row.gemm.seconds,
                                       row.syrk.seconds, row.gemv.seconds, row.sampled.seconds};

@@ -28,10 +28,10 @@ template <class Value> void fill(std::vector<double> &to, const Value &value) {
 
 } // namespace
 
-PanelProduct::PanelProduct(int64_t n, int most, double held, bool cuda, int threads, void *stream)
+PanelProduct::PanelProduct(int64_t n, int most, double held, bool cuda, int threads, void *stream, bool compared)
     : n_(n), most_(most), stream_(stream), memory_(cuda ? make_cuda_memory() : make_host_memory()),
       sweeps_(make_sweeps<double>(cuda ? CUDA_OPT_BACKEND_CUDA : CUDA_OPT_BACKEND_HOST, n, 64, memory_->device())),
-      dgemm_(cuda ? make_dgemm(n, 2 * most, stream) : nullptr) {
+      dgemm_(cuda && compared ? make_dgemm(n, 2 * most, stream) : nullptr) {
     std::vector<double> staged(static_cast<std::size_t>(n));
     unbounded_.x = allocate();
     unbounded_.g = allocate();

@@ -19,7 +19,8 @@ enum class Products {
 class PanelProduct {
   public:
     // For up to `most` pairs. held: the share of rows that stand at a bound, wherever chance puts them. stream: CUDA's.
-    PanelProduct(int64_t n, int most, double held, bool cuda, int threads, void *stream);
+    // compared: with cuBLAS, where there is one.
+    PanelProduct(int64_t n, int most, double held, bool cuda, int threads, void *stream, bool compared = true);
     ~PanelProduct();
 
     // Sweep 1 with m pairs, y_new formed on the way as in the solver; waits for the sums.
