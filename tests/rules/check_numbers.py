@@ -4,6 +4,7 @@
 Tests that tools/numbers --check finds what it is for: a document that differs from the tables, a number of README.md
 that no table has, a table without its source, and a page that shows another run than docs/tables/sources.csv. Each test
 changes a copy of README.md and docs/. The rounding of ratios is compared with fractions computed here."""
+import csv
 import importlib.util
 import re
 import shutil
@@ -55,6 +56,30 @@ class Check(unittest.TestCase):
 
     def test_an_unchanged_copy_passes(self):
         self.assertEqual(self.numbers("--check"), (0, ""))
+
+    def derive(self, what):
+        tool = ROOT / "tools/paper_tables.py"
+        subprocess.run([sys.executable, "-B", tool, self.root, what], check=True, timeout=60)
+
+    def test_the_tables_of_the_papers_are_made_of_their_sources(self):
+        for what, table, source, pattern in (
+                ("list", "papers", "sources", r'^(table1,"NVIDIA H)\d+'),
+                ("table4", "table4-ends", "table4-cuda", r'^(1000000,"CUDA, exact",5,)\d+')):
+            path = self.root / f"docs/tables/{table}.csv"
+            before = path.read_text()
+            self.derive(what)
+            self.assertEqual(path.read_text(), before)
+            self.change(self.root / f"docs/tables/{source}.csv", pattern, r"\g<1>987")
+            self.derive(what)
+            self.assertIn("987", path.read_text())
+            self.assert_found("papers.md differs" if what == "list" else "benchmarks.md differs")
+
+    def test_a_run_without_an_end_is_not_in_the_table_of_ends(self):
+        path = self.root / "docs/tables/table4-cpu.csv"
+        self.change(path, r",converged,", ",limit,")
+        self.derive("table4")
+        with open(self.root / "docs/tables/table4-ends.csv", newline="") as file:
+            self.assertEqual(next(csv.DictReader(file))["end_lbfgsb"], "not measured yet")
 
     def test_a_changed_number_is_found_and_repaired(self):
         before = self.readme.read_text()
