@@ -36,9 +36,12 @@ struct PanelRequest {
 
 // A request for inner products, with the update of h that the sweep performs first. h belongs to the backend.
 struct ProductsRequest : PanelRequest {
-    CUDA_OPT_HD ProductsRequest(const PanelRequest &panel, const DiagonalUpdate &update_ = {})
-        : PanelRequest(panel), update(update_) {}
+    CUDA_OPT_HD ProductsRequest(const PanelRequest &panel, const DiagonalUpdate &update_ = {}, bool only_yy_ = false)
+        : PanelRequest(panel), update(update_), only_yy(only_yy_) {}
     DiagonalUpdate update;
+    // Whether Y'Y is the only part of the products over the free variables that is needed. A backend may form the
+    // others as well. All variables are free then.
+    bool only_yy;
 };
 
 // The trial point x = P(x_base + step d). On the free variables d = a g + sum_j q_j w_j, where w_j are the panel's

@@ -130,8 +130,12 @@ class StateMachine : public Iteration {
     // The last request, and its operands.
     const Request &request() const { return request_; }
     const PanelRequest &panel_requested() const { return state_ == State::cauchy ? cauchy_.panel() : requested_; }
+    // Without bounds, the products over the free variables that a new diagonal requires are used only to set Y'Y
+    // (CompactMatrix::load_free_yy()).
     ProductsRequest products_requested() const {
-        return {panel_requested(), state_ == State::cauchy ? DiagonalUpdate{} : update_requested_};
+        const PanelRequest &panel = panel_requested();
+        return {panel, state_ == State::cauchy ? DiagonalUpdate{} : update_requested_,
+                !needs_free_gram() && panel.older_steps};
     }
     DirectionRequest direction_requested() const {
         DirectionRequest request = direction_request_;

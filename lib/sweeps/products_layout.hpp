@@ -50,17 +50,21 @@ struct ProductsLayout {
 };
 
 // The function clear() writes the results for an empty set of variables. The function join() adds the results of
-// another set of variables.
+// another set of variables, and join_extremes() only the maximum and the minimum.
 inline void clear(const ProductsLayout &layout, double *v) {
     std::fill(v, v + layout.size, 0.0);
     v[layout.minimum] = infinity;
 }
 
-inline void join(const ProductsLayout &layout, double *to, const double *from) {
-    for (int i = 0; i < layout.maximum; i++) to[i] += from[i];
+inline void join_extremes(const ProductsLayout &layout, double *to, const double *from) {
     const double largest = from[layout.maximum];
     if (largest > to[layout.maximum] || largest != largest) to[layout.maximum] = largest;
     to[layout.minimum] = std::min(to[layout.minimum], from[layout.minimum]);
+}
+
+inline void join(const ProductsLayout &layout, double *to, const double *from) {
+    for (int i = 0; i < layout.maximum; i++) to[i] += from[i];
+    join_extremes(layout, to, from);
 }
 
 } // namespace cudaopt

@@ -227,6 +227,38 @@ CONFIGURED_TEST_CASE("Sweep 1 in single precision is equivalent to the reference
         }
 }
 
+// The backend may form other products over the free variables as well.
+CONFIGURED_TEST_CASE("Sweep 1 forms Y'Y and S'S if a problem without bounds has a new diagonal", "[inner products]",
+                     EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    Uniform uniform(19);
+    const int most = 14;
+    for (const int64_t n : {1, 31, 127, 129, 1000}) {
+        const reference::Machine machine = random_machine<TestType>(n, most, Bounds::none, uniform);
+        Backend<TestType> backend(machine, n % 2, true, true);
+        for (const int pairs : {1, 2, 3, 4, 5, 8, 11, most})
+            for (const bool weighted : {false, true}) {
+                INFO("n = " << n << ", pairs " << pairs << (weighted ? ", weighted" : ""));
+                const bool fresh = pairs % 2 == 0;
+                if (fresh) backend.store_g_base(machine, pairs);
+                PanelRequest request{pairs, pairs, 0, fresh, true, weighted};
+                request.older_steps = request.watches = true;
+                const reference::Products expected = machine.inner_products(request);
+                const cudaopt::PanelProducts &sums = backend->inner_products({request, {}, true});
+                for (int i = 0; i < pairs; i++)
+                    for (int j = i; j < pairs; j++) {
+                        const int y_i = panel::y_column(i), y_j = panel::y_column(j),
+                                  at = panel::gram_index(y_i, y_j, sums.columns);
+                        CHECK(std::fabs(sums.over_free(y_i, y_j) - expected.free_gram[at]) <=
+                              of_columns(machine, request, y_i, y_j, false) * expected.free_gram_sizes[at]);
+                    }
+                request.free_gram = false; // the others are not compared
+                compare(machine, request, sums);
+                if (fresh) backend.store_y(machine, pairs);
+            }
+    }
+}
+
 CONFIGURED_TEST_CASE("Sweep 1 is double where single precision would lose digits", "[inner products]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;

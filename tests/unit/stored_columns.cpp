@@ -99,7 +99,9 @@ TEMPLATE_TEST_CASE("A column's rows are read as they stand, and added", "[column
         alignas(64) double to[tile_height], sum[tile_height];
         load_column(column, rows, to);
         std::copy(to, to + tile_height, sum);
-        add_column(-2, column, rows, sum);
+        const double factor = -2;
+        const TestType *const columns[] = {column};
+        add_columns(&factor, columns, 1, 0, rows, sum);
         for (int r = 0; r < tile_height; r++) {
             CHECK(to[r] == (r < rows ? static_cast<double>(column[r]) : 0));
             CHECK(sum[r] == -to[r]);

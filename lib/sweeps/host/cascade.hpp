@@ -3,33 +3,47 @@
 
 #include <cstdint>
 
+#include "sweeps/host/panel_tiles.hpp"
 #include "sweeps/products_layout.hpp"
 
 namespace cudaopt {
+
+// Adds the results of another set of tiles, as join() does. If the products over the free variables were not requested,
+// they are 0 and therefore skipped.
+inline void join_tiles(const ProductsLayout &layout, bool free_gram, double *to, const double *from) {
+    const auto add = [&](int begin, int end) { add_elements(from + begin, end - begin, to + begin); };
+    add(0, layout.free_gram);
+    if (free_gram) add(layout.free_gram, layout.leading_products);
+    add(layout.leading_products, layout.maximum);
+    join_extremes(layout, to, from);
+}
 
 // A Cascade sums over the tiles of a segment, which is a range of tiles. It stores one partial sum per level of the
 // binary tree. Adding a tile propagates through the levels like the carry of a binary counter.
 class Cascade {
   public:
-    Cascade(double *levels, const ProductsLayout &layout) : levels_(levels), layout_(layout) {}
+    // The sum is stored in `sum`, which is also the first level. The others are in `levels`.
+    Cascade(double *sum, double *levels, const ProductsLayout &layout, bool free_gram)
+        : sum_(sum), levels_(levels), layout_(layout), free_gram_(free_gram) {}
     // Returns the address at which the caller must store the inner products of the next tile.
     double *next() { return level(depth_); }
     void push() {
         depth_++;
         for (uint64_t carry = count_++; carry & 1; carry >>= 1) {
             depth_--;
-            join(layout_, level(depth_ - 1), level(depth_));
+            join_tiles(layout_, free_gram_, level(depth_ - 1), level(depth_));
         }
     }
-    void finish(double *to) {
-        clear(layout_, to);
-        for (int i = depth_ - 1; i >= 0; i--) join(layout_, to, level(i));
+    // Completes the sum of all tiles, of which there must be at least one.
+    void finish() {
+        for (int i = depth_ - 1; i > 0; i--) join_tiles(layout_, free_gram_, level(i - 1), level(i));
     }
 
   private:
-    double *level(int i) { return levels_ + static_cast<std::size_t>(i) * layout_.size; }
-    double *levels_;
+    double *level(int i) { return i == 0 ? sum_ : levels_ + static_cast<std::size_t>(i - 1) * layout_.size; }
+    double *sum_, *levels_;
     const ProductsLayout &layout_;
+    const bool free_gram_;
     int depth_ = 0;
     uint64_t count_ = 0;
 };

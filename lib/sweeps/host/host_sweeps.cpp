@@ -13,6 +13,7 @@
 #include "sweeps/host/variable_tiles.hpp"
 #include "sweeps/host/segment_sums.hpp"
 #include "sweeps/host/stored_columns.hpp"
+#include "sweeps/host/tile_products.hpp"
 #include "cuda_opt.h"
 #include "sweeps/work_vectors.hpp"
 
@@ -48,7 +49,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         else if (!own_diagonal_) own_diagonal_ = allocate_buffer<Real>(n_);
         const int columns = panel::columns(m);
         const ProductsLayout layout(columns, true);
-        int64_t scratch_size = 2 * static_cast<int64_t>(padded_columns(columns)) * tile_height +
+        int64_t scratch_size = (static_cast<int64_t>(padded_columns(columns)) + columns) * tile_height +
                                static_cast<int64_t>(segments_.cascade_levels()) * layout.size;
         // The scratch memory of each thread must be aligned to 64 bytes, so its size is rounded up.
         scratch_size = (scratch_size + 7) / 8 * 8;
@@ -96,18 +97,21 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     const PanelProducts &inner_products(const ProductsRequest &request) override {
         const ProductsLayout layout(panel::columns(request.pairs), request.older_steps);
         const OwnSegments &cut = segments_.segments();
+        const bool free_gram = request.free_gram || request.only_yy;
         const auto add_segment = [&](int64_t segment, int place) {
             double *tile = scratch_.get() + place * scratch_size_,
                    *free_tile = tile + padded_columns(layout.columns) * tile_height;
-            Cascade cascade(free_tile + padded_columns(layout.columns) * tile_height, layout);
+            std::fill(tile + layout.columns * tile_height, free_tile, 0.0);
+            Cascade cascade(segments_.products_of(segment, layout), free_tile + layout.columns * tile_height, layout,
+                            free_gram);
             for (int64_t k = cut.tile(segment); k < cut.tile(segment + 1); k++) {
                 add_tile(request, layout, k * tile_height, tile, free_tile, cascade.next());
                 cascade.push();
             }
-            cascade.finish(segments_.products_of(segment, layout));
+            cascade.finish();
         };
         share_host(segments_.count(), add_segment, threads_);
-        segments_.join_products(layout);
+        segments_.join_products(layout, free_gram);
         sums_ = segments_.products(0);
         sums_.f = *user_.f;
         return sums_;
@@ -251,8 +255,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         load_column(vector + begin, variables, to);
     }
 
-    // Loads x, g, the bounds and the weights of a tile as doubles. Elements past the last variable get x = g = 0. The
-    // functions that use the tile exclude these elements.
+    // Loads x, g, the bounds and the weights of a tile as doubles. Elements past the last variable get x = g = 0 and
+    // the weight 1. The functions that use the tile exclude these elements.
     void load_variables(const PanelRequest &request, int64_t begin, int variables, TileVariables &tile) const {
         load_and_prefetch(x_, begin, variables, tile.x);
         load_and_prefetch(g_, begin, variables, tile.g);
@@ -261,7 +265,34 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         if (box_.u) load_and_prefetch(box_.u, begin, variables, tile.u);
         else std::fill(tile.u, tile.u + tile_height, box_.upper_all);
         if (request.weighted) load_and_prefetch(diagonal_, begin, variables, tile.h);
-        else std::fill(tile.h, tile.h + tile_height, 1.0);
+        std::fill(tile.h + (request.weighted ? variables : 0), tile.h + tile_height, 1.0);
+    }
+
+    // Updates the learned diagonal of a tile.
+    void learn(const DiagonalUpdate &update, int64_t begin, int variables) const {
+        alignas(64) double h[tile_height], d[tile_height], y[tile_height];
+        if (update.anew) std::fill(h, h + tile_height, 1.0);
+        else load_column(own_diagonal_.get() + begin, variables, h);
+        for (int k = 0; k < update.count; k++) {
+            load_column(work_.s(update.pairs[k].slot) + begin, variables, d);
+            load_column(work_.y(update.pairs[k].slot) + begin, variables, y);
+            learn_tile(d, y, update.pairs[k], h);
+        }
+        for (int r = 0; r < variables; r++) own_diagonal_[begin + r] = static_cast<Real>(h[r]);
+    }
+
+    // Loads a tile of the columns y and s of the panel.
+    void load_pairs(const PanelRequest &request, int64_t begin, int variables, double *tile) const {
+        for (int age = 0; age < request.pairs; age++) {
+            if (age > 0 || !request.fresh)
+                load_and_prefetch(column_y(request, age), begin, variables, tile + panel::y_column(age) * tile_height);
+            else {
+                prefetch_next(work_.g_base(request.newest_slot), begin);
+                for (int r = 0; r < variables; r++) tile[r] = fresh_y(request, begin + r);
+                std::fill(tile + variables, tile + tile_height, 0.0);
+            }
+            load_and_prefetch(column_s(request, age), begin, variables, tile + panel::s_column(age) * tile_height);
+        }
     }
 
     // Processes one tile: loads its part of the columns y, s, g and z, and stores the sums and inner products of the
@@ -273,40 +304,24 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         TileVariables own;
         TileFacts facts;
         alignas(64) double free[tile_height];
-        double *g = tile + panel::gradient * tile_height, *z = tile + panel::displacement * tile_height;
-        std::fill(tile, tile + panel::gradient * tile_height, 0.0);
-        if (request.update.count > 0) {
-            const LearnDiagonal<Real, History> learn(own_diagonal_.get(), request.update, work_);
-            for (int r = 0; r < variables; r++) learn(begin + r);
-        }
+        double *const z = tile + panel::displacement * tile_height;
+        if (request.update.count > 0) learn(request.update, begin, variables);
         load_variables(request, begin, variables, own);
         facts_of_tile(own, variables, request.threshold, free, z, facts);
-        std::copy(own.g, own.g + tile_height, g);
+        if (request.pairs == 0) std::fill(tile, tile + panel::gradient * tile_height, 0.0);
+        std::copy(own.g, own.g + tile_height, tile + panel::gradient * tile_height);
+        load_pairs(request, begin, variables, tile);
+        if (request.in_metric()) add_weighted_sums(request, begin, variables, tile, out);
+        if (request.weighted) scale_tile(own.h, columns, tile);
 
-        for (int age = 0; age < request.pairs; age++) {
-            if (age > 0 || !request.fresh)
-                load_and_prefetch(column_y(request, age), begin, variables, tile + panel::y_column(age) * tile_height);
-            else {
-                prefetch_next(work_.g_base(request.newest_slot), begin);
-                for (int r = 0; r < variables; r++) tile[r] = fresh_y(request, begin + r);
-            }
-            load_and_prefetch(column_s(request, age), begin, variables, tile + panel::s_column(age) * tile_height);
-        }
-        if (request.in_metric()) add_weighted_sums(diagonal_ + begin, variables, request.weighted, tile, out);
-        if (request.weighted) scale_tile(own.h, variables, columns, tile);
-        std::fill(tile + columns * tile_height, tile + padded_columns(columns) * tile_height, 0.0);
-
-        add_special_products(tile, columns, out + layout.leading_products);
-        if (request.older_steps) add_older_products(tile, request.pairs, free_tile, out + layout.older_steps);
-        if (request.free_gram && facts.free_variables > 0) {
-            const double *left = tile;
-            if (facts.free_variables < variables) {
-                weigh_variables(tile, columns, free, free_tile);
-                std::fill(free_tile + columns * tile_height, free_tile + padded_columns(columns) * tile_height, 0.0);
-                left = free_tile;
-            }
-            add_symmetric_products(left, columns, out + layout.free_gram);
-        }
+        // z = 0 if the threshold is 0.
+        add_leading_products(tile, request.threshold > 0 ? 4 : 3, columns, out + layout.leading_products);
+        if (request.older_steps)
+            add_products_of_every_second(tile + panel::s_column(1) * tile_height, panel::older(request.pairs),
+                                         {0, 1, panel::older(request.pairs)}, out + layout.older_steps);
+        if (request.only_yy) add_yy(tile, layout, out);
+        else if (request.free_gram && facts.free_variables > 0)
+            add_free_products(tile, columns, free, facts.free_variables, free_tile, out + layout.free_gram);
         out[projected_gradient_squared] = facts.projected_gradient_squared;
         out[x_squared] = facts.x_squared;
         out[at_lower] = facts.at_lower;
@@ -317,10 +332,15 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         out[layout.minimum] = facts.first_breakpoint;
     }
 
-    static void add_stored(double factor, const History *column, int variables, double *to) {
-        if constexpr (Vectors::apart) add_column(factor, column, variables, to);
-        else
-            for (int r = 0; r < variables; r++) to[r] += factor * column[r];
+    void add_weighted_sums(const PanelRequest &request, int64_t begin, int variables, const double *tile,
+                           double *out) const {
+        alignas(64) double h[tile_height];
+        load_column(diagonal_ + begin, variables, h);
+        const WeightedSums sums = weighted_sums_of_tile(h, tile + panel::y_new * tile_height,
+                                                        tile + panel::s_new * tile_height, variables, request.weighted);
+        out[bad_weights] = sums.bad_weights;
+        out[newest_y_sum] = sums.newest_y;
+        out[newest_d_sum] = sums.newest_d;
     }
 
     // Computes the displacement from x to the subspace minimiser without bounds, for the variables of a tile. For
@@ -331,16 +351,25 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         const PanelRequest &p = request.panel;
         alignas(64) double from_s[tile_height] = {};
         for (int r = 0; r < variables; r++) move[r] = request.gradient_coefficient * g_[begin + r];
-        for (int age = 0; age < p.pairs; age++) {
-            const double qy = request.coefficients[panel::y_column(age)],
-                         qs = request.coefficients[panel::s_column(age)];
-            const History *y = column_y(p, age), *s = column_s(p, age);
-            prefetch_next(y, begin);
-            prefetch_next(s, begin);
-            if (age == 0 && p.fresh)
-                for (int r = 0; r < variables; r++) move[r] += qy * fresh_y(p, begin + r);
-            else add_stored(qy, y + begin, variables, move);
-            add_stored(qs, s + begin, variables, from_s);
+        if (p.fresh && p.pairs > 0) {
+            const double q = request.coefficients[panel::y_new];
+            prefetch_next(work_.g_base(p.newest_slot), begin);
+            for (int r = 0; r < variables; r++) move[r] += q * fresh_y(p, begin + r);
+        }
+        constexpr int at_once = 4;
+        for (int age = 0; age < p.pairs; age += at_once) {
+            double of_y[at_once], of_s[at_once];
+            const History *y[at_once], *s[at_once];
+            int ys = 0, ss = 0;
+            for (int a = age; a < std::min(age + at_once, p.pairs); a++) {
+                s[ss] = column_s(p, a), of_s[ss] = request.coefficients[panel::s_column(a)];
+                prefetch_next(s[ss++], begin);
+                if (a == 0 && p.fresh) continue;
+                y[ys] = column_y(p, a), of_y[ys] = request.coefficients[panel::y_column(a)];
+                prefetch_next(y[ys++], begin);
+            }
+            add_columns(of_y, y, ys, begin, variables, move);
+            add_columns(of_s, s, ss, begin, variables, from_s);
         }
         if (p.weighted)
             for (int r = 0; r < variables; r++) move[r] = move[r] * diagonal_[begin + r] + from_s[r];

@@ -7,17 +7,46 @@ namespace cudaopt {
 // A tile has 128 variables. If it has a few dozen columns, it fits in the first-level cache.
 constexpr int tile_height = 128;
 
-// Returns the number of columns of a padded tile. Columns of zeros are added up to a multiple of 4. The columns are
-// tile_height elements apart, and elements past the last variable are 0.
-constexpr int padded_columns(int columns) { return (columns + 3) / 4 * 4; }
+// Returns the number of columns of a padded tile. The columns are tile_height elements apart, and elements past the
+// last variable are 0. The functions below multiply 4 columns at a time, which may be every second column. They read up
+// to 6 columns beyond the last one and discard the products with them.
+constexpr int padded_columns(int columns) { return columns + 6; }
+
+// The groups of 8 consecutive variables of a tile that take part in inner products. Group k begins at variable
+// begin[k].
+struct VariableGroups {
+    static constexpr int size = 8;
+    int count = 0;
+    int begin[tile_height / size];
+};
+VariableGroups all_groups();
+// Returns the groups in which at least one weight is not 0.
+VariableGroups groups_with_weights(const double *weights);
 
 // Multiplies the elements of variable i in all columns of the tile by weights[i], and writes the resulting columns to
-// another tile.
-void weigh_variables(const double *tile, int columns, const double *weights, double *to);
-// Adds the inner products of column i with column j, for all i <= j, to `packed`, in the order of panel::gram_index.
-void add_symmetric_products(const double *tile, int columns, double *packed);
-// Adds the inner products of the first 4 columns with all columns to the matrix `full`, which has one row for each of
-// the first 4 columns.
-void add_special_products(const double *tile, int columns, double *full);
+// another tile. Only the given groups are read and written.
+void weigh_variables(const double *tile, int columns, const double *weights, const VariableGroups &groups, double *to);
+
+// Adds the inner products of column i of `left` with column j of `right`, for all i <= j, to `packed`, in the order of
+// panel::gram_index. The sums are over the variables of the given groups. `right` is a tile, and `left` is the same
+// tile or one with weighted variables.
+void add_symmetric_products(const double *left, const double *right, const VariableGroups &groups, int columns,
+                            double *packed);
+
+// PackedPlace describes where the products of every second column are stored. Column i of them is column origin + step
+// i of a packed matrix with `columns` columns (panel::gram_index).
+struct PackedPlace {
+    int origin, step, columns;
+};
+// Adds the inner products of `count` columns of a tile with each other. These are every second column, beginning with
+// the first one.
+void add_products_of_every_second(const double *tile, int count, const PackedPlace &place, double *packed);
+
+// Adds the inner products of the first `leading` columns, which are 3 or 4, with all columns to the matrix `full`,
+// which has one row for each of the first 4 columns.
+void add_leading_products(const double *tile, int leading, int columns, double *full);
+
+// Adds the `count` elements of an array to those of another one.
+void add_elements(const double *from, int count, double *to);
 
 } // namespace cudaopt

@@ -22,10 +22,10 @@ class SegmentSums final : public SubtreeSums {
     const OwnSegments &segments() const { return segments_; }
     int64_t count() const { return segments_.count(); }
     int64_t tiles() const { return segments_.tiles(); }
-    // Returns the number of partial sums that a Cascade needs. It needs one per level of the binary tree over the tiles
-    // of a segment, and one more for the tile that is being added.
+    // Returns the number of partial sums that a Cascade needs in addition to the sum itself. It needs one per level of
+    // the binary tree over the tiles of a segment, and one more for the tile that is being added.
     int cascade_levels() const {
-        int levels = 2;
+        int levels = 1;
         for (int64_t tiles = segments_.most_tiles(); tiles > 0; tiles /= 2) levels++;
         return levels;
     }
@@ -39,11 +39,12 @@ class SegmentSums final : public SubtreeSums {
     double *products_of(int64_t segment, const ProductsLayout &layout) const {
         return products_.get() + segment * layout.size;
     }
-    void join_products(const ProductsLayout &layout) {
+    void join_products(const ProductsLayout &layout, bool free_gram) {
         columns_ = layout.columns;
         with_older_ = layout.with_older;
-        join_subtrees(
-            [&](int64_t to, int64_t from) { join(layout, products_of(to, layout), products_of(from, layout)); });
+        join_subtrees([&](int64_t to, int64_t from) {
+            join_tiles(layout, free_gram, products_of(to, layout), products_of(from, layout));
+        });
     }
 
     // Each of the next functions calls rule(tile, record) for all tiles and joins the records.

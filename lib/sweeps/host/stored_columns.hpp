@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
 #include "dense/bfloat16.hpp"
 #include "sweeps/host/variable_tiles.hpp"
@@ -17,9 +18,14 @@ inline void load_column(const double *column, int variables, double *to) {
 void load_column(const float *column, int variables, double *to);
 void load_column(const bfloat16 *column, int variables, double *to);
 
-// Adds factor * column[r] to to[r] for each variable r of a tile.
-void add_column(double factor, const float *column, int variables, double *to);
-void add_column(double factor, const bfloat16 *column, int variables, double *to);
+// Adds sum_k factors[k] * columns[k][r] to to[r] for each variable r of a tile. The columns are those of `count` stored
+// vectors, from their variable `begin` on.
+void add_columns(const double *factors, const double *const *columns, int count, int64_t begin, int variables,
+                 double *to);
+void add_columns(const double *factors, const float *const *columns, int count, int64_t begin, int variables,
+                 double *to);
+void add_columns(const double *factors, const bfloat16 *const *columns, int count, int64_t begin, int variables,
+                 double *to);
 
 // Computes the rounded direction trial[r] - x[r] and stores it in column[r]. It also stores the rounded value as a
 // double in d[r], and 0 past the last variable. Returns false if rounding makes any variable miss the bound at which

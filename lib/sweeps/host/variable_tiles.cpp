@@ -5,15 +5,6 @@
 
 namespace cudaopt {
 
-namespace {
-
-inline __attribute__((always_inline)) double add_up(Lanes v) { return (v[0] + v[2]) + (v[1] + v[3]); }
-inline __attribute__((always_inline)) Indices before(int variables, int r) {
-    return Indices{r, r + 1, r + 2, r + 3} < static_cast<long>(variables);
-}
-
-} // namespace
-
 CUDA_OPT_EACH_INSTRUCTION_SET
 void facts_of_tile(const TileVariables &tile, int variables, double threshold, double *free, double *z,
                    TileFacts &facts) {
@@ -24,7 +15,7 @@ void facts_of_tile(const TileVariables &tile, int variables, double threshold, d
     const Indices all = zero > threshold;
     for (int r = 0; r < tile_height; r += lanes) {
         const Lanes x = at(tile.x, r), g = at(tile.g, r), l = at(tile.l, r), u = at(tile.u, r);
-        const Indices inside = before(variables, r);
+        const Indices inside = lanes_before(variables, r);
         const Lanes t = breakpoint(x, at(tile.h, r) * g, l, u), pg = projected_gradient(x, g, l, u);
         const Lanes size = select(pg < 0, -pg, pg);
         const Indices is_free = ((t > threshold) | all) & inside, passed = (t > 0) & (t <= threshold) & inside;
@@ -40,8 +31,14 @@ void facts_of_tile(const TileVariables &tile, int variables, double threshold, d
         put(free, r, select(is_free, one, zero));
         put(z, r, select(passed, bound_ahead(g, l, u) - x, zero));
     }
-    facts = {add_up(pg2),        add_up(x2), add_up(lower), add_up(upper), add_up(free_variables),
-             add_up(not_finite), 0,          infinity};
+    facts = {sum_over_lanes(pg2),
+             sum_over_lanes(x2),
+             sum_over_lanes(lower),
+             sum_over_lanes(upper),
+             sum_over_lanes(free_variables),
+             sum_over_lanes(not_finite),
+             0,
+             infinity};
     for (int k = 0; k < lanes; k++) {
         if (largest[k] > facts.projected_gradient_max || largest[k] != largest[k])
             facts.projected_gradient_max = largest[k];
@@ -58,22 +55,22 @@ double trial_of_tile(const TileVariables &tile, int variables, const double *mov
         const Lanes x = at(tile.x, r), g = at(tile.g, r), l = at(tile.l, r), u = at(tile.u, r);
         const Lanes wanted = x + at(move, r), clamped = clamp_to_box(wanted, l, u);
         const Indices stays = is_active(x, g, l, u);
-        projected += select(before(variables, r) & ~stays & (clamped != wanted), one, zero);
+        projected += select(lanes_before(variables, r) & ~stays & (clamped != wanted), one, zero);
         storable &= (clamped <= limit) & (clamped >= -limit);
         put(trial, r, select(stays, x, clamped));
     }
-    if (storable[0] & storable[1] & storable[2] & storable[3]) return add_up(projected);
+    if (storable[0] & storable[1] & storable[2] & storable[3]) return sum_over_lanes(projected);
     // In rare cases x + move exceeds the largest number of the storage type for some variable. place_in_box() then
     // limits the trial point of each variable.
     for (int r = 0; r < tile_height; r++) trial[r] = place_in_box(trial[r], tile.x[r], tile.l[r], tile.u[r], largest);
-    return add_up(projected);
+    return sum_over_lanes(projected);
 }
 
 CUDA_OPT_EACH_INSTRUCTION_SET
 double dot_of_tile(const double *a, const double *b) {
     Lanes sum = {};
     for (int r = 0; r < tile_height; r += lanes) sum += at(a, r) * at(b, r);
-    return add_up(sum);
+    return sum_over_lanes(sum);
 }
 
 } // namespace cudaopt
