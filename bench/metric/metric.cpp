@@ -188,7 +188,8 @@ Ends run_all(const Solver &solver, int m, int seconds, Output &rows,
     for (const SmallProblem &problem : metric_problems()) {
         const SmallRun run = run_apart([&] { return solver.run(problem, m); }, seconds);
         rows.write(csv_row(problem.name, int64_t{problem.n()}, int64_t{problem.bounded()}, int64_t{m}, solver.name,
-                           run.evaluations, run.f, run.pg, run.end, int64_t{run.solved()}, run.termination));
+                           run.evaluations, run.f, run.pg, run.end, int64_t{run.solved()}, run.termination,
+                           run.seconds));
         result.evaluations.push_back(run.solved() ? static_cast<double>(run.evaluations) : absent);
         result.f.push_back(run.f);
         if (terminations) {
@@ -238,7 +239,7 @@ int main(int argc, char **argv) {
         std::printf("Evaluations of f and g to ||P g||_inf <= 1e-6, at most %lld\n",
                     static_cast<long long>(small_evaluations));
         const std::vector<PeerRow> known = peers.empty() ? std::vector<PeerRow>{} : read_peers(peers);
-        rows.write("problem,n,bounded,m,solver,evaluations,f,pg,end,solved,termination\n");
+        rows.write("problem,n,bounded,m,solver,evaluations,f,pg,end,solved,termination,seconds\n");
         for (const int m : memories) {
             Solvers solvers;
             for (const Solver &solver : ours) solvers[solver.name] = run_all(solver, m, seconds, rows);

@@ -26,7 +26,7 @@ void look_at_the_end(const SmallProblem &problem, const Vector &x, SmallRun &run
 // What comes through the pipe.
 struct Message {
     int64_t evaluations;
-    double f, pg;
+    double f, pg, seconds;
     std::array<char, 64> end, termination;
 };
 
@@ -120,16 +120,18 @@ SmallRun run_apart(const std::function<SmallRun()> &run, int seconds) {
         alarm(static_cast<unsigned>(seconds));
         close(ends[0]);
         Message message = {};
+        const Stopwatch watch;
         try {
             const SmallRun result = run();
             message.evaluations = result.evaluations;
             message.f = result.f;
             message.pg = result.pg;
+            message.seconds = watch.seconds();
             std::strncpy(message.end.data(), result.end.c_str(), message.end.size() - 1);
             std::strncpy(message.termination.data(), result.termination.c_str(), message.termination.size() - 1);
         } catch (const std::exception &error) {
             std::strncpy(message.end.data(), error.what(), message.end.size() - 1);
-            message.f = message.pg = NAN;
+            message.f = message.pg = message.seconds = NAN;
         }
         _exit(write(ends[1], &message, sizeof message) == sizeof message ? 0 : 1);
     }
@@ -147,6 +149,7 @@ SmallRun run_apart(const std::function<SmallRun()> &run, int seconds) {
     result.evaluations = message.evaluations;
     result.f = message.f;
     result.pg = message.pg;
+    result.seconds = message.seconds;
     result.end = message.end.data();
     result.termination = message.termination.data();
     return result;

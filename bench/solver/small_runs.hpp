@@ -19,6 +19,7 @@ constexpr int64_t small_evaluations = 10000;
 struct SmallRun {
     int64_t evaluations = 0;
     double f = NAN, pg = NAN; // at the end, evaluated anew
+    double seconds = NAN;     // of the whole run with its evaluations; set by run_apart()
     std::string end;          // the solver's own word
     std::string termination;  // of run_by_defaults(): true, false, rounding level or not converged
     bool solved() const { return std::isfinite(f) && pg <= small_pgtol; }
