@@ -6,6 +6,10 @@
 #include <cstdlib>
 #include <memory>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #include "cuda_opt.h"
 #include "boundary/failure.hpp"
 
@@ -16,8 +20,13 @@ struct Free {
 };
 template <class T> using Buffer = std::unique_ptr<T[], Free>;
 
+// Memory of at least this size is aligned to huge pages and requested from them, because a sweep reads dozens of
+// vectors at once and would otherwise often wait for the translation of addresses.
+constexpr std::size_t huge_page = std::size_t{2} << 20, least_bytes_in_huge_pages = 4 * huge_page;
+
 template <class T> Buffer<T> allocate_buffer(int64_t count) {
-    constexpr std::size_t alignment = 64;
+    const bool in_huge_pages = static_cast<std::size_t>(count) * sizeof(T) >= least_bytes_in_huge_pages;
+    const std::size_t alignment = in_huge_pages ? huge_page : 64;
     const std::size_t bytes = (static_cast<std::size_t>(count) * sizeof(T) + alignment - 1) / alignment * alignment;
     void *memory = std::aligned_alloc(alignment, bytes);
     if (!memory) {
@@ -25,6 +34,10 @@ template <class T> Buffer<T> allocate_buffer(int64_t count) {
         std::snprintf(text, sizeof text, "out of memory: %zu bytes of workspace were asked for on the host", bytes);
         throw BackendFailure(CUDA_OPT_OUT_OF_MEMORY, text);
     }
+#if defined(MADV_HUGEPAGE)
+    if (in_huge_pages)
+        madvise(memory, bytes, MADV_HUGEPAGE); // a system without huge pages refuses, which is no failure
+#endif
     return Buffer<T>(static_cast<T *>(memory));
 }
 
