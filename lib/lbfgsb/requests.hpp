@@ -16,7 +16,7 @@ struct PanelRequest {
     // A variable is free if its breakpoint exceeds the threshold. With 0 all variables that are not active are free;
     // with -1 all variables are free.
     double threshold;
-    // Whether the newest slot of Y still contains the previous gradient, g_base. The sweep then forms y_new = g -
+    // fresh: the newest slot of Y still contains the previous gradient, g_base. The sweep then forms y_new = g -
     // g_base.
     bool fresh;
     bool free_gram; // whether the products over the free variables are needed
@@ -39,7 +39,7 @@ struct ProductsRequest : PanelRequest {
     CUDA_OPT_HD ProductsRequest(const PanelRequest &panel, const DiagonalUpdate &update_ = {}, bool only_yy_ = false)
         : PanelRequest(panel), update(update_), only_yy(only_yy_) {}
     DiagonalUpdate update;
-    // Whether Y'Y is the only part of the products over the free variables that is needed. A backend may form the
+    // only_yy: Y'Y is the only part of the products over the free variables that is needed. A backend may form the
     // others as well. All variables are free then.
     bool only_yy;
 };
