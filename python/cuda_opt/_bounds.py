@@ -77,6 +77,8 @@ def _from_pairs(pairs: Any, n: int) -> Bounds:
         return Bounds(*pairs)
     if not isinstance(pairs, (Sequence, np.ndarray, zip)):
         raise TypeError(f"bounds is a {name_of(pairs)}: it has to be Bounds, or pairs (lower, upper)")
+    if np.ma.is_masked(pairs):
+        raise TypeError("bounds has masked elements, which have no value")
     rows = pairs if isinstance(pairs, np.ndarray) and pairs.dtype.kind in "fiu" else list(pairs)
     if len(rows) != n:
         hint = ": lower and upper bounds, as numbers or arrays, are Bounds(lower, upper)" if len(rows) == 2 else ""

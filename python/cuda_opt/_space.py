@@ -136,7 +136,7 @@ class Space:
 
     def rows(self, array: Array, active: int, rows: int) -> Array:
         """Return the first ``rows`` rows as a view() of the same memory. In JAX this is a copy, whose rows from
-        ``active`` on repeat the last active row."""
+        ``active`` on repeat the last active row, unless all rows are active."""
         return self.view(array)[:rows]
 
     def indices(self, address: int, active: int, rows: int) -> Array:
@@ -252,7 +252,7 @@ class NumPySpace(Space):
             if hasattr(values, "__cuda_array_interface__"):
                 raise TypeError(f"{what} is a {name_of(values)} in device memory, but x0 is a NumPy array")
             array = np.atleast_1d(numpy_array(values, what))
-            if array.dtype.kind not in "fiub":
+            if array.dtype.kind in "OSUcmM":
                 if array.size == 1 and not isinstance(values, np.ndarray):
                     raise TypeError(f"{what} is a {name_of(values)}: it has to be an array of real numbers")
                 raise TypeError(f"{what} has elements of {array.dtype}: they have to be real numbers")

@@ -209,7 +209,7 @@ class JaxSpace(Space):
         else:
             with self.within():
                 _driver.copy(to, address, 8 * active, self.stream or 0)
-        return self.rows(copied, active, rows)
+        return _rows(self.view(copied), active, rows)
 
     def repeated(self, row: Array, count: int) -> Array:
         with _with_doubles():

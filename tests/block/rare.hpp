@@ -6,8 +6,9 @@
 namespace block_test {
 
 // An action of the caller in addition to the replies. It is performed once, and not before at_call calls. plain_start:
-// a warm start with B_0 = theta I.
-enum class Action { none, stop, give_up, load, warm_start, plain_start, restart };
+// a warm start with B_0 = theta I. no_descent: the reply says that the operator's direction does not descend, and that
+// the projection is not the reason. Rounding errors may cause this.
+enum class Action { none, stop, give_up, load, warm_start, plain_start, restart, no_descent };
 
 struct Rare {
     const char *what;
@@ -97,6 +98,7 @@ inline std::vector<Rare> rare_solves() {
         {"with an operator, in a box of another width", {Kind::chained_rosenbrock, 10, true, 0, 0, 3}, with_operator},
         {"with an operator, begun anew with its pairs", boxed, with_operator, Action::warm_start, 60},
         {"with an operator, stopped", boxed, with_operator, Action::stop, 60},
+        {"with an operator, and a direction that does not descend", free, with_operator, Action::no_descent, 60},
         {"with an operator, and a search that fails", {Kind::ascent, 20}, with_operator},
         {"truncations", {Kind::chained_rosenbrock, 30, true, 0, 0, 2}, {}, Action::none, 0, 5},
         {"the best iterate is saved", {Kind::rippled, 20}, to_last_digit},

@@ -92,6 +92,12 @@ struct Caller {
             if (one.action == Action::plain_start) state->settings.metric = cudaopt::Metric::one_number;
         }
         if (due(Action::restart, at_task)) begin_anew(false);
+        if (due(Action::no_descent, requested == Verb::operator_direction && reply.direction)) {
+            const cudaopt::DirectionSums ascends{0, reply.direction->d_squared, 0};
+            Reply changed = reply;
+            changed.direction = &ascends;
+            return state->advance(changed);
+        }
         return state->advance(reply);
     }
 

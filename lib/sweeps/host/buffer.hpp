@@ -20,12 +20,13 @@ struct Free {
 };
 template <class T> using Buffer = std::unique_ptr<T[], Free>;
 
-// Memory of at least this size is aligned to huge pages and requested from them, because a sweep reads dozens of
-// vectors at once and would otherwise often wait for the translation of addresses.
-constexpr std::size_t huge_page = std::size_t{2} << 20, least_bytes_in_huge_pages = 4 * huge_page;
+// Vectors that fill huge pages are stored in them, because a sweep reads dozens of vectors at once and would otherwise
+// often wait for the translation of addresses. Shorter vectors are not: the pages would also contain columns of pairs
+// that a short solve never writes.
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+template <class Real> bool fill_huge_pages(int64_t n) { return n >= static_cast<int64_t>(huge_page / sizeof(Real)); }
 
-template <class T> Buffer<T> allocate_buffer(int64_t count) {
-    const bool in_huge_pages = static_cast<std::size_t>(count) * sizeof(T) >= least_bytes_in_huge_pages;
+template <class T> Buffer<T> allocate_buffer(int64_t count, bool in_huge_pages = false) {
     const std::size_t alignment = in_huge_pages ? huge_page : 64;
     const std::size_t bytes = (static_cast<std::size_t>(count) * sizeof(T) + alignment - 1) / alignment * alignment;
     void *memory = std::aligned_alloc(alignment, bytes);

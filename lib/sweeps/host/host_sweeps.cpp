@@ -42,11 +42,11 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     void allocate(int m, const BackendOptions &options) override {
         check_size<Real>(m, n_);
         if (options.aside && !aside_memory_) {
-            aside_memory_ = allocate_buffer<Real>(2 * n_);
+            aside_memory_ = allocate_buffer<Real>(2 * n_, fill_huge_pages<Real>(n_));
             aside_ = {aside_memory_.get(), aside_memory_.get() + n_};
         }
         if (options.metric != Metric::learned) own_diagonal_.reset();
-        else if (!own_diagonal_) own_diagonal_ = allocate_buffer<Real>(n_);
+        else if (!own_diagonal_) own_diagonal_ = allocate_buffer<Real>(n_, fill_huge_pages<Real>(n_));
         const int columns = panel::columns(m);
         const ProductsLayout layout(columns, true);
         int64_t scratch_size = (static_cast<int64_t>(padded_columns(columns)) + columns) * tile_height +
@@ -68,7 +68,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
             Buffer<double> sums = segments_.room_for_products(layout);
             Buffer<double> crossed_entries = allocate_buffer<double>(int64_t{crossed_capacity} * columns);
             found_.allocate();
-            vectors_ = allocate_buffer<unsigned char>(Vectors::bytes(m, n_));
+            vectors_ = allocate_buffer<unsigned char>(Vectors::bytes(m, n_), fill_huge_pages<Real>(n_));
             work_ = {reinterpret_cast<Real *>(vectors_.get()), n_, m};
             segments_.hold_products(std::move(sums));
             crossed_entries_ = std::move(crossed_entries);

@@ -3,19 +3,9 @@
 // be inlined, because they would otherwise be compiled for the baseline instruction set. The macro has no effect with
 // ThreadSanitizer. ThreadSanitizer would instrument the functions that select the version, although they run before it
 // is initialised.
-//
-// A function that processes eight doubles at a time is compiled for AVX-512 only (CUDA_OPT_WIDE). Its caller selects it
-// if has_wide_vectors().
 #pragma once
 
-#if defined(__x86_64__) && defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__)
-#define CUDA_OPT_WIDE __attribute__((target("arch=x86-64-v4")))
-#define CUDA_OPT_HAS_WIDE 1
-#else
-#define CUDA_OPT_WIDE
-#define CUDA_OPT_HAS_WIDE 0
-#endif
-#if CUDA_OPT_HAS_WIDE && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 #define CUDA_OPT_EACH_INSTRUCTION_SET __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
 #define CUDA_OPT_EACH_INSTRUCTION_SET
@@ -27,7 +17,6 @@ namespace cudaopt {
 constexpr int lanes = 4;
 typedef double Lanes __attribute__((vector_size(32), aligned(32)));
 typedef long Indices __attribute__((vector_size(32)));
-typedef double WideLanes __attribute__((vector_size(64), aligned(64)));
 
 CUDA_OPT_INLINE Lanes at(const double *values, int r) { return *(const Lanes *)(values + r); }
 CUDA_OPT_INLINE void put(double *values, int r, Lanes v) { *(Lanes *)(values + r) = v; }
@@ -36,14 +25,6 @@ CUDA_OPT_INLINE double sum_over_lanes(Lanes v) { return (v[0] + v[2]) + (v[1] + 
 // Returns which of the variables r, r + 1, ... are among the first `variables` ones.
 CUDA_OPT_INLINE Indices lanes_before(int variables, int r) {
     return Indices{r, r + 1, r + 2, r + 3} < static_cast<long>(variables);
-}
-
-CUDA_OPT_INLINE bool has_wide_vectors() {
-#if CUDA_OPT_HAS_WIDE
-    return __builtin_cpu_supports("x86-64-v4");
-#else
-    return false;
-#endif
 }
 
 } // namespace cudaopt
