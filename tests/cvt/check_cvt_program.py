@@ -119,7 +119,8 @@ class Tessellations(Case):
         self.assertIn("FARTHEST FROM ITS CENTROID", rest)
 
     def test_interrupt_while_preparing(self):
-        for arguments, phase in (((2000, 4096, "--density", "waves"), "sampling the density"),
+        # A phase is named after half a second. An idle processor samples 4096 x 4096 pixels in less.
+        for arguments, phase in (((2000, 8192, "--density", "waves"), "sampling the density"),
                                  ((2000, 4096), "the energy at the start")):
             with self.subTest(phase=phase):
                 program = OnTerminal(PROGRAM, *arguments, "--backend", "host")

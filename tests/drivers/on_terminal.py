@@ -40,6 +40,8 @@ class OnTerminal:
         end = time.monotonic() + seconds
         while words not in self.written:
             if time.monotonic() > end or not self._reader.is_alive():
+                self._process.kill()  # otherwise the reader would wait for its end
+                self._process.communicate()
                 raise AssertionError(f"no {words!r} in {self.written!r}")
             time.sleep(0.02)
         return self._first_at - self._begin
