@@ -21,8 +21,9 @@ struct Free {
 template <class T> using Buffer = std::unique_ptr<T[], Free>;
 
 // Vectors that fill huge pages are stored in them, because a sweep reads dozens of vectors at once and would otherwise
-// often wait for the translation of addresses. Shorter vectors are not: the pages would also contain columns of pairs
-// that a short solve never writes.
+// often wait for the translation of addresses. Shorter vectors are stored in ordinary pages. Several of them
+// would share a huge page, and the system would then provide memory for stored pairs that are never written if the
+// solve ends after a few iterations.
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 template <class Real> bool fill_huge_pages(int64_t n) { return n >= static_cast<int64_t>(huge_page / sizeof(Real)); }
 

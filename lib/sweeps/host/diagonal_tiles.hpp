@@ -1,5 +1,6 @@
-// These functions serve the inner products of a tile (128 variables) on the host if the initial Hessian is a diagonal.
-// The weights h are the diagonal of its inverse. All arrays have tile_height elements and are aligned to 32 bytes.
+// These functions update the weights of a tile (128 variables), compute sums with them, and scale the tile before its
+// inner products are formed on the host. They are used if the initial Hessian is a diagonal matrix. The weights h are
+// the diagonal elements of its inverse. All arrays have tile_height elements and are aligned to 32 bytes.
 #pragma once
 
 #include "lbfgsb/learned_diagonal.hpp"
@@ -7,15 +8,18 @@
 
 namespace cudaopt {
 
-// Updates the learned weights of a tile with a pair, whose elements are d and y (learned_weight()).
+// Applies learned_weight() to each weight of a tile. d and y contain the tile's elements of one correction pair, and
+// `pair` contains the scalars of the update.
 void learn_tile(const double *d, const double *y, const LearnedPair &pair, double *h);
 
-// The sums over a tile that are required only if the initial Hessian is a diagonal (VariableSum).
+// Sums over the variables of a tile that are required only if the initial Hessian is a diagonal matrix. bad_weights is
+// the number of weights that are not positive and finite. newest_y and newest_d are sums over the newest pair.
 struct WeightedSums {
     double bad_weights, newest_y, newest_d;
 };
 // Computes these sums over the first `variables` variables. y and d are the columns of the newest pair before they are
-// scaled. `weighted` says whether the inner products are weighted with h.
+// scaled. If the inner products are weighted with h, `weighted` is true, and newest_y and newest_d are the sums of
+// y_i^2 and d_i^2. Otherwise they are the sums of h_i y_i^2 and d_i^2 / h_i.
 WeightedSums weighted_sums_of_tile(const double *h, const double *y, const double *d, int variables, bool weighted);
 
 // Scales the columns of a tile by h. The vectors y and g, in even columns, are multiplied by sqrt(h_i), and s and z, in

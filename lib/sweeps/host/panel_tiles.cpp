@@ -17,9 +17,11 @@ CUDA_OPT_INLINE Lanes sums_over_lanes(const Lanes &a, const Lanes &b, const Lane
     const Lanes bd = Lanes{b[0], b[1], d[0], d[1]} + Lanes{b[2], b[3], d[2], d[3]};
     return Lanes{ac[0], bd[0], ac[2], bd[2]} + Lanes{ac[1], bd[1], ac[3], bd[3]};
 }
+
 // Computes the inner products of `rows` columns, beginning with a, with 4 columns, beginning with b. Adjacent columns
-// are `pitch` elements apart. The independent chains of multiply-adds, 8 or 12, hide the latency, and a step of 2 rows
-// needs only 6 loads for 8 of them.
+// are `pitch` elements apart. The 4 * rows sums are independent of each other, so that the processor need not wait for
+// one multiply-add before it starts the next one. With 2 rows, each iteration of the loop over r has 6 vector loads and
+// 8 vector multiply-adds.
 template <int rows, int pitch>
 CUDA_OPT_INLINE void block_products(const double *a, const double *b, const VariableGroups &groups,
                                     Lanes (&out)[rows]) {
@@ -36,7 +38,7 @@ CUDA_OPT_INLINE void block_products(const double *a, const double *b, const Vari
     for (int i = 0; i < rows; i++) out[i] = sums_over_lanes(sums[i][0], sums[i][1], sums[i][2], sums[i][3]);
 }
 
-// Adds the products with the columns from <= j < to of a block.
+// Adds products[j] to packed[j * step] for all j with from <= j < to. The other products of the block are discarded.
 CUDA_OPT_INLINE void add_row(const Lanes &products, int from, int to, int step, double *packed) {
     for (int j = from; j < to; j++) packed[j * step] += products[j];
 }

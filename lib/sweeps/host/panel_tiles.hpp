@@ -7,9 +7,10 @@ namespace cudaopt {
 // A tile has 128 variables. If it has a few dozen columns, it fits in the first-level cache.
 constexpr int tile_height = 128;
 
-// Returns the number of columns of a padded tile. The columns are tile_height elements apart, and elements past the
-// last variable are 0. The functions below multiply 4 columns at a time, which may be every second column. They read up
-// to 6 columns beyond the last one and discard the products with them.
+// Returns the number of columns of a padded tile. Adjacent columns are tile_height elements apart. If fewer
+// variables than tile_height are left, the remaining elements of each column are 0. The functions below multiply blocks
+// of 4 columns, which are adjacent or every second column of the tile. Therefore they read up to 6 columns beyond the
+// last one. The products with these are discarded.
 constexpr int padded_columns(int columns) { return columns + 6; }
 
 // The groups of 8 consecutive variables of a tile that take part in inner products. Group k begins at variable
@@ -33,8 +34,9 @@ void weigh_variables(const double *tile, int columns, const double *weights, con
 void add_symmetric_products(const double *left, const double *right, const VariableGroups &groups, int columns,
                             double *packed);
 
-// PackedPlace describes where the products of every second column are stored. Column i of them is column origin + step
-// i of a packed matrix with `columns` columns (panel::gram_index).
+// PackedPlace says where the products of selected columns are stored in a packed symmetric matrix with `columns`
+// columns (panel::gram_index). The product of the selected columns i and j is in row origin + step * i and column
+// origin + step * j.
 struct PackedPlace {
     int origin, step, columns;
 };
@@ -42,8 +44,9 @@ struct PackedPlace {
 // the first one.
 void add_products_of_every_second(const double *tile, int count, const PackedPlace &place, double *packed);
 
-// Adds the inner products of the first `leading` columns, which are 3 or 4, with all columns to the matrix `full`,
-// which has one row for each of the first 4 columns.
+// Adds the inner products of each of the first `leading` columns with all columns to the matrix `full`. `leading` is 3
+// or
+// 4. The matrix has 4 rows and `columns` columns and is stored by rows. If `leading` is 3, its last row is not changed.
 void add_leading_products(const double *tile, int leading, int columns, double *full);
 
 // Adds the `count` elements of an array to those of another one.

@@ -17,8 +17,9 @@ inline void add_free_products(const double *tile, int columns, const double *fre
     add_symmetric_products(free_tile, tile, groups, columns, packed);
 }
 
-// Adds Y'Y to the products over the free variables, in a problem without bounds that needs no others of them. Those
-// with y_new are among the products of the leading columns, which must have been added.
+// Forms Y'Y, where the columns of Y are the gradient differences y of the pairs. It is used in problems without bounds
+// if no other products over the free variables are required. The products with the newest y are copied from the
+// products of the leading columns, so that add_leading_products() must be called first. Those of the older y are added.
 inline void add_yy(const double *tile, const ProductsLayout &layout, double *out) {
     const int pairs = panel::pairs(layout.columns);
     double *const packed = out + layout.free_gram;
