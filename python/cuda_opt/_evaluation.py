@@ -72,6 +72,8 @@ class Evaluation:
     def __init__(
         self, solver: Solver, fun: Callable[..., Any], jac: Any, args: tuple[Any, ...], options: Options, copies: bool
     ) -> None:
+        if not callable(fun):
+            raise TypeError(f"fun is a {name_of(fun)}: it has to be a function")
         self._solver = solver
         self._differences: Differences | None = None
         space = solver._space

@@ -273,3 +273,9 @@ def test_a_library_that_is_not_there(tmp_path):
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("ImportError: the library of cuda_opt cannot be loaded: ") and "nothing.so" in last
+
+
+@pytest.mark.parametrize("fun", [None, 3.0, "f"])
+def test_fun_that_is_no_function(fun):
+    with pytest.raises(TypeError, match="fun is a .*: it has to be a function"):
+        cuda_opt.minimize(fun, np.ones(3))
