@@ -22,8 +22,7 @@ template <class Vector> CUDA_OPT_INLINE double chains_of(double factor, double t
     return sum[0];
 }
 
-CUDA_OPT_WIDE double wide(double factor, double term) { return chains_of<WideLanes>(factor, term); }
-CUDA_OPT_EACH_INSTRUCTION_SET double narrow(double factor, double term) { return chains_of<Lanes>(factor, term); }
+CUDA_OPT_EACH_INSTRUCTION_SET double run_chains(double factor, double term) { return chains_of<Lanes>(factor, term); }
 
 } // namespace
 
@@ -32,10 +31,10 @@ double multiply_add_rate() {
     double least = 1e9;
     for (int repeat = 0; repeat < 21; repeat++) {
         const Stopwatch watch;
-        result = result + (has_wide_vectors() ? wide(factor, 1) : narrow(factor, 1));
+        result = result + run_chains(factor, 1);
         least = std::min(least, watch.seconds());
     }
-    return 2.0 * chains * turns * (has_wide_vectors() ? 2 * lanes : lanes) / least;
+    return 2.0 * chains * turns * lanes / least;
 }
 
 } // namespace cudaopt::bench
