@@ -21,7 +21,7 @@ template <class Executor, class Real, class History> class OperatorSweepsOn fina
     void bind(const UserArrays &user, const HistoryVectors &history, int threads, void *stream,
               CancellationToken &cancellation) override {
         executor_.start(n_ < least_variables_for_threads ? 1 : threads, stream, cancellation);
-        executor_.template load_maps<BeginInput<Real>, Combine<Real, History>>();
+        executor_.template load_maps<FormInput<Real, History>, Combine<Real, History>>();
         executor_.template load_reduction<OperatorRecord, MultiplyOutput<Real, History>>();
         executor_.template load_reduction<DirectionRecord, TakeOperatorDirection<Real, History>>();
         with_y_.resize(static_cast<std::size_t>(history.m));
@@ -37,8 +37,11 @@ template <class Executor, class Real, class History> class OperatorSweepsOn fina
     int64_t workspace_bytes() const override { return executor_.bytes(); }
 
     void form_input(const OperatorRequest &request) override {
-        executor_.map(n_, BeginInput<Real>{x_, g_, box_, request.panel.threshold, mask_, in_});
-        combine(request, in_, true);
+        FormInput<Real, History> rule{
+            x_, g_, box_, request.panel.threshold, mask_, in_, request.scale, no_columns(request.panel), {}};
+        const int age = add_terms(rule, request, 0, true);
+        executor_.map(n_, rule);
+        if (age < request.panel.pairs) combine(request, in_, true, 1, age);
     }
 
     const OperatorProducts &multiply_output(const OperatorRequest &request) override {
@@ -60,7 +63,7 @@ template <class Executor, class Real, class History> class OperatorSweepsOn fina
     }
 
     DirectionSums take_direction(const OperatorRequest &move, const DirectionRequest &request) override {
-        combine(move, out_, false);
+        combine(move, out_, false, move.scale, 0);
         const PanelRequest &panel = request.panel;
         const bool fresh = panel.fresh && panel.pairs > 0;
         const int slot = request.spare_slot;
@@ -92,17 +95,20 @@ template <class Executor, class Real, class History> class OperatorSweepsOn fina
         if (age == 0) columns.fresh = of_y && panel.fresh;
         columns.column[columns.count++] = of_y ? work_.y(slot) : work_.s(slot);
     }
-    // v <- scale v + sum_j c_j w_j on F, where w_j are columns of Y or of S.
-    void combine(const OperatorRequest &request, Real *v, bool of_y) {
-        double scale = request.scale;
-        int age = 0;
+    // Adds the columns of Y or of S to a rule, from this age on, as many as it can have. Returns the next age.
+    template <class Rule> int add_terms(Rule &rule, const OperatorRequest &request, int age, bool of_y) const {
+        for (; age < request.panel.pairs && rule.columns.count < operator_columns; age++) {
+            if (request.coefficients[age] == 0) continue;
+            rule.coefficient[rule.columns.count] = request.coefficients[age];
+            add(rule.columns, request.panel, age, of_y);
+        }
+        return age;
+    }
+    // v <- scale v + sum_j c_j w_j on F, where w_j are the columns of Y or of S from this age on.
+    void combine(const OperatorRequest &request, Real *v, bool of_y, double scale, int age) {
         do {
             Combine<Real, History> rule{v, mask_, scale, no_columns(request.panel), {}};
-            for (; age < request.panel.pairs && rule.columns.count < operator_columns; age++) {
-                if (request.coefficients[age] == 0) continue;
-                rule.coefficient[rule.columns.count] = request.coefficients[age];
-                add(rule.columns, request.panel, age, of_y);
-            }
+            age = add_terms(rule, request, age, of_y);
             executor_.map(n_, rule);
             scale = 1;
         } while (age < request.panel.pairs);

@@ -22,18 +22,27 @@ template <class Real, class History> struct OperatorColumns {
     }
 };
 
-// Sets the mask of F, and v = g on F. It reads x, g, l and u, and writes the mask and v.
-template <class Real> struct BeginInput {
+// Sets the mask of F, and v = scale g + sum_j c_j w_j on F and v = 0 elsewhere. It reads x, g, l, u and the columns,
+// and writes the mask and v.
+template <class Real, class History> struct FormInput {
     const Real *x, *g;
     BoxArrays<Real> box;
     double threshold;
     Real *mask;
     Real *v;
+    double scale;
+    OperatorColumns<Real, History> columns;
+    double coefficient[operator_columns];
     CUDA_OPT_HD void operator()(int64_t i) const {
         const double l = box.lower(i), u = box.upper(i);
         const bool is_free = threshold < 0 || breakpoint<double>(x[i], g[i], l, u) > threshold;
+        double sum = 0;
+        if (is_free) {
+            if (scale != 0) sum = scale * g[i];
+            for (int j = 0; j < columns.count; j++) sum += coefficient[j] * columns.at(j, i);
+        }
         mask[i] = is_free ? Real(1) : Real(0);
-        v[i] = is_free ? g[i] : Real(0);
+        v[i] = static_cast<Real>(sum);
     }
 };
 

@@ -291,10 +291,10 @@ class PlainSweeps {
     }
 
     void form_input(const cudaopt::OperatorRequest &request) {
-        const cudaopt::BeginInput<double> begin{x, g, box(), request.panel.threshold, is_free, in};
-        each_variable(begin);
         for (int i = 0; i < of_.n; i++) {
-            in[i] *= request.scale;
+            const cudaopt::BoxedVariable at = row(i);
+            is_free[i] = cudaopt::breakpoint(at.x, at.g, at.l, at.u) > request.panel.threshold;
+            in[i] = is_free[i] * request.scale * at.g;
             for (int age = 0; age < request.panel.pairs; age++)
                 in[i] += is_free[i] * request.coefficients[age] * y_entry(request.panel, age, i);
         }
