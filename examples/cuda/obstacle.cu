@@ -9,9 +9,10 @@
 // the free variables F, z = (A_FF)^-1 v is approximated in two ways: by (A^-1)_FF, which takes one solve with A, and by
 // a few steps of conjugate gradients for A_FF z = v that are preconditioned by (A^-1)_FF.
 //
-// Each solve is a line of a table in CSV: the method, n, the evaluations of f and g, the solves with A, the seconds, f,
-// and the largest component of the projected gradient. HEIGHTS.csv receives at most 200 x 200 heights u of the last
-// solve, for a picture by bench/python/obstacle.py; a height in contact with the obstacle is followed by a *.
+// Each solve is a line of a table in CSV: the method, n, the evaluations of f and g, the solves with A, the refusals of
+// the operator, the seconds, f, and the largest component of the projected gradient. HEIGHTS.csv receives at most 200 x
+// 200 heights u of the last solve, for a picture by bench/python/obstacle.py; a height in contact with the obstacle is
+// followed by a *.
 //
 //     nvcc -O3 -std=c++17 obstacle.cu $(pkg-config --cflags --libs cuda_opt) -lcufft -o obstacle && ./obstacle 2000
 #include <chrono>
@@ -339,9 +340,10 @@ Surface minimise(int cells, const Method &method, bool is_short) {
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     if (is_short) return {};
     solver.check(task);
-    std::printf("%s,%d,%lld,%d,%.3f,%.10f,%.1e\n", method.name, n,
+    std::printf("%s,%d,%lld,%d,%lld,%.3f,%.10f,%.1e\n", method.name, n,
                 static_cast<long long>(solver.get_int(CUDA_OPT_EVALUATIONS)), inverse ? inverse->poisson_solves() : 0,
-                seconds, solver.get_real(CUDA_OPT_F), solver.get_real(CUDA_OPT_PG_NORM_INF));
+                static_cast<long long>(solver.get_int(CUDA_OPT_OPERATOR_REFUSALS)), seconds,
+                solver.get_real(CUDA_OPT_F), solver.get_real(CUDA_OPT_PG_NORM_INF));
     std::fflush(stdout);
     return {x.to_host(), lower.to_host()};
 }
@@ -376,7 +378,7 @@ int main(int argc, char **argv) {
     if (sizes.empty()) sizes.push_back(2000);
     try {
         Surface surface;
-        std::puts("method,n,evaluations,solves,seconds,f,projected_gradient");
+        std::puts("method,n,evaluations,solves,refusals,seconds,f,projected_gradient");
         for (const int cells : sizes)
             for (const Method &method : methods) {
                 minimise(cells, method, true);

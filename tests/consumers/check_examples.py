@@ -123,6 +123,8 @@ def obstacle(commands):
     expect(len(rows) == 5 and all(2 * count < min(without) for count in with_operator),
            f"the operator should save half of the evaluations: {evaluations}")
     expect([int(row["solves"]) > 0 for row in rows] == [False, False, True, True, True], "wrong numbers of solves")
+    refusals = [int(row["refusals"]) for row in rows]
+    expect(refusals[:2] == [0, 0] and max(refusals) <= 10, f"wrong numbers of refusals: {refusals}")
     for row in rows:  # SciPy's L-BFGS-B finds the same area with bench/python/obstacle.py
         expect(abs(float(row["f"]) - 0.26651233) < 2e-8, f"the area minus 1 is {row['f']}")
         expect(float(row["projected_gradient"]) <= 1e-6 / 31, "the projected gradient is too large")
