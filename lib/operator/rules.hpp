@@ -7,7 +7,8 @@
 
 namespace cudaopt {
 
-// The columns of one sweep. A model with more pairs needs several sweeps.
+// The columns of one sweep. A model with more pairs needs several sweeps. Loops over the columns have this constant
+// length, so that the compiler unrolls them: on a GPU all loads are in flight together, and the sums are in registers.
 constexpr int operator_columns = 8;
 
 // Some columns of S or Y. The newest column of Y may not be stored yet; it is then g - g_base.
@@ -39,7 +40,8 @@ template <class Real, class History> struct FormInput {
         double sum = 0;
         if (is_free) {
             if (scale != 0) sum = scale * g[i];
-            for (int j = 0; j < columns.count; j++) sum += coefficient[j] * columns.at(j, i);
+            for (int j = 0; j < operator_columns; j++)
+                if (j < columns.count) sum += coefficient[j] * columns.at(j, i);
         }
         mask[i] = is_free ? Real(1) : Real(0);
         v[i] = static_cast<Real>(sum);
@@ -57,7 +59,8 @@ template <class Real, class History> struct Combine {
         double sum = 0;
         if (mask[i] != 0) {
             if (scale != 0) sum = scale * v[i];
-            for (int j = 0; j < columns.count; j++) sum += coefficient[j] * columns.at(j, i);
+            for (int j = 0; j < operator_columns; j++)
+                if (j < columns.count) sum += coefficient[j] * columns.at(j, i);
         }
         v[i] = static_cast<Real>(sum);
     }
@@ -86,7 +89,8 @@ template <class Real, class History> struct MultiplyOutput {
         record.out_out.add(applied * applied);
         record.with_g.add(columns.g[i] * applied);
         record.not_finite.add(!is_finite(applied));
-        for (int j = 0; j < columns.count; j++) record.with_column[j].add(columns.at(j, i) * applied);
+        for (int j = 0; j < operator_columns; j++)
+            if (j < columns.count) record.with_column[j].add(columns.at(j, i) * applied);
     }
 };
 
