@@ -15,9 +15,9 @@ namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
-// The terms of a way, at most 60 of them, are added in double, and the direction is rounded once as it is stored. Where
-// the columns have fewer bits than x, two ways that differ by rounding errors may be rounded to neighbours: a unit of
-// the last place of d, which is at most the history's epsilon times |d|.
+// The terms of a way, at most 160 of them, are added in double, and their rounding errors have both signs. The
+// direction is rounded once as it is stored. Where the columns have fewer bits than x, two ways that differ by rounding
+// errors may be rounded to neighbours: a unit of the last place of d, which is at most the history's epsilon times |d|.
 double tolerance(const reference::Machine &machine, double size, double d) {
     return (machine.epsilon() + 64 * epsilon) * size + (machine.apart() ? machine.history.epsilon * std::fabs(d) : 0);
 }
@@ -127,6 +127,31 @@ CONFIGURED_TEST_CASE("Sweep 2 is equivalent to the reference", "[direction]", EV
                 request.alpha = uniform();
                 // In a solve after sweep 1, which may have stored the fresh y; from a checkpoint without it.
                 take<TestType>(machine, request, variant % 2, uniform() < 0.5);
+            }
+}
+
+CONFIGURED_TEST_CASE("Sweep 2 with many pairs is equivalent to the reference", "[direction]", EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    Uniform uniform(24);
+    int variant = 0;
+    for (const int64_t n : {1, 63, 65, 1001, 200001})
+        for (const int pairs : {29, 32, 40, 80})
+            for (const Bounds bounds : {Bounds::none, Bounds::both, Bounds::uniform_upper}) {
+                // Each warp of a GPU has several tiles.
+                if (n > 1001 && (!Backend<TestType>::on_cuda() || pairs != 40)) continue;
+                if (sanitized && n > 65) continue;
+                const reference::Machine machine = random_machine<TestType>(n, pairs, bounds, uniform);
+                std::vector<double> q(panel::columns(pairs));
+                for (double &v : q) v = 2 * uniform() - 1;
+                DirectionRequest request{};
+                const int newest = variant++ % (pairs + 1);
+                request.panel = {pairs, newest, 0, variant % 3 == 0, true, variant % 4 == 0};
+                if (variant % 2 == 0) request.panel.threshold = middle_breakpoint(machine, request.panel);
+                request.gradient_coefficient = -2 * uniform();
+                request.coefficients = q.data();
+                request.step = variant % 5 == 0 ? uniform() : 1;
+                request.spare_slot = (newest + 1) % (pairs + 1);
+                take<TestType>(machine, request, variant % 2, variant % 3 == 1);
             }
 }
 

@@ -227,6 +227,56 @@ CONFIGURED_TEST_CASE("Sweep 1 in single precision is equivalent to the reference
         }
 }
 
+// On CUDA several warps form the products of so many columns, and from 46 pairs on several blocks may.
+CONFIGURED_TEST_CASE("So it is for many pairs, and so are the windows of breakpoints", "[inner products]",
+                     EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    Uniform uniform(18);
+    const int most = 80;
+    for (const int64_t n : {1, 63, 64, 65, 129, 1001})
+        for (const Bounds bounds : {Bounds::none, Bounds::both, Bounds::uniform_above_0, Bounds::uniform_upper}) {
+            if (sanitized && n > 1000) continue;
+            const reference::Machine machine = random_machine<TestType>(n, most, bounds, uniform);
+            Backend<TestType> backend(machine, n % 2);
+            for (const int pairs : {20, 23, 25, 30, 40, 46, 51, most}) {
+                const bool fresh = pairs % 2 == 0;
+                INFO("n = " << n << ", bounds " << static_cast<int>(bounds) << ", pairs " << pairs);
+                if (fresh) backend.store_g_base(machine, pairs);
+                const PanelRequest request{pairs, pairs, 0, fresh, bounds != Bounds::none, false, true};
+                const double middle = bounds == Bounds::none ? 1 : middle_breakpoint(machine, request);
+                // The second time variables may have been sent ahead with the sums.
+                for (int time = 0; time < 2; time++) {
+                    compare(machine, request, backend->inner_products(request));
+                    if (request.free_gram) compare(machine, request, 0, middle, backend->crossed(request, 0, middle));
+                }
+                if (fresh) backend.store_y(machine, pairs);
+            }
+        }
+}
+
+CONFIGURED_TEST_CASE("So it is for many pairs if a block of the GPU processes many tiles", "[inner products]",
+                     EVERY_CONFIGURATION) {
+    if (skipped<TestType>() || !Backend<TestType>::on_cuda() || TestType::history_bits != 16) return;
+    Uniform uniform(23);
+    for (const int pairs : {30, 40, 80})
+        for (const Bounds bounds : {Bounds::none, Bounds::both}) {
+            const int64_t n = pairs == 80 ? 50001 : 120001;
+            INFO("n = " << n << ", bounds " << static_cast<int>(bounds) << ", pairs " << pairs);
+            const reference::Machine machine = random_machine<TestType>(n, pairs, bounds, uniform);
+            Backend<TestType> backend(machine);
+            const PanelRequest request{pairs, 3, 0, false, bounds != Bounds::none, false, true};
+            const cudaopt::PanelProducts &sums = backend->inner_products(request);
+            compare(machine, request, sums);
+            // The same bits come again.
+            const int columns = panel::columns(pairs);
+            const std::vector<double> free_gram(sums.free_gram, sums.free_gram + panel::gram_count(columns)),
+                leading(sums.leading_products, sums.leading_products + panel::leading * columns);
+            const cudaopt::PanelProducts &again = backend->inner_products(request);
+            CHECK(std::equal(free_gram.begin(), free_gram.end(), again.free_gram));
+            CHECK(std::equal(leading.begin(), leading.end(), again.leading_products));
+        }
+}
+
 // The backend may form other products over the free variables as well.
 CONFIGURED_TEST_CASE("Sweep 1 forms Y'Y and S'S if a problem without bounds has a new diagonal", "[inner products]",
                      EVERY_CONFIGURATION) {

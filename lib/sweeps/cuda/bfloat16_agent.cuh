@@ -9,9 +9,13 @@ namespace cudaopt {
 
 constexpr int bfloat16_resident(int octets) { return octets <= 3 ? 2 : 1; }
 constexpr int most_bfloat16_stored(int octets) { return (octets * column_block - gradient_parts) / 2 * 2; }
+// Returns whether the products may be formed in single precision, from columns in bfloat16. With more than most_octets
+// octets of columns, another kernel forms them (inner_products_rectangles.cuh).
+inline bool may_multiply_bfloat16(const PanelRequest &request) {
+    return request.single && !request.in_metric() && request.pairs > 0 && request.threshold == 0;
+}
 inline bool has_bfloat16_kernel(const PanelRequest &request) {
-    return request.single && !request.in_metric() && request.pairs > 0 && request.threshold == 0 &&
-           bfloat16_octets(request.pairs) <= most_octets;
+    return may_multiply_bfloat16(request) && bfloat16_octets(request.pairs) <= most_octets;
 }
 constexpr bool has_bfloat16_kernel(InnerProducts kind) {
     return kind == InnerProducts::unbounded || kind == InnerProducts::general;

@@ -90,7 +90,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         const OnDevice on(device_);
         form_inner_products(request);
         look_for_zeros(request);
-        if (!(is_bfloat16 && has_bfloat16_kernel(request))) return sums_;
+        if (!(is_bfloat16 && may_multiply_bfloat16(request))) return sums_;
         // With several ranks, lib/ranks decides from the sums of all ranks whether to request the products again in
         // double precision.
         const bool others_decide = cut_.by_segments();
@@ -108,11 +108,19 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         const bool fresh = request.panel.fresh && request.panel.pairs > 0;
         const TrialArrays<Real, History> to{x_, v_.g_base(slot), v_.x_base(), v_.s(slot),
                                             fresh ? v_.y(request.panel.newest_slot) : nullptr};
-        if constexpr (!std::is_same_v<Real, History>)
-            if (request.panel.pairs <= most_staged_pairs) {
-                direction_blocks_ = launch_staged_direction(v_, request, to, held_->directions.get(), launch_place());
+        if constexpr (!std::is_same_v<Real, History>) {
+            const int pairs = request.panel.pairs;
+            const LaunchPlace at = launch_place();
+            DirectionRecord *const records = held_->directions.get();
+            if (pairs <= most_staged_pairs) {
+                direction_blocks_ = launch_staged_direction(v_, request, to, records, at);
                 return;
             }
+            if (has_many_pairs_kernel<Real, History>(pairs, at)) {
+                direction_blocks_ = launch_many_pairs_direction(v_, request, to, records, at);
+                return;
+            }
+        }
         direction_blocks_ =
             launch_direction(v_, request, coefficients_of(request), to, held_->directions.get(), launch_place());
     }
@@ -359,7 +367,10 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         const int64_t blocks = cut ? cut_.pieces().count() : most_products_blocks;
         int64_t most = ProductsLayout(std::min(columns_, 5 * column_block), true).size * blocks;
         for (int columns = panel::leading; columns <= columns_; columns += 2) {
-            const int64_t wide_blocks = cut ? cut_.pieces().segments() : tile_kernel_variables(columns);
+            const int one_of = is_bfloat16
+                                   ? std::max(tile_kernel_variables(columns), rectangle_kernel_variables(columns))
+                                   : tile_kernel_variables(columns);
+            const int64_t wide_blocks = cut ? cut_.pieces().segments() : one_of;
             most = std::max(most, ProductsLayout(columns, true).size * wide_blocks);
         }
         return most;

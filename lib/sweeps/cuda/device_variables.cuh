@@ -338,9 +338,9 @@ struct WarpSums {
         v[minimum] = first;
     }
     // Joins element `which` of the WarpSums of all warps, in the order of the warps.
-    __device__ static double join(const double (&of_warps)[products_warps][size], int which) {
+    template <int warps> __device__ static double join(const double (&of_warps)[warps][size], int which) {
         double joined = of_warps[0][which];
-        for (int warp = 1; warp < products_warps; warp++) {
+        for (int warp = 1; warp < warps; warp++) {
             const double next = of_warps[warp][which];
             joined = which == maximum   ? larger_size(next, joined)
                      : which == minimum ? fmin(next, joined)

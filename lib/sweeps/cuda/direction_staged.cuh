@@ -14,6 +14,50 @@ constexpr int most_staged_pairs = 28;
 template <class Real, class History>
 using StagedSources = Sources<Real, History, 2 * most_staged_pairs, most_beside(InnerProducts::metric, false)>;
 
+// LoadedVariables contains neighbouring variables of one lane.
+template <class Real, int variables> struct LoadedVariables { Elements<Real, variables> x, g, l, u, h; };
+
+// Computes the direction and the first trial point of the variables from i on, and stores them. The arguments from_y
+// and from_s are the parts of w'q from Y and from S (subspace_move()). Returns the direction.
+template <int variables, class Real, class History>
+__device__ Elements<History, variables>
+take_and_store(const DeviceVectors<Real, History> &v, const DirectionRequest &request,
+               const TrialArrays<Real, History> &to, bool aligned, int64_t i,
+               const LoadedVariables<Real, variables> &at, const double (&from_y)[variables],
+               const double (&from_s)[variables], DirectionRecord &record) {
+    Elements<History, variables> d{};
+    Elements<Real, variables> stepped{};
+    const auto take = [&](int k, const DirectionRequest &asked) {
+        const double weight = asked.panel.weighted ? at.h[k] : 1.0;
+        const double move = subspace_move(asked, weight, at.g[k], from_y[k], from_s[k]);
+        const auto trial = take_trial<Real, History>({at.x[k], at.g[k], at.l[k], at.u[k]}, asked, weight, move, record);
+        d.v[k] = trial.d;
+        stepped.v[k] = trial.x;
+    };
+    as_asked(request, [&](const DirectionRequest &asked) {
+        if (i + variables <= v.n) {
+#pragma unroll
+            for (int k = 0; k < variables; k++) take(k, asked);
+        } else {
+            for (int k = 0; k < variables && i + k < v.n; k++) take(k, asked);
+        }
+    });
+    if (aligned && i + variables <= v.n) {
+        d.store(to.d + i);
+        at.g.store(to.g_base + i);
+        at.x.store(to.x_base + i);
+        stepped.store(to.x + i);
+    } else {
+        for (int k = 0; k < variables && i + k < v.n; k++) {
+            to.d[i + k] = d.v[k];
+            to.g_base[i + k] = at.g.v[k];
+            to.x_base[i + k] = at.x.v[k];
+            to.x[i + k] = stepped.v[k];
+        }
+    }
+    return d;
+}
+
 // Executes sweep 2, which computes the direction and the first trial point. The member request.panel.free_gram must be
 // true, so that the bounds are copied to the stages, and y of the newest pair must be stored. The template argument
 // `resident` is the number of blocks per multiprocessor.
@@ -79,36 +123,8 @@ __global__ void __launch_bounds__(products_threads, resident)
         }
         if (age < pairs) add_pair(age, y_of(age), s_of(age));
         const int64_t i = int64_t{tile} * variables + lane * lane_variables;
-        Stored d{};
-        Loaded stepped{};
-        const auto take = [&](int k, const DirectionRequest &asked) {
-            const double weight = asked.panel.weighted ? h[k] : 1.0;
-            const double move = subspace_move(asked, weight, g[k], from_y[k], from_s[k]);
-            const auto trial = take_trial<Real, History>({x[k], g[k], l[k], u[k]}, asked, weight, move, run);
-            d.v[k] = trial.d;
-            stepped.v[k] = trial.x;
-        };
-        as_asked(request, [&](const DirectionRequest &asked) {
-            if (i + lane_variables <= v.n) {
-#pragma unroll
-                for (int k = 0; k < lane_variables; k++) take(k, asked);
-            } else {
-                for (int k = 0; k < lane_variables && i + k < v.n; k++) take(k, asked);
-            }
-        });
-        if (aligned && i + lane_variables <= v.n) {
-            d.store(to.d + i);
-            g.store(to.g_base + i);
-            x.store(to.x_base + i);
-            stepped.store(to.x + i);
-        } else {
-            for (int k = 0; k < lane_variables && i + k < v.n; k++) {
-                to.d[i + k] = d.v[k];
-                to.g_base[i + k] = g.v[k];
-                to.x_base[i + k] = x.v[k];
-                to.x[i + k] = stepped.v[k];
-            }
-        }
+        const Stored d =
+            take_and_store<lane_variables>(v, request, to, aligned, i, {x, g, l, u, h}, from_y, from_s, run);
         if constexpr (looks_for_zeros) {
             bool moves = false;
 #pragma unroll

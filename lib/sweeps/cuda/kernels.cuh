@@ -5,8 +5,9 @@
 #include <utility>
 
 #include "sweeps/cuda/bfloat16_agent.cuh"
-#include "sweeps/cuda/direction_staged.cuh"
+#include "sweeps/cuda/direction_many_pairs.cuh"
 #include "sweeps/cuda/inner_products.cuh"
+#include "sweeps/cuda/inner_products_rectangles.cuh"
 #include "sweeps/cuda/inner_products_wide.cuh"
 #include "sweeps/cuda/lane_agent.cuh"
 #include "sweeps/cuda/map_pieces.cuh"
@@ -22,17 +23,19 @@ namespace cudaopt {
 template <class Real, class History> constexpr int direction_variables = 16 / sizeof(Real);
 
 // Family identifies a kernel template, and the other members of Variant are its arguments. Sweep 1, which computes
-// inner products, uses LaneAgent (lanes), Bfloat16Agent (bfloat16), or the kernels for wide panels (wide). Sweep 2,
-// which computes the direction, uses the rule TakeDirection. The family `direction` serves the usual requests if the
-// variables are not divided into segments, and `direction_of_pieces` serves the others. If the columns have fewer bits
-// than x, sweep 2 loads them through shared memory (staged_direction).
-enum class Family { lanes, bfloat16, wide, direction, direction_of_pieces, staged_direction };
+// inner products, uses LaneAgent (lanes), Bfloat16Agent (bfloat16), or the kernels for wide panels (rectangles for
+// columns in bfloat16 with products in single precision, otherwise wide). Sweep 2, which computes the direction, uses
+// the rule TakeDirection. The family `direction` serves the usual requests if the variables are not divided into
+// segments, and `direction_of_pieces` serves the others. If the columns have fewer bits than x, sweep 2 loads them
+// through shared memory (staged_direction, and many_pairs if there are more than most_staged_pairs).
+enum class Family { lanes, bfloat16, rectangles, wide, direction, direction_of_pieces, staged_direction, many_pairs };
 struct Variant {
     Family family;
     InnerProducts kind; // of sweep 1
     // For sweep 1, the size is the number of groups of 8 columns, called blocks in LaneAgent and octets in
-    // Bfloat16Agent. For sweep 2, it is the number of neighbouring variables per thread. In the family
-    // staged_direction, it is the number of CUDA blocks per multiprocessor.
+    // Bfloat16Agent. In the family rectangles, it is the number of warps that prepare tiles. For sweep 2, it is the
+    // number of neighbouring variables per thread. In the family staged_direction, it is the number of CUDA blocks per
+    // multiprocessor.
     int size;
     // For sweep 2, which computes the direction, `zeros` states that tiles which contain only zeros are skipped
     // (zero_tiles.cuh), and `by_value` that the coefficients of the direction are kernel parameters.
@@ -55,10 +58,13 @@ template <class Real, class History> struct Variants {
             if (std::is_same_v<History, bfloat16> && has_bfloat16_kernel(kind))
                 for (int octets = least_octets; octets <= most_octets; octets++)
                     add({Family::bfloat16, kind, octets, false, false});
+            if (std::is_same_v<History, bfloat16> && has_rectangle_kernel(kind))
+                for (const int preparing : {1, 2}) add({Family::rectangles, kind, preparing, false, false});
         }
         for (int resident = direction_resident; fewer_bits && resident <= most_direction_resident; resident++)
             for (const bool zeros : {false, true})
                 add({Family::staged_direction, InnerProducts::bounded, resident, zeros, true});
+        if (fewer_bits) add({Family::many_pairs, InnerProducts::bounded, direction_resident, false, true});
         for (const Family family : {Family::direction, Family::direction_of_pieces})
             for (const bool zeros : {false, true})
                 if (!fewer_bits) add({family, InnerProducts::bounded, direction_variables<Real, History>, zeros, true});
@@ -99,8 +105,11 @@ template <class Real, class History, int index> struct RuleOf {
 template <class Real, class History, int index> constexpr auto kernel_of() {
     constexpr Variant variant = variants<Real, History>.list[index];
     if constexpr (variant.family == Family::wide) return inner_products_tile_kernel<Real, History, variant.kind>;
+    else if constexpr (variant.family == Family::rectangles)
+        return inner_products_rectangle_kernel<Real, variant.kind, variant.size>;
     else if constexpr (variant.family == Family::staged_direction)
         return direction_staged_kernel<Real, History, variant.size, variant.zeros>;
+    else if constexpr (variant.family == Family::many_pairs) return direction_many_pairs_kernel<Real, History>;
     else if constexpr (variant.family == Family::direction)
         return map_blocks_kernel<DirectionRecord, direction_resident, typename RuleOf<Real, History, index>::Type>;
     else if constexpr (variant.family == Family::direction_of_pieces)
@@ -121,7 +130,9 @@ template <class Real, class History> class KernelLoader {
             const int most_blocks = column_blocks(multiplied_columns(columns, variant.kind));
             if (variant.family == Family::lanes && variant.size > lane_size(variant.kind, most_blocks)) return;
             constexpr bool dynamic_shared = variant.family == Family::lanes || variant.family == Family::bfloat16 ||
-                                            variant.family == Family::staged_direction;
+                                            variant.family == Family::rectangles ||
+                                            variant.family == Family::staged_direction ||
+                                            variant.family == Family::many_pairs;
             // The attribute has the same value for all handles that share the kernel.
             if (dynamic_shared)
                 check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, block_shared),

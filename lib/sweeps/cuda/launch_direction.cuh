@@ -73,4 +73,27 @@ int launch_staged_direction(const DeviceVectors<Real, History> &v, DirectionRequ
     return blocks;
 }
 
+// Returns whether the kernel for many pairs (direction_many_pairs.cuh) serves the request. Its buffers must fit in the
+// shared memory of the device.
+template <class Real, class History> bool has_many_pairs_kernel(int pairs, const LaunchPlace &at) {
+    const int resident_bytes = at.processor_shared / direction_resident;
+    return pairs <= ManyCoefficients::most_pairs &&
+           products_warps * PairGroups<Real, History>::bytes <= std::min(at.block_shared, resident_bytes);
+}
+
+// Launches sweep 2 for many pairs with fewer bits than x. Each block stores one record of sums. Returns the number of
+// records.
+template <class Real, class History>
+int launch_many_pairs_direction(const DeviceVectors<Real, History> &v, const DirectionRequest &request,
+                                const TrialArrays<Real, History> &to, DirectionRecord *records, const LaunchPlace &at) {
+    const int blocks = variable_blocks(at.pieces, v.n, multiprocessors * direction_resident);
+    ManyCoefficients q{};
+    std::copy(request.coefficients, request.coefficients + panel::columns(request.panel.pairs), q.q);
+    check(launch(direction_many_pairs_kernel<Real, History>, blocks, products_threads,
+                 products_warps * PairGroups<Real, History>::bytes, at.stream, v, request, q, to, at.pieces, at.aligned,
+                 records),
+          "the launch of sweep 2");
+    return blocks;
+}
+
 } // namespace cudaopt

@@ -6,7 +6,17 @@
 
 namespace cudaopt {
 
+// These functions return the number of groups of blocks that process different variables, in the kernels for wide
+// panels. The blocks of a group process the same variables.
 inline int tile_kernel_variables(int columns) { return std::max(1, most_products_blocks / panel_tiles(columns)); }
+inline int rectangle_kernel_variables(const RectangleShare &share) {
+    return std::max(1, multiprocessors / share.blocks);
+}
+inline int rectangle_kernel_variables(int columns) {
+    const int pairs = panel::pairs(columns);
+    return std::max(rectangle_kernel_variables(RectangleShare(true, pairs)),
+                    rectangle_kernel_variables(RectangleShare(false, pairs)));
+}
 
 // The function ahead() returns the description of the variables that sweep 1 sends to the host in advance. It is called
 // only for kernels that can send variables.
@@ -36,6 +46,8 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         });
         if (blocks > 0) return blocks;
         learn_apart();
+        if constexpr (std::is_same_v<History, bfloat16>)
+            if (may_multiply_bfloat16(request_) && (blocks = rectangles(kind)) > 0) return blocks;
         for_each_variant<Real, History>([&](auto index) {
             constexpr Variant variant = variants<Real, History>.list[index];
             if constexpr (variant.family == Family::wide)
@@ -79,6 +91,29 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
                       place_.stream, v_, sources, request_, layout_, ahead_(), place_.pieces, stages, place_.aligned,
                       partials_);
         return grid;
+    }
+
+    // Launches the kernel for wide panels in bfloat16 with products in single precision. Returns 0 if none serves this
+    // kind of request or if the columns do not fit in the shared memory of the device.
+    int rectangles(InnerProducts kind) {
+        const InnerProducts served_by = kind == InnerProducts::many_active ? InnerProducts::bounded : kind;
+        const bool free_gram = over_free_variables(kind);
+        const RectangleSpace<Real> space(StageLayout<Real, bfloat16>(v_, request_), free_gram, place_.block_shared);
+        if (!has_rectangle_kernel(served_by) || !space.fits()) return 0;
+        invalidate_zero_tiles();
+        const RectangleShare share(free_gram, request_.pairs);
+        // Segments are not divided into parts, as in wide() below.
+        const Pieces pieces = place_.pieces.undivided();
+        const int blocks = variable_blocks(pieces, v_.n, rectangle_kernel_variables(share));
+        for_each_variant<Real, History>([&](auto index) {
+            constexpr Variant variant = variants<Real, History>.list[index];
+            if constexpr (variant.family == Family::rectangles)
+                if (variant.kind == served_by && variant.size == share.preparing)
+                    launch_behind(place_.early, "the launch of sweep 1", kernel_of<Real, History, index>(),
+                                  dim3(share.blocks, blocks), space.bytes, place_.stream, v_, request_, layout_,
+                                  ahead_(), pieces, share.of_block, space.stages, place_.aligned, partials_);
+        });
+        return blocks;
     }
 
     template <int index> int wide() {

@@ -29,12 +29,13 @@ struct WarpTiles {
 // Loads the lane's variables of a tile, except the diagonal h. If y of the newest pair has not been stored yet (fresh),
 // the function also computes y_new = g - g_base, where g_base is the gradient before the step. It rounds y_new to the
 // history precision and writes it to the stage. If g_base has its own vector, y_new is also stored in global memory, so
-// that sweep 2 reads y_new instead of g_base. The function store_kept() keeps part of it in the L2 cache. Returns
-// whether y_new has an element that is not 0.
+// that sweep 2 reads y_new instead of g_base. The function store_kept() keeps part of it in the L2 cache. If several
+// blocks process the same variables, stores_y is true for one of them only. Returns whether y_new has an element that
+// is not 0.
 template <bool bounds, class Real, class History, int variables>
 __device__ bool load_own_variables(const StageLayout<Real, History> &place, unsigned char *stage,
                                    const PanelRequest &request, int tile, [[maybe_unused]] const History *newest_y,
-                                   VariablesAhead<Real, variables> &at) {
+                                   VariablesAhead<Real, variables> &at, [[maybe_unused]] bool stores_y = true) {
     const int own = threadIdx.x % 32 * variables;
     const auto mine = [&](int vector) { return place.vector(stage, vector) + own; };
     load_variables(mine(place.x), at.x);
@@ -55,7 +56,8 @@ __device__ bool load_own_variables(const StageLayout<Real, History> &place, unsi
     if constexpr (DeviceVectors<Real, History>::apart) {
         constexpr int tile_variables = variables_of_warp<Real, History>;
         History *const y_to = const_cast<History *>(newest_y) + int64_t{tile} * tile_variables + own;
-        if (tile < kept_variables<History> / tile_variables) y.store_kept(y_to);
+        if (!stores_y) {
+        } else if (tile < kept_variables<History> / tile_variables) y.store_kept(y_to);
         else y.store(y_to);
     }
     bool any = false;
@@ -89,9 +91,9 @@ __device__ void send_own_variables(const StageLayout<Real, History> &place, unsi
 
 // Joins the warps' sums over single variables (VariableSum), in the order of the warps, and calls store(entry, value)
 // for each. It also stores zeros for the products over the free variables if these are not requested.
-template <bool free_gram, class Store>
-__device__ void store_variable_sums(const ProductsLayout &layout,
-                                    const double (&of_warps)[products_warps][WarpSums::size], const Store &store) {
+template <bool free_gram, int warps, class Store>
+__device__ void store_variable_sums(const ProductsLayout &layout, const double (&of_warps)[warps][WarpSums::size],
+                                    const Store &store) {
     if (threadIdx.x < WarpSums::size)
         store(threadIdx.x < variable_sum_count ? threadIdx.x : layout.maximum + threadIdx.x - variable_sum_count,
               WarpSums::join(of_warps, threadIdx.x));

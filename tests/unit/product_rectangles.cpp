@@ -1,0 +1,58 @@
+// The places of products that many warps form together: each product is formed once, from the columns that it belongs
+// to.
+#include "sweeps/cuda/product_rectangles.hpp"
+
+#include <catch2/catch.hpp>
+#include <set>
+
+using namespace cudaopt;
+
+namespace {
+
+struct Formed {
+    int i, j;
+    bool over_all;
+};
+
+// Returns which product the instructions of a warp leave at a place. The pairs of octets are 0, 0; 1, 2; 3, 4; ...
+template <class Map> Formed product_at(const Map &map, const typename Map::Place &place) {
+    const auto of = map.at(place.rectangle);
+    const int tile = place.element / 128, half = place.element / 64 % 2, row = place.element / 8 % 8,
+              column = place.element % 8;
+    const int pair = of.band * Map::pairs + tile / 4, other = of.column + tile % 4;
+    const int octet = pair == 0 ? 0 : 2 * pair - 1 + half;
+    return {8 * octet + row, 8 * other + column, pair == 0 && half == 0};
+}
+
+template <bool free_gram> void check_places(int columns) {
+    const ProductRectangles<free_gram> map{(columns + 7) / 8};
+    std::set<std::pair<int, int>> places;
+    const auto check = [&](int i, int j, bool over_all, const auto &place) {
+        const Formed formed = product_at(map, place);
+        const bool inside =
+            place.rectangle >= 0 && place.rectangle < map.count() && place.element >= 0 && place.element < map.elements;
+        if (!inside || formed.i != i || formed.j != j || formed.over_all != over_all)
+            FAIL("the product of columns " << i << " and " << j << " of " << columns << " is not at its place");
+        if (!places.insert({place.rectangle, place.element}).second) FAIL("two products at one place");
+    };
+    for (int i = 0; free_gram && i < columns; i++)
+        for (int j = i; j < columns; j++) check(i, j, false, map.over_free(i, j));
+    for (int i = 0; i < std::min(8, columns); i++)
+        for (int j = 0; j < columns; j++) check(i, j, true, map.over_all(i, j));
+}
+
+} // namespace
+
+TEST_CASE("Each product of many columns has its own place in a rectangle", "[rectangles]") {
+    for (int columns = 1; columns <= 260; columns++) {
+        check_places<true>(columns);
+        check_places<false>(columns);
+    }
+}
+
+TEST_CASE("The rectangles of 23, 40 and 80 pairs fit in as many blocks as their kernel expects", "[rectangles]") {
+    CHECK(ProductRectangles<true>{7}.count() == 3);
+    CHECK(ProductRectangles<true>{11}.count() == 5);
+    CHECK(ProductRectangles<true>{21}.count() == 14);
+    CHECK(ProductRectangles<false>{21}.count() == 6);
+}
