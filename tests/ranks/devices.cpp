@@ -31,7 +31,7 @@ Vector sums_to(const std::vector<int64_t> &ends, const Vector &x, const Vector &
 // What a run may have besides.
 struct Wishes {
     int m = 5;
-    int64_t most_iterations = 400, metric = CUDA_OPT_METRIC_ONE_NUMBER;
+    int64_t most_iterations = 400, metric = CUDA_OPT_METRIC_ONE_NUMBER, product_bits = 64;
     Vector diagonal{};
     bool with_eps = true;
     bool f_of_segments = false; // f is the sum of x_i g_i / 2
@@ -63,6 +63,7 @@ std::vector<Outcome> run_on(const Problem &problem, const Cut &cut, const Wishes
         if (!wishes.with_eps) handle.set_real(CUDA_OPT_EPS, 0);
         if (!wishes.diagonal.empty()) handle.set_diagonal(diagonal.data());
         handle.set_int(CUDA_OPT_METRIC, wishes.metric);
+        handle.set_int(CUDA_OPT_PRODUCT_BITS, wishes.product_bits);
         own_x.write(slice(problem.start));
         if (!problem.lower.empty()) {
             lower.write(slice(problem.lower));
@@ -153,6 +154,19 @@ CONFIGURED_TEST_CASE("Ranks on a backend that are cut at segments have the bits 
     check_bits_of_one<TestType>(torsion(60, 59));
 }
 
+CONFIGURED_TEST_CASE("Ranks on a backend: products in single precision, of few and many pairs", "[ranks]", HostDouble16,
+                     CudaDouble16, CudaFloat16) {
+    if (skipped<TestType>()) return;
+    Wishes few;
+    few.product_bits = 32;
+    for (const int m : {5, 20, 26}) {
+        few.m = m;
+        few.most_iterations = m + 6;
+        for (const Problem &problem : {chained_rosenbrock(20001, 8), with_mixed_bounds(extended_wood(8192))})
+            check_bits_of_one<TestType>(problem, few);
+    }
+}
+
 CONFIGURED_TEST_CASE("Ranks on a backend: segments of several pieces", "[ranks]", CudaDouble, CudaDouble16, CudaFloat) {
     if (skipped<TestType>()) return;
     Wishes few;
@@ -179,6 +193,7 @@ CONFIGURED_TEST_CASE("Ranks on a backend: products that single precision does no
     if (skipped<TestType>()) return;
     Wishes few;
     few.most_iterations = 12;
+    few.product_bits = 32;
     for (const double scale : {1e-17, 1e-12}) {
         Problem problem = extended_rosenbrock(9000);
         const auto whole = problem.evaluate;
