@@ -35,20 +35,17 @@ struct RectangleShare {
                                    : ProductRectangles<false>{bfloat16_octets(pairs)}.count()) {}
 };
 
-// RectangleSpace describes the shared memory of a block. The stages are followed by two buffers of prepared tiles. The
-// octets of a rectangle may extend past the last column. They then contain other data, and their products are not used.
-// The space after the buffers ensures that such octets are in the shared memory.
+// RectangleSpace describes the shared memory of a block. The stages are followed by two buffers of prepared tiles.
 template <class Real> struct RectangleSpace {
     using Ring = BlockRing<Real, bfloat16, products_threads, tiles_of_step>;
-    static constexpr int prepared = 2 * tiles_of_step * sizeof(PreparedTile<Real>),
-                         past_end = 6 * column_block * Stage<Real, bfloat16>::column_bytes;
+    static constexpr int prepared = 2 * tiles_of_step * sizeof(PreparedTile<Real>);
     int stages, bytes;
 
     RectangleSpace(const StageLayout<Real, bfloat16> &place, bool free_gram, int block_shared) {
-        const int stage = tiles_of_step * place.bytes(), beside = prepared + past_end,
+        const int stage = tiles_of_step * place.bytes(),
                   elements = free_gram ? ProductRectangles<true>::elements : ProductRectangles<false>::elements;
-        stages = std::min(Ring::most_stages, (block_shared - beside) / stage);
-        bytes = std::max(stages * stage + beside, products_warps * elements * static_cast<int>(sizeof(double)));
+        stages = std::min(Ring::most_stages, (block_shared - prepared) / stage);
+        bytes = std::max(stages * stage + prepared, products_warps * elements * static_cast<int>(sizeof(double)));
     }
     bool fits() const { return stages >= Ring::least_stages; }
 };
@@ -230,7 +227,8 @@ __global__ void __launch_bounds__(products_threads, 1)
         __syncthreads();
     } else {
         const bool multiplies = warp < rectangles_of_block && first_rectangle + warp < map.count();
-        RectangleProducts<Real, free_gram> products(map.at(multiplies ? first_rectangle + warp : 0));
+        RectangleProducts<Real, free_gram> products(map.at(multiplies ? first_rectangle + warp : 0),
+                                                    bfloat16_columns(request.pairs));
         begin_step(-1);
         for (int t = 0; t < steps; t++) {
             begin_step(t);

@@ -22,16 +22,22 @@ template <class Real, bool free_gram> class RectangleProducts {
     using Map = ProductRectangles<free_gram>;
     using Tile = Stage<Real, bfloat16>;
 
-    __device__ explicit RectangleProducts(const typename Map::Rectangle &of) : leading_(of.band == 0) {
+    // The argument `columns` is the number of multiplied columns. Octets of the rectangle may extend past the last one.
+    // They then contain this column again, and the products are not used.
+    __device__ RectangleProducts(const typename Map::Rectangle &of, int columns) : leading_(of.band == 0) {
         // Each lane supplies one address to the instruction ldmatrix: that of eight consecutive variables of one
         // column. One ldmatrix loads sixteen variables of two octets. The octets of pair p of the rectangle begin with
         // octet before_pairs + 2p, except those of pair 0 of the first band, which is octet 0 twice.
         const int column = threadIdx.x % 32 / 16 * column_block + threadIdx.x % 8,
                   before_pairs = leading_ ? -1 : Map::first_octet(of.band);
-        first_pair_ = LaneRow(leading_ ? column % column_block : before_pairs * column_block + column);
-        other_pairs_ = LaneRow((before_pairs + 2) * column_block + column);
-        first_octets_ = LaneRow(of.column * column_block + column);
-        other_octets_ = LaneRow((of.column + 2) * column_block + column);
+        const auto row = [&](int octet, int in_octets) {
+            return LaneRow(min(octet * column_block + in_octets, columns - 1));
+        };
+        of_pair_[0] = leading_ ? row(0, column % column_block) : row(before_pairs, column);
+#pragma unroll
+        for (int p = 1; p < Map::pairs; p++) of_pair_[p] = row(before_pairs + 2 * p, column);
+        by_[0] = row(of.column, column);
+        by_[1] = row(of.column + 2, column);
     }
 
     // Adds the products over the variables of a tile. If no variable is free, only pair 0 has products that are not 0.
@@ -39,18 +45,19 @@ template <class Real, bool free_gram> class RectangleProducts {
         if (free_gram && !leading_ && !prepared.any_free) return;
         waiting_ = true;
         const unsigned columns = shared_address(stage), parts = shared_address(&prepared.parts[0][0]);
-        const unsigned first_pair = first_pair_.at(columns, parts), other_pairs = other_pairs_.at(columns, parts),
-                       first_octets = first_octets_.at(columns, parts), other_octets = other_octets_.at(columns, parts);
+        unsigned pair_at[Map::pairs], by_at[2];
+#pragma unroll
+        for (int p = 0; p < Map::pairs; p++) pair_at[p] = of_pair_[p].at(columns, parts);
+#pragma unroll
+        for (int j = 0; j < 2; j++) by_at[j] = by_[j].at(columns, parts);
 #pragma unroll
         for (int group = 0; group < Tile::variables / 16; group++) {
             const int ahead = group * 16 * static_cast<int>(sizeof(bfloat16));
             unsigned of_pairs[Map::pairs][2][2], by[Map::width][2], mask[2];
-            load_matrices(first_pair + ahead, of_pairs[0][0], of_pairs[0][1]);
 #pragma unroll
-            for (int p = 1; p < Map::pairs; p++)
-                load_matrices(other_pairs + (p - 1) * two_octets + ahead, of_pairs[p][0], of_pairs[p][1]);
-            load_matrices(first_octets + ahead, by[0], by[1]);
-            load_matrices(other_octets + ahead, by[2], by[3]);
+            for (int p = 0; p < Map::pairs; p++) load_matrices(pair_at[p] + ahead, of_pairs[p][0], of_pairs[p][1]);
+#pragma unroll
+            for (int j = 0; j < 2; j++) load_matrices(by_at[j] + ahead, by[2 * j], by[2 * j + 1]);
             if (free_gram) {
                 const bfloat16 *const own = prepared.mask + group * 16 + threadIdx.x % 4 * 2;
                 mask[0] = *reinterpret_cast<const unsigned *>(own),
@@ -98,7 +105,7 @@ template <class Real, bool free_gram> class RectangleProducts {
     }
 
   private:
-    static constexpr int two_octets = 2 * column_block * Tile::column_bytes;
+    static_assert(Map::width == 4);
 
     // LaneRow is the place of the eight variables that a lane supplies: a byte offset among the columns of the stage
     // or, if the multiplied column is a part of g, among the parts.
@@ -118,7 +125,7 @@ template <class Real, bool free_gram> class RectangleProducts {
 
     const bool leading_;
     bool waiting_ = false;
-    LaneRow first_pair_, other_pairs_, first_octets_, other_octets_;
+    LaneRow of_pair_[Map::pairs], by_[2];
     float part_[Map::pairs][Map::width][4] = {};
     double sums_[Map::pairs][Map::width][4] = {};
 };
