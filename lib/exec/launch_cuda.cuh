@@ -39,24 +39,33 @@ cudaError_t launch(void (*kernel)(Parameters...), dim3 blocks, int threads, std:
 
 // Launches a kernel with programmatic stream serialisation, which requires compute capability 9.0. The kernel's blocks
 // may start when all blocks of the previous kernel on the stream have exited or called trigger_programmatic_launch().
-// The kernel must call grid_dependency_sync() before it accesses memory that other kernels write.
+// The kernel must call grid_dependency_sync() before it accesses memory that other kernels write. The blocks with
+// neighbouring blockIdx.x form clusters of `cluster` blocks, which run at the same time.
 template <class... Parameters, class... Arguments>
-cudaError_t launch_early(void (*kernel)(Parameters...), dim3 blocks, int threads, std::size_t shared,
-                         cudaStream_t stream, Arguments &&...arguments) {
-    cudaLaunchAttribute early{};
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
+cudaError_t launch_early_clusters(void (*kernel)(Parameters...), dim3 blocks, unsigned cluster, int threads,
+                                  std::size_t shared, cudaStream_t stream, Arguments &&...arguments) {
+    cudaLaunchAttribute attributes[2]{};
+    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[0].val.programmaticStreamSerializationAllowed = 1;
+    attributes[1].id = cudaLaunchAttributeClusterDimension;
+    attributes[1].val.clusterDim.x = cluster;
+    attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
     cudaLaunchConfig_t config{};
     config.gridDim = blocks;
     config.blockDim = dim3(static_cast<unsigned>(threads));
     config.dynamicSmemBytes = shared;
     config.stream = stream;
-    config.attrs = &early;
-    config.numAttrs = 1;
+    config.attrs = attributes;
+    config.numAttrs = cluster > 1 ? 2 : 1;
     return with_parameters(
         kernel,
         [&](void **places) { return cudaLaunchKernelExC(&config, reinterpret_cast<const void *>(kernel), places); },
         std::forward<Arguments>(arguments)...);
+}
+template <class... Parameters, class... Arguments>
+cudaError_t launch_early(void (*kernel)(Parameters...), dim3 blocks, int threads, std::size_t shared,
+                         cudaStream_t stream, Arguments &&...arguments) {
+    return launch_early_clusters(kernel, blocks, 1, threads, shared, stream, std::forward<Arguments>(arguments)...);
 }
 
 // Waits until all writes of the previous kernel are visible to this kernel.

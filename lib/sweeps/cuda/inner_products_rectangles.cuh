@@ -4,50 +4,63 @@
 // its warps multiply it. If a block has too few warps for all rectangles, gridDim.x blocks process the same variables,
 // and the columns are read through the L2 cache by all of them.
 //
-// One or two of the warps do not multiply. They classify the variables of the next tiles while the others multiply the
+// Up to four of the warps do not multiply. They classify the variables of the next tiles while the others multiply the
 // current ones.
 #pragma once
 
 #include "sweeps/cuda/block_ring.cuh"
+#include "sweeps/cuda/cluster_pace.cuh"
 #include "sweeps/cuda/own_variables.cuh"
 #include "sweeps/cuda/rectangle_products.cuh"
 
 namespace cudaopt {
 
-// A block processes two tiles of 64 variables per step. A warp adds its single-precision sums to its double-precision
-// ones after every second step.
-constexpr int tiles_of_step = 2, steps_passed_on = 2;
+// In each step, a block processes one tile of 64 variables per preparing warp, but at least two tiles. A warp adds its
+// single-precision sums to its double-precision ones after at most 256 variables.
+constexpr int most_preparing = 4;
+constexpr int tiles_of_step(int preparing) { return preparing == 1 ? 2 : preparing; }
+// The preparing warps copy no tiles if they are one or two, because the other warps would then have to wait for them.
+constexpr int copying_threads(int preparing) {
+    return 32 * (preparing <= 2 ? products_warps - preparing : products_warps);
+}
+constexpr int steps_passed_on(int preparing) { return 4 / tiles_of_step(preparing); }
 
 constexpr bool has_rectangle_kernel(InnerProducts kind) {
     return kind == InnerProducts::unbounded || kind == InnerProducts::bounded;
 }
 
-// RectangleShare describes how the rectangles are divided among the blocks that process the same variables. Up to
-// 8 - `preparing` rectangles fit in a block. Two warps classify the variables if there is a warp to spare for it.
+// RectangleShare describes how the rectangles are divided among the blocks that process the same variables. A block has
+// up to seven, since at least one of its eight warps prepares tiles.
 struct RectangleShare {
-    int blocks, of_block, preparing;
+    int blocks, of_block;
 
     explicit RectangleShare(int rectangles)
         : blocks((rectangles + products_warps - 2) / (products_warps - 1)),
-          of_block((rectangles + blocks - 1) / blocks), preparing(of_block < products_warps - 1 ? 2 : 1) {}
+          of_block((rectangles + blocks - 1) / blocks) {}
     RectangleShare(bool free_gram, int pairs)
         : RectangleShare(free_gram ? ProductRectangles<true>{bfloat16_octets(pairs)}.count()
                                    : ProductRectangles<false>{bfloat16_octets(pairs)}.count()) {}
 };
 
-// RectangleSpace describes the shared memory of a block. The stages are followed by two buffers of prepared tiles.
+// RectangleSpace describes the shared memory of a block. The stages are followed by two buffers of prepared tiles. As
+// many warps prepare tiles as do not multiply, if there is room for their tiles.
 template <class Real> struct RectangleSpace {
-    using Ring = BlockRing<Real, bfloat16, products_threads, tiles_of_step>;
-    static constexpr int prepared = 2 * tiles_of_step * sizeof(PreparedTile<Real>);
-    int stages, bytes;
+    int preparing, stages = 0, bytes = 0;
 
-    RectangleSpace(const StageLayout<Real, bfloat16> &place, bool free_gram, int block_shared) {
-        const int stage = tiles_of_step * place.bytes(),
-                  elements = free_gram ? ProductRectangles<true>::elements : ProductRectangles<false>::elements;
-        stages = std::min(Ring::most_stages, (block_shared - prepared) / stage);
-        bytes = std::max(stages * stage + prepared, products_warps * elements * static_cast<int>(sizeof(double)));
+    RectangleSpace(const StageLayout<Real, bfloat16> &place, bool free_gram, const RectangleShare &share,
+                   int block_shared)
+        : preparing(std::min(most_preparing, products_warps - share.of_block)) {
+        using Ring = BlockRing<Real, bfloat16, products_threads, 2>;
+        const int elements = free_gram ? ProductRectangles<true>::elements : ProductRectangles<false>::elements;
+        for (;; preparing--) {
+            const int tiles = tiles_of_step(preparing), stage = tiles * place.bytes(),
+                      prepared = 2 * tiles * static_cast<int>(sizeof(PreparedTile<Real>));
+            stages = std::min(Ring::most_stages, (block_shared - prepared) / stage);
+            bytes = std::max(stages * stage + prepared, products_warps * elements * static_cast<int>(sizeof(double)));
+            if (fits() || preparing == 1) break;
+        }
     }
-    bool fits() const { return stages >= Ring::least_stages; }
+    bool fits() const { return stages >= BlockRing<Real, bfloat16, products_threads, 2>::least_stages; }
 };
 
 // Sums over the variables that one warp classifies, besides those of LaneSums. They are in double precision, because
@@ -150,10 +163,11 @@ template <class Real, InnerProducts kind, int tiles> class TilePreparation {
 template <class Real, InnerProducts kind, int preparing>
 __global__ void __launch_bounds__(products_threads, 1)
     inner_products_rectangle_kernel(DeviceVectors<Real, bfloat16> v, PanelRequest request, ProductsLayout layout,
-                                    SendAhead ahead, Pieces pieces, int rectangles_of_block, int stages, bool aligned,
-                                    double *partials) {
+                                    SendAhead ahead, Pieces pieces, int rectangles_of_block, bool clustered, int stages,
+                                    bool aligned, double *partials) {
     constexpr bool free_gram = over_free_variables(kind);
-    constexpr int variables = Stage<Real, bfloat16>::variables, tiles_of_warp = tiles_of_step / preparing;
+    constexpr int variables = Stage<Real, bfloat16>::variables, tiles = tiles_of_step(preparing),
+                  tiles_of_warp = tiles / preparing;
     using Map = ProductRectangles<free_gram>;
     extern __shared__ __align__(16) unsigned char shared[];
     __shared__ double warp_sums[preparing][WarpSums::size];
@@ -164,13 +178,13 @@ __global__ void __launch_bounds__(products_threads, 1)
     const bool first_block = blockIdx.x == 0;
     const int block = static_cast<int>(pieces.by_segments() ? gridDim.y - 1 - blockIdx.y : blockIdx.y);
     const StageLayout<Real, bfloat16> place(v, request);
-    const typename RectangleSpace<Real>::Ring ring(v, request, place, aligned, shared, stages);
-    auto *const prepared =
-        reinterpret_cast<PreparedTile<Real>(*)[tiles_of_step]>(shared + stages * tiles_of_step * place.bytes());
+    constexpr int copying = copying_threads(preparing);
+    const BlockRing<Real, bfloat16, copying, tiles> ring(v, request, place, aligned, shared, stages);
+    auto *const prepared = reinterpret_cast<PreparedTile<Real>(*)[tiles]>(shared + stages * tiles * place.bytes());
 
-    // Step t processes the tiles first - t * stride and first - t * stride - 1. Like the other kernels of sweep 1, this
-    // one traverses the variables from the last to the first.
-    const BlockShare share = pieces.share(v.n, variables, block, gridDim.y, tiles_of_step);
+    // Step t processes the tiles first - t * stride, first - t * stride - 1, ... Like the other kernels of sweep 1,
+    // this one traverses the variables from the last to the first.
+    const BlockShare share = pieces.share(v.n, variables, block, gridDim.y, tiles);
     const int first = static_cast<int>(share.end - 1 - share.offset), begin = static_cast<int>(share.begin),
               stride = static_cast<int>(share.step), steps = first < begin ? 0 : (first - begin) / stride + 1;
     // Returns the index of a tile of step t, or -1 if there is none.
@@ -178,15 +192,20 @@ __global__ void __launch_bounds__(products_threads, 1)
         const int tile = first - t * stride - which;
         return t < steps && tile >= begin ? tile : -1;
     };
+    ClusterPace pace(clustered);
+    int ahead_stage = 0;
     const auto copy = [&](int t) {
-        for (int which = 0; which < tiles_of_step; which++)
-            if (const int tile = tile_of(t, which); tile >= 0) ring.copy(tile, ring.tile(t % stages, which));
+        if (copying < products_threads && threadIdx.x >= copying) return;
+        for (int which = 0; which < tiles; which++)
+            if (const int tile = tile_of(t, which); tile >= 0) ring.copy(tile, ring.tile(ahead_stage, which));
         __pipeline_commit();
+        ahead_stage = ring.next(ahead_stage);
     };
     // Waits for the tiles of the next step, and until all warps have finished the previous step. Then starts the copies
     // of a later step, which overwrite the tiles of the previous one.
     const auto begin_step = [&](int t) {
         ring.await();
+        pace.step();
         __syncthreads();
         copy(t + stages - 1);
     };
@@ -203,7 +222,7 @@ __global__ void __launch_bounds__(products_threads, 1)
         if (own == 0)
             take_off_variables_past_the_end<kind, variables_of_lane<Real, bfloat16>>(preparation.sums, v.n, first, lane,
                                                                                      request);
-        for (int t = -1; t < steps; t++) {
+        for (int t = -1, now = 0; t < steps; t++, now = ring.next(now)) {
             begin_step(t);
             if (t + 1 == steps) break;
             int tile[tiles_of_warp];
@@ -212,7 +231,7 @@ __global__ void __launch_bounds__(products_threads, 1)
 #pragma unroll
             for (int k = 0; k < tiles_of_warp; k++) {
                 tile[k] = tile_of(t + 1, first_own + k);
-                stage[k] = ring.tile((t + 1) % stages, first_own + k);
+                stage[k] = ring.tile(now, first_own + k);
                 to[k] = &prepared[(t + 1) % 2][first_own + k];
             }
             preparation.prepare(tile, stage, to, ahead, layout.columns);
@@ -230,11 +249,11 @@ __global__ void __launch_bounds__(products_threads, 1)
         RectangleProducts<Real, free_gram> products(map.at(multiplies ? first_rectangle + warp : 0),
                                                     bfloat16_columns(request.pairs));
         begin_step(-1);
-        for (int t = 0; t < steps; t++) {
+        for (int t = 0, now = 0; t < steps; t++, now = ring.next(now)) {
             begin_step(t);
-            for (int which = 0; multiplies && which < tiles_of_step; which++)
-                if (tile_of(t, which) >= 0) products.add(ring.tile(t % stages, which), prepared[t % 2][which]);
-            if (t % steps_passed_on == steps_passed_on - 1) products.pass_on();
+            for (int which = 0; multiplies && which < tiles; which++)
+                if (tile_of(t, which) >= 0) products.add(ring.tile(now, which), prepared[t % 2][which]);
+            if (t % steps_passed_on(preparing) == steps_passed_on(preparing) - 1) products.pass_on();
         }
         products.pass_on();
         __pipeline_wait_prior(0);
@@ -243,6 +262,7 @@ __global__ void __launch_bounds__(products_threads, 1)
         products.store(reinterpret_cast<double *>(shared) + warp * Map::elements);
     }
     __syncthreads();
+    pace.end();
 
     const auto store = [&](int entry, double value) {
         partials[static_cast<int64_t>(entry) * gridDim.y + pieces.place(block)] = value;

@@ -59,7 +59,8 @@ template <class Real, class History> struct Variants {
                 for (int octets = least_octets; octets <= most_octets; octets++)
                     add({Family::bfloat16, kind, octets, false, false});
             if (std::is_same_v<History, bfloat16> && has_rectangle_kernel(kind))
-                for (const int preparing : {1, 2}) add({Family::rectangles, kind, preparing, false, false});
+                for (int preparing = 1; preparing <= most_preparing; preparing++)
+                    add({Family::rectangles, kind, preparing, false, false});
         }
         for (int resident = direction_resident; fewer_bits && resident <= most_direction_resident; resident++)
             for (const bool zeros : {false, true})

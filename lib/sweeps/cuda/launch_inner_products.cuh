@@ -98,20 +98,26 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
     int rectangles(InnerProducts kind) {
         const InnerProducts served_by = kind == InnerProducts::many_active ? InnerProducts::bounded : kind;
         const bool free_gram = over_free_variables(kind);
-        const RectangleSpace<Real> space(StageLayout<Real, bfloat16>(v_, request_), free_gram, place_.block_shared);
-        if (!has_rectangle_kernel(served_by) || !space.fits()) return 0;
-        invalidate_zero_tiles();
         const RectangleShare share(free_gram, request_.pairs);
+        const RectangleSpace<Real> space(StageLayout<Real, bfloat16>(v_, request_), free_gram, share,
+                                         place_.block_shared);
+        const bool many = bfloat16_octets(request_.pairs) > most_octets;
+        if (!many || !has_rectangle_kernel(served_by) || !space.fits()) return 0;
+        invalidate_zero_tiles();
         // Segments are not divided into parts, as in wide() below.
         const Pieces pieces = place_.pieces.undivided();
         const int blocks = variable_blocks(pieces, v_.n, rectangle_kernel_variables(share));
+        // Two blocks that process the same variables form a cluster, if the device has clusters. Not every group of
+        // multiprocessors has room for clusters of three or four.
+        const bool clustered = place_.early && share.blocks == 2;
         for_each_variant<Real, History>([&](auto index) {
             constexpr Variant variant = variants<Real, History>.list[index];
             if constexpr (variant.family == Family::rectangles)
-                if (variant.kind == served_by && variant.size == share.preparing)
-                    launch_behind(place_.early, "the launch of sweep 1", kernel_of<Real, History, index>(),
-                                  dim3(share.blocks, blocks), space.bytes, place_.stream, v_, request_, layout_,
-                                  ahead_(), pieces, share.of_block, space.stages, place_.aligned, partials_);
+                if (variant.kind == served_by && variant.size == space.preparing)
+                    launch_clusters_behind(place_.early, "the launch of sweep 1", kernel_of<Real, History, index>(),
+                                           dim3(share.blocks, blocks), clustered ? 2 : 1, space.bytes, place_.stream,
+                                           v_, request_, layout_, ahead_(), pieces, share.of_block, clustered,
+                                           space.stages, place_.aligned, partials_);
         });
         return blocks;
     }

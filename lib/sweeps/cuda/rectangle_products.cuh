@@ -38,6 +38,7 @@ template <class Real, bool free_gram> class RectangleProducts {
         for (int p = 1; p < Map::pairs; p++) of_pair_[p] = row(before_pairs + 2 * p, column);
         by_[0] = row(of.column, column);
         by_[1] = row(of.column + 2, column);
+        narrow_ = (of.column + 2) * column_block >= columns;
     }
 
     // Adds the products over the variables of a tile. If no variable is free, only pair 0 has products that are not 0.
@@ -50,32 +51,8 @@ template <class Real, bool free_gram> class RectangleProducts {
         for (int p = 0; p < Map::pairs; p++) pair_at[p] = of_pair_[p].at(columns, parts);
 #pragma unroll
         for (int j = 0; j < 2; j++) by_at[j] = by_[j].at(columns, parts);
-#pragma unroll
-        for (int group = 0; group < Tile::variables / 16; group++) {
-            const int ahead = group * 16 * static_cast<int>(sizeof(bfloat16));
-            unsigned of_pairs[Map::pairs][2][2], by[Map::width][2], mask[2];
-#pragma unroll
-            for (int p = 0; p < Map::pairs; p++) load_matrices(pair_at[p] + ahead, of_pairs[p][0], of_pairs[p][1]);
-#pragma unroll
-            for (int j = 0; j < 2; j++) load_matrices(by_at[j] + ahead, by[2 * j], by[2 * j + 1]);
-            if (free_gram) {
-                const bfloat16 *const own = prepared.mask + group * 16 + threadIdx.x % 4 * 2;
-                mask[0] = *reinterpret_cast<const unsigned *>(own),
-                mask[1] = *reinterpret_cast<const unsigned *>(own + 8);
-#pragma unroll
-                for (int p = 0; p < Map::pairs; p++)
-#pragma unroll
-                    for (int e = 0; e < 2; e++) {
-                        of_pairs[p][0][e] &= p == 0 && leading_ ? ~0u : mask[e];
-                        of_pairs[p][1][e] &= mask[e];
-                    }
-            }
-#pragma unroll
-            for (int p = 0; p < Map::pairs; p++)
-#pragma unroll
-                for (int j = 0; j < Map::width; j++)
-                    multiply_16x8x16(part_[p][j], of_pairs[p][0], of_pairs[p][1], by[j]);
-        }
+        if (narrow_) add_tile<2>(pair_at, by_at, prepared);
+        else add_tile<4>(pair_at, by_at, prepared);
     }
 
     // Adds the single-precision sums to the double-precision ones and clears them. Frequent calls keep the number of
@@ -107,6 +84,38 @@ template <class Real, bool free_gram> class RectangleProducts {
   private:
     static_assert(Map::width == 4);
 
+    // Adds the products of the pairs with the first `width` of the four octets. The arguments pair_at and by_at are the
+    // lane's addresses.
+    template <int width>
+    __device__ void add_tile(const unsigned (&pair_at)[Map::pairs], const unsigned (&by_at)[2],
+                             const PreparedTile<Real> &prepared) {
+#pragma unroll
+        for (int group = 0; group < Tile::variables / 16; group++) {
+            const int ahead = group * 16 * static_cast<int>(sizeof(bfloat16));
+            unsigned of_pairs[Map::pairs][2][2], by[width][2], mask[2];
+#pragma unroll
+            for (int p = 0; p < Map::pairs; p++) load_matrices(pair_at[p] + ahead, of_pairs[p][0], of_pairs[p][1]);
+#pragma unroll
+            for (int j = 0; j < width / 2; j++) load_matrices(by_at[j] + ahead, by[2 * j], by[2 * j + 1]);
+            if (free_gram) {
+                const bfloat16 *const own = prepared.mask + group * 16 + threadIdx.x % 4 * 2;
+                mask[0] = *reinterpret_cast<const unsigned *>(own),
+                mask[1] = *reinterpret_cast<const unsigned *>(own + 8);
+#pragma unroll
+                for (int p = 0; p < Map::pairs; p++)
+#pragma unroll
+                    for (int e = 0; e < 2; e++) {
+                        of_pairs[p][0][e] &= p == 0 && leading_ ? ~0u : mask[e];
+                        of_pairs[p][1][e] &= mask[e];
+                    }
+            }
+#pragma unroll
+            for (int p = 0; p < Map::pairs; p++)
+#pragma unroll
+                for (int j = 0; j < width; j++) multiply_16x8x16(part_[p][j], of_pairs[p][0], of_pairs[p][1], by[j]);
+        }
+    }
+
     // LaneRow is the place of the eight variables that a lane supplies: a byte offset among the columns of the stage
     // or, if the multiplied column is a part of g, among the parts.
     struct LaneRow {
@@ -124,7 +133,7 @@ template <class Real, bool free_gram> class RectangleProducts {
     };
 
     const bool leading_;
-    bool waiting_ = false;
+    bool waiting_ = false, narrow_; // narrow_: only the first two of the four octets contain columns
     LaneRow of_pair_[Map::pairs], by_[2];
     float part_[Map::pairs][Map::width][4] = {};
     double sums_[Map::pairs][Map::width][4] = {};
