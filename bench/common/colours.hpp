@@ -1,6 +1,7 @@
 // Distinct colours, and their assignment to series.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <map>
@@ -39,6 +40,8 @@ inline std::vector<std::string> colours_of(const std::vector<std::string> &label
         for (const Solver &solver : solvers)
             if (!colour && label.rfind(solver.beginning, 0) == 0)
                 colour = solver.shades[ways[solver.beginning]++ % std::size(solver.shades)];
+        const auto has = [&](const char *chosen) { return std::count(result.begin(), result.end(), chosen) > 0; };
+        if (!colour && others < std::size(colours) && has(colours[others])) others++; // a solver of this picture has it
         result.push_back(colour ? colour : colours[others++ % std::size(colours)]);
     }
     return result;
