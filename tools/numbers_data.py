@@ -168,6 +168,17 @@ def of_obstacle(tables):
         yield f"obstacle-gpu.time-{name}", times_as_long(rows[method]["seconds"], scalar["seconds"])
         share = Decimal(rows[method]["evaluations"]) / Decimal(scalar["evaluations"])
         yield f"obstacle-gpu.share-{name}", rounded(share, 2, ROUND_HALF_EVEN)
+    yield "obstacle-gpu.refusals-2-steps", rows["operator: 2 steps"]["refusals"]
+    for name, method in {"scalar": "scalar", "3-steps": "operator: 3 steps"}.items():
+        ms = 1000 * Decimal(rows[method]["seconds"]) / int(rows[method]["evaluations"])
+        yield f"obstacle-gpu.ms-{name}", rounded(ms, 2, ROUND_HALF_EVEN)
+    times = {}
+    for row in tables.rows("obstacle-gpu"):
+        times.setdefault(row["n"], {})[row["method"].removeprefix("operator: ")] = Decimal(row["seconds"])
+    for name in ("one solve", "3 steps"):
+        over = [of[name] / min(of[key] for key in ("one solve", "2 steps", "3 steps")) for of in times.values()]
+        yield f"obstacle-gpu.{name.replace(' ', '-')}-least-over-fastest", rounded(min(over), 2, ROUND_HALF_EVEN)
+        yield f"obstacle-gpu.{name.replace(' ', '-')}-most-over-fastest", rounded(max(over), 2, ROUND_HALF_EVEN)
 
 
 def numbers(tables):
