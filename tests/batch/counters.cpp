@@ -71,6 +71,24 @@ Problem waves(int n, int seed) {
     return problem;
 }
 
+// sum_i (x_i - 40)^2 / 80 + exp(-x_i), from 0. The curvature falls along the first steps, so that the second search has
+// to extrapolate. Variable `bounded` has the upper bound `upper`, and the others have no bounds.
+Problem flattening(std::size_t n, std::size_t bounded, double upper) {
+    Problem problem{"flattening", Vector(n, 0.0),
+                    [](const Vector &x, Vector &g) {
+                        double f = 0;
+                        for (std::size_t i = 0; i < x.size(); i++) {
+                            const double away = x[i] - 40, decay = std::exp(-x[i]);
+                            g[i] = away / 40 - decay;
+                            f += away * away / 80 + decay;
+                        }
+                        return f;
+                    },
+                    Vector(n, -INFINITY), Vector(n, INFINITY)};
+    problem.upper[bounded] = upper;
+    return problem;
+}
+
 // What the single handles counted, of all problems together.
 struct Rare {
     int64_t truncations = 0, refreshes = 0, skipped = 0, cuts = 0, parted = 0;
@@ -176,4 +194,13 @@ TEST_CASE("Small problems form the products over the free variables anew as larg
         INFO("m = " << m);
         compare({far}, m, 3, [](auto &) {});
     }
+}
+
+TEST_CASE("The largest step of a small problem ends at the bound of any variable", "[batch]") {
+    for (const std::size_t n : {1, 3, 4})
+        for (std::size_t bounded = 0; bounded < n; bounded++)
+            for (const double upper : {5.0, 7.0, 9.0}) {
+                INFO("variable " << bounded << " of " << n << " is at most " << upper);
+                compare({flattening(n, bounded, upper)}, 5, 3, [](auto &run) { run.set_real(CUDA_OPT_GTOL, 0.1); });
+            }
 }
