@@ -55,8 +55,8 @@ int print_vector(int n, const double *dev_v) {
     double values[per_copy];
     for (int begin = 0; begin < n;) {
         const int count = std::min(per_copy, n - begin);
-        if (const int code = check_cuda(copy(values, dev_v + begin, count * sizeof *values), "print_vector"))
-            return code;
+        const std::size_t bytes = count * sizeof *values;
+        if (const int code = check_cuda(copy(values, dev_v + begin, bytes), "print_vector")) return code;
         print_lines(count, values);
         begin += count;
     }
