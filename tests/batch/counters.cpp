@@ -193,6 +193,11 @@ TEST_CASE("Small problems form the products over the free variables anew as larg
     for (const int m : {3, 5, 12}) {
         INFO("m = " << m);
         compare({far}, m, 3, [](auto &) {});
+        // The products have the weights of the diagonal, which differs between the variables.
+        const auto diagonal = [](const Vector &x, const Vector &, Vector &h) {
+            for (std::size_t i = 0; i < x.size(); i++) h[i] = 1 + static_cast<double>(i % 5);
+        };
+        compare({far}, m, 3, [&](auto &run) { run.with_diagonal(diagonal); });
     }
 }
 

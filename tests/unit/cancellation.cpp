@@ -172,3 +172,11 @@ TEST_CASE("A token cancels nothing between calls", "[cancellation]") {
     cancellation.end_call();
     CHECK_NOTHROW(looks());
 }
+
+TEST_CASE("Sweeps that do not give their history or sums by subtree report none", "[sweeps]") {
+    Silent sweeps(3);
+    const HistoryVectors history = sweeps.history();
+    CHECK(history.first == nullptr);
+    CHECK(history.m == 0);
+    CHECK(sweeps.subtree_sums() == nullptr);
+}

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "dense/numbers.hpp"
+#include "dense/sizes.hpp"
 
 using namespace cudaopt;
 
@@ -58,4 +59,10 @@ TEST_CASE("Two tests for single precision side by side are made") {
         CHECK(are_single[0] == (pair[0] == 0.5));
         CHECK(are_single[1] == (pair[1] != 0.1 && pair[1] != 0.2));
     }
+}
+
+TEST_CASE("An array that is not needed has no address") {
+    // The compiler evaluates a call of this constant expression, but not a call through a volatile pointer.
+    double *(*volatile const data)() = dense::Nothing::data;
+    CHECK(data() == nullptr);
 }
