@@ -11,9 +11,13 @@ namespace {
 Reading read(const Handle &h, const Stopwatch &watch) {
     h.synchronize();
     const double wall = watch.seconds();
-    return {h.get_int(CUDA_OPT_ITERATIONS),       h.get_int(CUDA_OPT_EVALUATIONS),
-            h.get_int(CUDA_OPT_CAUCHY_CROSSINGS), h.get_int(CUDA_OPT_BREAKPOINTS_CROSSED),
-            h.get_real(CUDA_OPT_SOLVER_SECONDS),  wall};
+    return {h.get_int(CUDA_OPT_ITERATIONS),
+            h.get_int(CUDA_OPT_EVALUATIONS),
+            h.get_int(CUDA_OPT_CAUCHY_CROSSINGS),
+            h.get_int(CUDA_OPT_BREAKPOINTS_CROSSED),
+            h.get_int(CUDA_OPT_FREE_COUNT),
+            h.get_real(CUDA_OPT_SOLVER_SECONDS),
+            wall};
 }
 
 template <class Real> RunResult run(const RunOptions &options) {

@@ -12,6 +12,7 @@ namespace cudaopt::bench {
 // Counts and time inside the solver so far.
 struct Reading {
     int64_t iterations = 0, evaluations = 0, crossings = 0, breakpoints = 0;
+    int64_t free = 0;             // variables between their bounds
     double seconds = 0, wall = 0; // inside the solver; since the solve began
 };
 
