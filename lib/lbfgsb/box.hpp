@@ -54,4 +54,14 @@ template <class Number> CUDA_OPT_HD_INLINE Number breakpoint(Number x, Number g,
     return select(is_active(x, g, l, u), zero, select(g == 0, never, (x - bound_ahead(g, l, u)) / g));
 }
 
+// Returns whether the breakpoint of a variable that is not active exceeds t > 0, by a comparison without a division. If
+// the result is false, the breakpoint has to be computed. t is enlarged by more than the rounding errors of the product
+// and of the quotient in breakpoint(), which may be subnormal, so that the two functions never contradict each other.
+template <class Number> CUDA_OPT_HD_INLINE auto breakpoint_exceeds(double t, Number x, Number g, Number l, Number u) {
+    const Number to_bound = x - bound_ahead(g, l, u);
+    const Number slope = select(g < 0, -g, g), distance = select(to_bound < 0, -to_bound, to_bound);
+    const double beyond = (1 + 1e-12) * t + std::numeric_limits<double>::denorm_min();
+    return (slope > 0) & (distance > beyond * slope);
+}
+
 } // namespace cudaopt

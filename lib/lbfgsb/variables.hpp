@@ -36,9 +36,10 @@ CUDA_OPT_HD inline Trial trial_of_variable(const BoxedVariable &at, const Direct
     // That the variable is active is taken into account only in the last line, so that neighbouring GPU threads do not
     // diverge.
     const bool stays = is_active(at.x, at.g, at.l, at.u);
-    // The breakpoint matters only if it is not beyond the threshold. If no breakpoint was crossed, no division is
-    // needed.
-    if (request.panel.threshold > 0 && !stays) {
+    // The breakpoint matters only if it is not beyond the threshold. For most variables this is decided without a
+    // division, which takes longer than all other operations here.
+    if (request.panel.threshold > 0 && !stays &&
+        !breakpoint_exceeds(request.panel.threshold, at.x, h * at.g, at.l, at.u)) {
         const double t = breakpoint(at.x, h * at.g, at.l, at.u);
         // h g or the quotient may underflow. Then t = 0 although x is not at the bound that -g points to, and that
         // bound may be infinite. Such a variable stays at x. This agrees with the inner products, where it does not

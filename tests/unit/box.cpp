@@ -64,3 +64,28 @@ TEST_CASE("A breakpoint is where the path meets the bound", "[box]") {
     CHECK(breakpoint(0.5, -1.0, 0.0, infinity) == infinity);
     CHECK(breakpoint(0.5, -1.0, 0.5, 0.5) == 0);
 }
+
+TEST_CASE("Whether a breakpoint exceeds t is known without a division, or left open", "[box]") {
+    const double sizes[] = {5e-324, 1e-310, 2e-308, 1e-150, 1e-3, 0.3, 1.0, 7.0, 1e5, 1e150, 1e308, infinity};
+    int known = 0;
+    for (const double x : {0.0, 0.25, -3.0, 1e200})
+        for (const double away : sizes)
+            for (const double size : sizes)
+                for (const bool up : {false, true}) {
+                    const double l = x - away, u = x + away, g = up ? -size : size;
+                    const double first = breakpoint(x, g, l, u);
+                    for (const double t : {5e-324, 1e-200, 0.5 * first, (1 - 1e-9) * first, std::nextafter(first, 0),
+                                           first, std::nextafter(first, infinity), 2 * first, 1e308}) {
+                        if (!(t > 0) || is_active(x, g, l, u)) continue;
+                        INFO("x = " << x << ", distance " << away << ", g = " << g << ", t = " << t);
+                        const bool exceeds = cudaopt::breakpoint_exceeds<double>(t, x, g, l, u);
+                        if (exceeds) CHECK(first > t);
+                        else if (std::isfinite(first) && std::isfinite(size) && t * size > 1e-300 && first < 1e300)
+                            CHECK(first <= (1 + 1e-11) * t);
+                        known += exceeds;
+                    }
+                }
+    CHECK(known > 500);
+    CHECK_FALSE(cudaopt::breakpoint_exceeds<double>(1.0, 0.5, 0.0, 0.0, 1.0)); // g = 0: breakpoint() decides
+    CHECK_FALSE(cudaopt::breakpoint_exceeds<double>(1.0, 0.5, not_a_number, 0.0, 1.0));
+}

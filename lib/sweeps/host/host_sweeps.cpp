@@ -148,9 +148,11 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         int64_t count = 0;
         found_.clear();
         const auto collect = [&](int64_t i, int) {
+            const BoxedVariable of = variable(i);
             const double h = weight(request, i);
+            if (breakpoint_exceeds(hi, of.x, h * of.g, of.l, of.u)) return;
             const panel::Scaling by = panel::scaling_of(h);
-            const PathVariable at = on_path(variable(i), h, by);
+            const PathVariable at = on_path(of, h, by);
             if (!(at.t > lo && at.t <= hi)) return;
             const std::lock_guard lock(crossed_mutex_);
             if (count++ < crossed_capacity) {
@@ -164,7 +166,15 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
                 found_.add({at.t, i, at.g, at.z, w});
             }
         };
-        share_host(n_, collect, threads_);
+        const auto collect_tile = [&](int64_t tile, int thread) {
+            const int64_t begin = tile * tile_height;
+            const int variables = variables_from(begin);
+            TileVariables own;
+            load_variables(request, begin, variables, own);
+            if (!may_have_breakpoint_within(own, variables, hi)) return;
+            for (int r = 0; r < variables; r++) collect(begin + r, thread);
+        };
+        share_host((n_ + tile_height - 1) / tile_height, collect_tile, threads_);
         return found_.window(count);
     }
 
@@ -387,19 +397,22 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         prefetch_next(to.g_base, begin);
         prefetch_next(to.x_base, begin);
         prefetch_next(to.d, begin);
-        if (request.panel.threshold == 0 && !request.truncate) take_tile(to, begin, variables, request, move, record);
+        TileVariables own;
+        load_variables(request.panel, begin, variables, own);
+        const double threshold = request.panel.threshold;
+        const bool passes_none =
+            threshold == 0 || (threshold > 0 && !may_have_breakpoint_within(own, variables, threshold));
+        if (passes_none && !request.truncate) take_tile(to, begin, variables, request, own, move, record);
         else
             for (int r = 0; r < variables; r++) take_variable(to, begin + r, request, move[r], record);
     }
 
     // Computes the direction and the trial point of a tile in the usual case: the Cauchy search has passed no
-    // breakpoint (threshold = 0), and the step to the subspace minimiser is not truncated. The function processes four
-    // variables at a time.
-    void take_tile(const Trials &to, int64_t begin, int variables, const DirectionRequest &request, const double *move,
-                   DirectionRecord &record) const {
-        TileVariables own;
+    // breakpoint of its variables, and the step to the subspace minimiser is not truncated. The function processes four
+    // variables at a time. `own` contains x, g and the bounds of the tile.
+    void take_tile(const Trials &to, int64_t begin, int variables, const DirectionRequest &request,
+                   const TileVariables &own, const double *move, DirectionRecord &record) const {
         alignas(64) double trial[tile_height], d[tile_height] = {};
-        load_variables(request.panel, begin, variables, own);
         record.projected.add(trial_of_tile(own, variables, move, largest_number<Real>, trial));
         if constexpr (Vectors::apart) {
             if (!round_direction(own, trial, variables, to.d + begin, d))

@@ -47,6 +47,17 @@ void facts_of_tile(const TileVariables &tile, int variables, double threshold, d
 }
 
 CUDA_OPT_EACH_INSTRUCTION_SET
+bool may_have_breakpoint_within(const TileVariables &tile, int variables, double t) {
+    Indices found = {};
+    for (int r = 0; r < tile_height; r += lanes) {
+        const Lanes x = at(tile.x, r), g = at(tile.g, r), l = at(tile.l, r), u = at(tile.u, r);
+        found |=
+            lanes_before(variables, r) & ~is_active(x, g, l, u) & ~breakpoint_exceeds(t, x, at(tile.h, r) * g, l, u);
+    }
+    return (found[0] | found[1] | found[2] | found[3]) != 0;
+}
+
+CUDA_OPT_EACH_INSTRUCTION_SET
 double trial_of_tile(const TileVariables &tile, int variables, const double *move, double largest, double *trial) {
     const Lanes zero = {}, one = zero + 1, limit = zero + largest;
     Lanes projected = zero;

@@ -24,7 +24,12 @@ struct TileFacts {
 void facts_of_tile(const TileVariables &tile, int variables, double threshold, double *free, double *z,
                    TileFacts &facts);
 
-// Computes the trial point of step length 1 for each variable of a tile, if the Cauchy search has passed no breakpoint.
+// Returns whether the first `variables` variables of a tile may include one that is not active and whose breakpoint is
+// at most t > 0. The test needs no division. If it returns false, there is no such variable.
+bool may_have_breakpoint_within(const TileVariables &tile, int variables, double t);
+
+// Computes the trial point of step length 1 for each variable of a tile, if the Cauchy search has passed none of their
+// breakpoints.
 // The trial point is P(x + move), or x if the variable is active. `move` is the displacement from x to the subspace
 // minimiser without bounds, and `largest` is the largest finite number of the storage type. The function returns the
 // number of variables that the projection changes.
