@@ -91,9 +91,19 @@ template <int M> class CauchySearch {
     CUDA_OPT_HD void evaluate_path(const Matrix &matrix, const Factors &middle, const PanelProducts &sums, double tau);
     CUDA_OPT_HD void copy_free_gram(const Matrix &matrix, const PanelProducts &sums);
     CUDA_OPT_HD void downdate_free_gram(const Matrix &matrix, const CrossedVariable &variable, double *gram);
+    // The rows of W of a few successive variables, and the same after CompactMatrix::reduce_by_middle().
+    struct Rows {
+        static constexpr int count = 4, most_size = 64;
+        double w[count][most_size], reduced[count][most_size];
+    };
+    void load_rows(const Matrix &matrix, const Factors &middle, const CrossedVariable *variables, int64_t left,
+                   Rows &rows);
     CUDA_OPT_HD void fix_at_bound(const Matrix &matrix, const Factors &middle, const CrossedVariable &variable);
+    CUDA_OPT_HD void move_path(const Matrix &matrix, const CrossedVariable &variable, const double *w,
+                               const double *w_reduced, double w_m_c, double w_m_p, double w_m_w);
+    CUDA_OPT_HD bool pass_window(const Matrix &matrix, const Factors &middle, const CrossedWindow &window, double hi);
     CUDA_OPT_HD bool pass_breakpoints(const Matrix &matrix, const Factors &middle, const CrossedWindow &window,
-                                      double hi);
+                                      double hi, int64_t &next);
     CUDA_OPT_HD CauchyState next_window();
     CUDA_OPT_HD CauchyState after_window(bool found);
     CUDA_OPT_HD CauchyState probe();
@@ -145,12 +155,6 @@ namespace cauchy {
 // The first window extends beyond the segment's minimiser by this fraction, because crossing breakpoints moves the
 // minimiser to a larger t. On the elastic-plastic torsion problem it moves by less than 5 %.
 constexpr double first_reach = 0.0625;
-// The largest number of variables for which downdating the products one variable at a time takes less time than forming
-// them again. The constants are approximate values for an H200.
-CUDA_OPT_HD inline int64_t most_downdates(double free_variables) {
-    return 512 + static_cast<int64_t>(free_variables / 2000);
-}
-
 // Returns the double whose bit pattern, read as an integer, is halfway between those of lo and hi. Both must be
 // nonnegative.
 CUDA_OPT_HD inline double bits_midpoint(double lo, double hi) {
@@ -318,70 +322,20 @@ CUDA_OPT_HD_INLINE CauchyState CauchySearch<M>::resume(const Matrix &matrix, con
             return probe();
         }
         searched_ = to_;
-        return after_window(pass_breakpoints(matrix, middle, window, searched_));
+        return after_window(pass_window(matrix, middle, window, searched_));
     case Asked::trial: return bisects ? judge_probe(matrix, middle, sums) : CauchyState::breakdown;
     case Asked::rest: {
         if (too_many) {
             bisections_++;
             return probe();
         }
-        const bool found = pass_breakpoints(matrix, middle, window, hi_);
+        const bool found = pass_window(matrix, middle, window, hi_);
         searched_ = at_.t;
         return after_window(found);
     }
     case Asked::free_gram: use_new_products(); return CauchyState::found;
     }
     return CauchyState::breakdown;
-}
-
-// Processes the breakpoints of a window that ends at hi, in increasing order, until the minimiser of the model along a
-// segment lies within this segment (algorithm CP). Returns whether such a segment was found.
-template <int M>
-CUDA_OPT_HD_INLINE bool CauchySearch<M>::pass_breakpoints(const Matrix &matrix, const Factors &middle,
-                                                          const CrossedWindow &window, double hi) {
-    const int size = 2 * matrix.model_pairs();
-    double *const gram = bisects ? own_gram_.data() : window.free_gram;
-    const bool downdate = point_.gram_holds && window.count <= cauchy::most_downdates(point_.free_variables);
-    for (int64_t next = 0; next < window.count;) {
-        const double t = window.variables[next].t;
-        if (minimiser() < t) return true;
-        const double dt = t - at_.t;
-        dense::add(c(), dt, p(), size);
-        dense::add(c_reduced(), dt, p_reduced(), size);
-        at_.slope += dt * at_.curvature;
-        // Variables with equal breakpoints stop at the end of the same segment.
-        for (; next < window.count && window.variables[next].t == t; next++) {
-            fix_at_bound(matrix, middle, window.variables[next]);
-            if (downdate) downdate_free_gram(matrix, window.variables[next], gram);
-        }
-        at_.curvature = greatest(at_.curvature, least_curvature_);
-        point_.gram_holds = downdate;
-        point_.threshold = at_.t = t;
-        point_.segments++;
-        if (point_.free_variables <= 0) return true;
-    }
-    return minimiser() <= hi;
-}
-
-// Updates p, the slope and the curvature after a variable has reached its bound (Byrd et al. 1995, eqs. 4.9 and 4.10).
-template <int M>
-CUDA_OPT_HD_INLINE void CauchySearch<M>::fix_at_bound(const Matrix &matrix, const Factors &middle,
-                                                      const CrossedVariable &variable) {
-    const int size = 2 * matrix.model_pairs();
-    const double theta = matrix.theta(), g = variable.g;
-    dense::Room<2 * M> w_room(w_), w_reduced_room(w_reduced_);
-    double *const w = w_room.data(), *const w_reduced = w_reduced_room.data();
-    matrix.to_basis(variable.w, w);
-    dense::copy(w, size, w_reduced);
-    matrix.reduce_by_middle(middle, w_reduced);
-    const double w_m_c = matrix.middle_form(middle, w_reduced, c_reduced()),
-                 w_m_p = matrix.middle_form(middle, w_reduced, p_reduced()),
-                 w_m_w = matrix.middle_form(middle, w_reduced, w_reduced);
-    at_.slope += g * g + theta * g * variable.z - g * w_m_c;
-    at_.curvature -= theta * g * g + 2 * g * w_m_p + g * g * w_m_w;
-    dense::add(p(), g, w, size);
-    dense::add(p_reduced(), g, w_reduced, size);
-    point_.free_variables--;
 }
 
 // Performs one bisection step, because (lo, hi] contains more breakpoints than can be fetched. It requests the inner
@@ -433,3 +387,5 @@ template <int M> CUDA_OPT_HD_INLINE CauchyState CauchySearch<M>::settle() {
 }
 
 } // namespace cudaopt
+
+#include "lbfgsb/cauchy_walk.hpp"

@@ -117,6 +117,27 @@ TEST_CASE("Half a solve is enough for a form", "[dense]") {
     }
 }
 
+TEST_CASE("Four vectors at a time have the bits of one at a time", "[dense]") {
+    Uniform uniform(7);
+    Factorisation system(20);
+    for (int k = 1; k <= 20; k++) {
+        INFO("k = " << k);
+        fill(system, random_system(k, uniform));
+        REQUIRE(system.factor(k));
+        const int stride = 2 * k + 3;
+        Vector four = random_vector(4 * stride, uniform), expected = four;
+        system.reduce_four(k, four.data(), stride);
+        for (int q = 0; q < 4; q++) system.reduce(k, expected.data() + q * stride);
+        CHECK(four == expected);
+        const double *const a = four.data(), *const b = a + stride, *const c = b + stride;
+        double forms[3];
+        system.reduced_forms(k, a, b, c, forms);
+        CHECK(forms[0] == system.reduced_form(k, a, b));
+        CHECK(forms[1] == system.reduced_form(k, a, c));
+        CHECK(forms[2] == system.reduced_form(k, a, a));
+    }
+}
+
 TEST_CASE("Solving twice with one factorisation", "[dense]") {
     Uniform uniform(2);
     Factorisation system(5);
