@@ -138,9 +138,11 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     CrossedWindow crossed(const PanelRequest &request, double lo, double hi) override {
         const int64_t sent = held_->sent.covers(request, hi) ? held_->sent.count() : find_variables(request, lo, hi);
-        if (sent > crossed_capacity) return {nullptr, sent};
-        held_->sent.between(lo, hi, sent, panel::columns(request.pairs), held_->found);
-        return held_->found.window(held_->found.count());
+        const bool fits = sent <= crossed_capacity;
+        if (fits) held_->sent.between(lo, hi, sent, panel::columns(request.pairs), held_->found);
+        const int64_t count = fits ? held_->found.count() : sent;
+        held_->sent.expect(lo, hi, count);
+        return held_->found.window(count);
     }
 
     void step(int slot, double step) override {

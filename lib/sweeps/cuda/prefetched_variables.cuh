@@ -29,24 +29,30 @@ class PrefetchedVariables {
         return {below_, static_cast<float>(below_ * (1 + 1e-5)), place(count)};
     }
 
-    // Records the number of variables that sweep 1 has sent to the host. If it exceeds the capacity, the next sweep 1
-    // sends variables up to a smaller breakpoint. If it is small, the next sweep 1 may send them up to a larger one.
+    // Records the number of variables that sweep 1 has sent to the host. If it exceeds the capacity, they are not used,
+    // and the next sweep 1 sends variables up to a smaller breakpoint.
     void record(const PanelRequest &panel, int64_t variables) {
         panel_ = panel;
         variables_ = variables;
         if (variables > crossed_capacity) {
             below_ = 0;
             next_ = std::isfinite(next_) ? next_ / 2 : 0;
-            factor_ = 1 + (factor_ - 1) / 2;
-        } else if (variables < crossed_capacity / 8) {
-            factor_ = std::min(most_ahead, 1 + (factor_ - 1) * 2);
         }
     }
 
-    // Returns whether sweep 1 has already sent all variables with breakpoints up to hi. The function also records hi,
-    // because the next Cauchy search is expected to need variables up to about the same breakpoint.
-    bool covers(const PanelRequest &panel, double hi) {
-        next_ = factor_ * hi;
+    // Sets the breakpoint up to which the next sweep 1 sends variables. The latest Cauchy search needed the `count`
+    // variables with breakpoints in (lo, hi], and before that those up to lo. The next one is expected to need
+    // variables up to about the same breakpoint. Sweep 1 goes beyond hi by a factor, which is smaller if it would send
+    // too many.
+    void expect(double lo, double hi, int64_t count) {
+        needed_ = count + (lo > 0 ? needed_ : 0);
+        const double root = std::cbrt(most_sent / static_cast<double>(std::max<int64_t>(needed_, 1)));
+        const double factor = std::min(most_ahead, root * root);
+        next_ = (needed_ <= crossed_capacity ? std::max(1.0, factor) : factor) * hi;
+    }
+
+    // Returns whether sweep 1 has already sent all variables with breakpoints up to hi.
+    bool covers(const PanelRequest &panel, double hi) const {
         return hi <= below_ && panel.pairs == panel_.pairs && panel.newest_slot == panel_.newest_slot &&
                panel.fresh == panel_.fresh && panel.weighted == panel_.weighted;
     }
@@ -74,15 +80,19 @@ class PrefetchedVariables {
     // latest Cauchy search needed. The latter changes from one iteration to the next by a bounded factor. In an
     // experiment with the torsion problem, the ratio of successive steepest-descent minimisers was between 1/2 and 2.3.
     static constexpr double most_ahead = 2.5;
+    // In the same experiment the number of breakpoints up to t grew as t^1.5. The constant most_sent is the number of
+    // variables that sweep 1 should send at most. It is much less than crossed_capacity, because the number varies.
+    static constexpr double most_sent = 1200;
 
     CudaArray<double, Lives::on_host_mapped> t_, records_;
     // Sweep 1 has sent all variables with breakpoints in (0, below_].
     double below_ = 0;
     int64_t variables_ = 0;
     PanelRequest panel_{};
-    // The next sweep 1 sends variables up to the breakpoint next_, which is factor_ times the one that the latest
-    // search needed.
-    double next_ = 0, factor_ = most_ahead;
+    // The number of variables that the latest Cauchy search needed, and the breakpoint up to which the next sweep 1
+    // sends variables.
+    int64_t needed_ = 0;
+    double next_ = 0;
 };
 
 } // namespace cudaopt
