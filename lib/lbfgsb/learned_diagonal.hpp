@@ -2,11 +2,12 @@
 // variable i's share of the curvature measured with y and with s:
 //
 //     u_i = y_i^2 / b_i / sum_j y_j^2 / b_j,    w_i = b_i s_i^2 / sum_j b_j s_j^2,
-//     b_i <- b_i sqrt((kappa + u_i) / (kappa + w_i)),    kappa = (5 + number of earlier pairs) / n.
+//     b_i <- b_i sqrt((kappa + u_i) / (kappa + w_i)),    kappa = (5 + p + c p^2) / n,    p = number of earlier pairs,
+//     c = max(0, sqrt(n) - 50) / 12000.
 //
-// The quotient below the root is limited to [2/3, 3/2]. Because kappa grows, later pairs change b less. Before a pair
-// updates b, it is used to compare B_0 with theta I. The model is formed with b only while b fits these pairs better
-// (LearnedDiagonal::observe).
+// The quotient below the root is limited to [2/3, 3/2]. Because kappa grows, later pairs change b less. The term c p^2
+// is for many variables (LearnedDiagonal::kappa). Before a pair updates b, it is used to compare B_0 with theta I. The
+// model is formed with b only while b fits these pairs better (LearnedDiagonal::observe).
 //
 // The update is elementwise except for the two sums over j, which are among the inner products that each iteration
 // computes. The sweep that computes inner products first updates b, while it reads the variables. It does so with pairs
@@ -102,15 +103,14 @@ class LearnedDiagonal {
     CUDA_OPT_HD void observe(int slot, int memory, int64_t n, double yy, double dd, double yy_weighted,
                              double dd_weighted) {
         constexpr double share_of_newest = 0.1, serves_above = 0.3, serves_no_more_below = 0.15;
-        constexpr int64_t pairs_at_first = 5, one_by_one = 10;
+        constexpr int64_t one_by_one = 10;
         const double advantage = std::log(dd / dd_weighted) + std::log(yy / yy_weighted);
         if (is_finite(advantage)) advantage_ += share_of_newest * (advantage - advantage_);
         serves_next_ = advantage_ > (serves_ ? serves_no_more_below : serves_above);
         const double of_d = 1 / dd_weighted, of_y = 1 / yy_weighted;
         if (!is_normal(of_d) || !is_normal(of_y) || update_.count == DiagonalUpdate::most) return;
-        const double kappa = static_cast<double>(pairs_at_first + pairs_) / static_cast<double>(n);
         update_.anew = !exists_;
-        update_.pairs[update_.count++] = {slot, of_d, of_y, kappa};
+        update_.pairs[update_.count++] = {slot, of_d, of_y, kappa(static_cast<double>(n))};
         const int at_once = pairs_ < one_by_one ? 1 : greatest(1, least(DiagonalUpdate::most, memory - 1));
         pairs_++;
         due_ = update_.count >= at_once;
@@ -135,6 +135,19 @@ class LearnedDiagonal {
     }
 
   private:
+    // Returns kappa of the next pair that updates b. Let a variable's shares u_i and w_i be of the order 1 / n, their
+    // average. A pair then changes log b_i by about (u_i - w_i) / (2 kappa). With c = 0, the sum of these changes over
+    // the pairs grows without limit, as the logarithm of their number. With c > 0, all pairs after the first p change
+    // log b_i by at most about 1 / (2 c p). With very many variables, b is better if it is learned mainly from the
+    // first pairs: later steps are smooth in most variables and large in few, so that y_i / s_i says little about the
+    // diagonal. docs/notes/learned_diagonal.md has the measurements from which c was chosen. Up to 2500 variables c is
+    // 0.
+    CUDA_OPT_HD double kappa(double n) const {
+        constexpr double pairs_at_first = 5, root_without = 50, root_for_one = 12000;
+        const double p = static_cast<double>(pairs_), c = greatest(0.0, std::sqrt(n) - root_without) / root_for_one;
+        return (pairs_at_first + p + c * p * p) / n;
+    }
+
     bool exists_ = false, serves_ = false, serves_next_ = false;
     bool due_ = false;
     int64_t pairs_ = 0; // number of pairs that have updated b, or will update it

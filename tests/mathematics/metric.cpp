@@ -119,6 +119,47 @@ TEST_CASE("A metric serves while it fits the pairs that it has not seen better t
     CHECK(metric.weights() > last + 1);
 }
 
+// kappa n of the pairs in the order in which they update b. Every pair is observed and its update is taken.
+static std::vector<double> weights_of_pairs(int64_t n, int count) {
+    LearnedDiagonal metric;
+    std::vector<double> weights;
+    while (static_cast<int>(weights.size()) < count) {
+        metric.observe(0, 1, n, 1, 1, 1, 1);
+        const DiagonalUpdate update = metric.take_update();
+        for (int k = 0; k < update.count; k++) weights.push_back(update.pairs[k].kappa * static_cast<double>(n));
+    }
+    return weights;
+}
+
+TEST_CASE("Up to 2500 variables kappa n grows by one per pair", "[metric]") {
+    for (const int64_t n : {int64_t{1}, int64_t{2}, int64_t{100}, int64_t{2499}, int64_t{2500}}) {
+        const std::vector<double> weights = weights_of_pairs(n, 3000);
+        for (std::size_t p = 0; p < weights.size(); p++)
+            REQUIRE(weights[p] == Approx(5.0 + static_cast<double>(p)).epsilon(4 * epsilon));
+    }
+}
+
+// n = (50 + 12000 c)^2, so that c is a simple number.
+TEST_CASE("With more variables kappa n also grows with the square of the number of pairs", "[metric]") {
+    const std::pair<int64_t, Number> cases[] = {{62 * 62, 1e-3L},     {170 * 170, 1e-2L},
+                                                {650 * 650, 0.05L},   {1250 * 1250, 0.1L},
+                                                {3050 * 3050, 0.25L}, {int64_t{1000000050} * 1000000050, 1e9L / 12000}};
+    for (const auto &[n, c] : cases) {
+        const std::vector<double> weights = weights_of_pairs(n, 3000);
+        for (int p = 0; p < 3000; p++) {
+            const Number expected = 5 + p + c * p * p;
+            if (!(std::fabs(weights[static_cast<std::size_t>(p)] - expected) <= 32 * epsilon * expected))
+                FAIL("n = " << n << ", pair " << p << ": " << weights[static_cast<std::size_t>(p)]);
+        }
+    }
+    // 1, 10 and 1000 pairs weigh more, the more variables there are.
+    for (const int p : {1, 10, 1000})
+        for (int64_t n = 2500; n < 100000000; n *= 2) {
+            const auto at = static_cast<std::size_t>(p);
+            CHECK(weights_of_pairs(2 * n, p + 1)[at] > weights_of_pairs(n, p + 1)[at]);
+        }
+}
+
 // Each pair is taken in once, in its turn, while it is among the memory's with a newer one besides.
 TEST_CASE("The first ten pairs are taken in one by one, later ones as many as there may be", "[metric]") {
     for (int memory = 1; memory <= 20; memory++) {
