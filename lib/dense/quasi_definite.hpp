@@ -131,7 +131,7 @@ template <int most> class QuasiDefiniteOf {
 
     // Applies reduce() to four vectors, which are `stride` elements apart, with the same bits. The steps of one vector
     // wait for each other, so that four vectors take little longer than one.
-    void reduce_four(int k, double *b, int stride) const {
+    CUDA_OPT_HD void reduce_four(int k, double *b, int stride) const {
         CUDA_OPT_NOT_PURE
         const int size = 2 * k;
         const double *const reciprocals = reciprocals_.data();
@@ -159,7 +159,7 @@ template <int most> class QuasiDefiniteOf {
     }
 
     // Computes a'S^-1 b, a'S^-1 c and a'S^-1 a in one loop, with the bits of reduced_form().
-    void reduced_forms(int k, const double *a, const double *b, const double *c, double (&forms)[3]) const {
+    CUDA_OPT_HD void reduced_forms(int k, const double *a, const double *b, const double *c, double (&forms)[3]) const {
         const double *const reciprocals = reciprocals_.data();
         double with_b = 0, with_c = 0, with_a = 0;
         for (int i = 0; i < 2 * k; i++) {

@@ -96,8 +96,8 @@ template <int M> class CauchySearch {
         static constexpr int count = 4, most_size = 64;
         double w[count][most_size], reduced[count][most_size];
     };
-    void load_rows(const Matrix &matrix, const Factors &middle, const CrossedVariable *variables, int64_t left,
-                   Rows &rows);
+    CUDA_OPT_HD void load_rows(const Matrix &matrix, const Factors &middle, const CrossedVariable *variables,
+                               int64_t left, Rows &rows);
     CUDA_OPT_HD void fix_at_bound(const Matrix &matrix, const Factors &middle, const CrossedVariable &variable);
     CUDA_OPT_HD void move_path(const Matrix &matrix, const CrossedVariable &variable, const double *w,
                                const double *w_reduced, double w_m_c, double w_m_p, double w_m_w);
@@ -143,6 +143,8 @@ template <int M> class CauchySearch {
     // If the capacity M of the history is a compile-time constant, the problem is small. All variables of a window can
     // then be fetched, and no bisection is needed.
     static constexpr bool bisects = M == 0;
+    // On the host, the walk of a large problem processes variables in groups (cauchy_walk.hpp).
+    static constexpr bool in_groups = bisects && !on_device;
     static constexpr int panel_columns = M == 0 ? 0 : panel::columns(M);
     dense::Known<2 * M> size_; // 2m
     dense::Array<8 * M> path_; // c, p, c_reduced, p_reduced: 2m numbers each

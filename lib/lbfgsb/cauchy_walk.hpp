@@ -16,7 +16,7 @@ CUDA_OPT_HD_INLINE bool CauchySearch<M>::pass_window(const Matrix &matrix, const
                                                      const CrossedWindow &window, double hi) {
     int64_t passed = 0;
     const bool found = pass_breakpoints(matrix, middle, window, hi, passed);
-    if constexpr (bisects) {
+    if constexpr (in_groups) {
         const int columns = panel::columns(matrix.model_pairs());
         point_.gram_holds = point_.gram_holds && passed <= cauchy::most_downdates(point_.free_variables, columns);
         if (point_.gram_holds) subtract_products(window.variables, passed, columns, own_gram_.data());
@@ -28,9 +28,9 @@ template <int M>
 CUDA_OPT_HD_INLINE bool CauchySearch<M>::pass_breakpoints(const Matrix &matrix, const Factors &middle,
                                                           const CrossedWindow &window, double hi, int64_t &next) {
     const int size = 2 * matrix.model_pairs();
-    [[maybe_unused]] std::conditional_t<bisects, Rows, dense::Nothing> rows;
+    [[maybe_unused]] std::conditional_t<in_groups, Rows, dense::Nothing> rows;
     const bool downdate =
-        !bisects && point_.gram_holds && window.count <= cauchy::most_downdates(point_.free_variables);
+        !in_groups && point_.gram_holds && window.count <= cauchy::most_downdates(point_.free_variables);
     while (next < window.count) {
         const double t = window.variables[next].t;
         if (minimiser() < t) return true;
@@ -40,7 +40,7 @@ CUDA_OPT_HD_INLINE bool CauchySearch<M>::pass_breakpoints(const Matrix &matrix, 
         at_.slope += dt * at_.curvature;
         // Variables with equal breakpoints stop at the end of the same segment.
         for (; next < window.count && window.variables[next].t == t; next++) {
-            if constexpr (bisects) {
+            if constexpr (in_groups) {
                 if (size <= Rows::most_size) {
                     const CrossedVariable *const variable = window.variables + next;
                     const int row = static_cast<int>(next % Rows::count);
@@ -55,7 +55,7 @@ CUDA_OPT_HD_INLINE bool CauchySearch<M>::pass_breakpoints(const Matrix &matrix, 
             if (downdate) downdate_free_gram(matrix, window.variables[next], window.free_gram);
         }
         at_.curvature = greatest(at_.curvature, least_curvature_);
-        if (!bisects) point_.gram_holds = downdate;
+        if (!in_groups) point_.gram_holds = downdate;
         point_.threshold = at_.t = t;
         point_.segments++;
         if (point_.free_variables <= 0) return true;
@@ -66,8 +66,8 @@ CUDA_OPT_HD_INLINE bool CauchySearch<M>::pass_breakpoints(const Matrix &matrix, 
 // Loads the rows of W of as many variables as `rows` holds, or of those that are left. Four of them are reduced at
 // once.
 template <int M>
-inline void CauchySearch<M>::load_rows(const Matrix &matrix, const Factors &middle, const CrossedVariable *variables,
-                                       int64_t left, Rows &rows) {
+CUDA_OPT_HD inline void CauchySearch<M>::load_rows(const Matrix &matrix, const Factors &middle,
+                                                   const CrossedVariable *variables, int64_t left, Rows &rows) {
     const int k = matrix.model_pairs();
     for (int r = 0; r < Rows::count; r++) {
         if (r < left) matrix.to_basis(variables[r].w, rows.w[r]);

@@ -29,7 +29,7 @@ CUDA_OPT_HD inline int64_t most_downdates(double free_variables) {
 // The products with g and z are not changed. They are not needed, and CrossedVariable::w has no elements of these
 // columns. Four variables are processed at a time, in their order, so that the result has the same bits as if they were
 // processed one at a time.
-inline void subtract_products(const CrossedVariable *variables, int64_t count, int columns, double *gram) {
+CUDA_OPT_HD inline void subtract_products(const CrossedVariable *variables, int64_t count, int columns, double *gram) {
     static_assert(panel::gradient == 2 && panel::displacement == 3 && panel::leading == 4,
                   "the columns that are left out lie between the leading columns y and s and the older pairs");
     // Calls subtract(row, begin, end) for the ranges of columns of each row of the packed matrix.
