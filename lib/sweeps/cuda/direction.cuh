@@ -84,14 +84,13 @@ __device__ void subspace_move(const DeviceVectors<Real, History> &v, const Direc
     for (int k = 0; k < variables; k++) move[k] = subspace_move(request, h[k], g[k], from_y[k], from_s[k]);
 }
 
-// Calls rule(request). In the usual request, variables are neither scaled nor truncated. The rule then receives these
-// values as compile-time constants. If the threshold is 0, it receives this value, too. No branch then diverges, and
-// the compiler can interleave the work on neighbouring variables.
+// Calls rule(request). In the usual request, variables are neither scaled nor truncated and the threshold is 0. The
+// rule then receives these values as compile-time constants. No branch diverges, and the compiler can interleave the
+// work on neighbouring variables.
 template <class Rule> __device__ void as_asked(const DirectionRequest &request, const Rule &rule) {
-    if (request.panel.weighted || request.truncate) return rule(request);
+    if (request.panel.weighted || request.truncate || request.panel.threshold > 0) return rule(request);
     DirectionRequest usual = request;
     usual.panel.weighted = usual.truncate = false;
-    if (request.panel.threshold > 0) return rule(usual);
     usual.panel.threshold = 0;
     rule(usual);
 }
