@@ -5,66 +5,39 @@
 #include <memory>
 #include <vector>
 
-#include "sweeps/backend.hpp"
+#include "../support/forwarded_sweeps.hpp"
 #include "cuda_opt.h"
 #include "solver/solver.hpp"
 
 using namespace cudaopt;
+using cudaopt_test::ForwardedSweeps;
 
 namespace {
 
 using Vector = std::vector<double>;
 
 // The host's sweeps, of which the number-th gather is waited for in vain.
-class Silent final : public Sweeps {
+class Silent final : public ForwardedSweeps {
   public:
-    explicit Silent(int64_t n) : sweeps_(make_host_sweeps<double, double>(n)) {}
+    explicit Silent(int64_t n) : ForwardedSweeps(make_host_sweeps<double, double>(n)) {}
 
     int64_t silent_sweep = 0; // counted from 1 in each solve; 0: none
     std::function<void()> when_silent = [] {};
 
-    void bind(const UserArrays &arrays) override { sweeps_->bind(arrays); }
     void allocate(int m, const BackendOptions &options) override {
         sweeps_begun_ = 0;
         cancellation_ = options.cancellation;
-        sweeps_->allocate(m, options);
+        ForwardedSweeps::allocate(m, options);
     }
-    int64_t workspace_bytes() const override { return sweeps_->workspace_bytes(); }
-    StartReport check_start() override { return sweeps_->check_start(); }
-    void move_into_box() override { sweeps_->move_into_box(); }
     const PanelProducts &inner_products(const ProductsRequest &request) override {
         if (++sweeps_begun_ == silent_sweep) {
             when_silent();
             for (;;) cancellation_->check();
         }
-        return sweeps_->inner_products(request);
-    }
-    void direction(const DirectionRequest &request) override { sweeps_->direction(request); }
-    DirectionSums direction_sums() override { return sweeps_->direction_sums(); }
-    double truncation(const DirectionRequest &request) override { return sweeps_->truncation(request); }
-    CrossedWindow crossed(const PanelRequest &request, double lo, double hi) override {
-        return sweeps_->crossed(request, lo, hi);
-    }
-    void step(int slot, double step) override { sweeps_->step(slot, step); }
-    double largest_step(int slot) override { return sweeps_->largest_step(slot); }
-    void restore(int slot, double f) override { sweeps_->restore(slot, f); }
-    void save_best(int slot) override { sweeps_->save_best(slot); }
-    void restore_best(double f) override { sweeps_->restore_best(f); }
-    void finish_pair(int slot) override { sweeps_->finish_pair(slot); }
-    void fetch(const HeldVector &which, void *to) override { sweeps_->fetch(which, to); }
-    void store(const HeldVector &which, const void *from) override { sweeps_->store(which, from); }
-    int64_t bytes_of(const HeldVector &which) const override { return sweeps_->bytes_of(which); }
-    double x_norm() override { return sweeps_->x_norm(); }
-    double projected_gradient_norm() override { return sweeps_->projected_gradient_norm(); }
-    double relative_gradient_norm() override { return sweeps_->relative_gradient_norm(); }
-    bool direction_sums_at_hand() const override { return sweeps_->direction_sums_at_hand(); }
-    int64_t bad_diagonal() override { return sweeps_->bad_diagonal(); }
-    void read(const void *vector, int64_t begin, int count, double *to) override {
-        sweeps_->read(vector, begin, count, to);
+        return ForwardedSweeps::inner_products(request);
     }
 
   private:
-    std::unique_ptr<Sweeps> sweeps_;
     CancellationToken *cancellation_ = nullptr;
     int64_t sweeps_begun_ = 0;
 };
