@@ -24,7 +24,7 @@ inline bool are_consistent(const Settings &settings, int bits) {
 
 inline bool is_consistent(const PanelRequest &panel, int m) {
     return dense::are_bools(panel.fresh, panel.free_gram, panel.weighted, panel.single, panel.watches,
-                            panel.older_steps) &&
+                            panel.older_steps, panel.free_changes) &&
            dense::is_within(0, panel.pairs, m) && dense::is_within(0, panel.newest_slot, m);
 }
 
@@ -64,7 +64,8 @@ inline bool StateMachine::is_consistent(int64_t n_, int m, int bits) {
     if (n != n_ || task == CUDA_OPT_MISUSE || (task > 0 ? task_ != task : task_ > 0 || task_ != end_code)) return false;
     if (!cudaopt::is_consistent(static_cast<const Iteration &>(*this)) || !matrix_.is_consistent(m) ||
         !middle_.is_consistent(m) || !system_.is_consistent(m) || !hessian_.is_consistent(m) ||
-        !operator_.is_consistent(m) || !is_update_consistent(update_requested_, m) || !are_consistent(settings, bits))
+        !operator_.is_consistent(m) || !free_gram_.is_consistent(m) || !is_update_consistent(update_requested_, m) ||
+        !are_consistent(settings, bits))
         return false;
     if (!dense::are_bools(broken_, products_valid_, remakes_for_truncation_, direction_sums_known_, direction_judged_,
                           pair_unfinished_, direction_request_.truncate) ||

@@ -29,6 +29,12 @@ struct PanelRequest {
     // the stored products were weighted with another diagonal.
     bool watches = false;
     bool older_steps = false;
+    // free_changes: of the products of older columns with each other over the free variables, only the changes since
+    // x_base are requested. They are sums over the variables that have become free, minus sums over those that are free
+    // no longer. The products of the leading columns are formed in full. The flag is set only if the backend can form
+    // changes (Sweeps::forms_free_changes()), and only at a trial point (fresh) with the threshold 0 and with the
+    // diagonal h of the model at x_base.
+    bool free_changes = false;
 
     // Returns whether the sums that involve h are needed (VariableSum in panel.hpp).
     CUDA_OPT_HD bool in_metric() const { return weighted || watches; }
@@ -178,6 +184,8 @@ struct Reply {
     int64_t index = 0; // the index of the first invalid element; used by check_diagonal
     Variable variable{};
     double seconds = 0; // time since the solve began, set only if settings.max_seconds > 0
+    // Whether the backend can perform requests with PanelRequest::free_changes. It is set in all replies.
+    bool forms_free_changes = false;
 };
 
 } // namespace cudaopt

@@ -56,7 +56,7 @@ const Request &StateMachine::advance(const Reply &reply) {
     case State::diagonal: accept_diagonal(reply); break;
     case State::diagonal_checked: report_bad_diagonal(reply.index); break;
     case State::model_products: begin_cauchy(reply); break;
-    case State::cauchy: follow_cauchy(cauchy_.resume(matrix_, middle_, *reply.sums, reply.crossed), reply); break;
+    case State::cauchy: follow_cauchy(cauchy_.resume(matrix_, middle_, *reply.sums, reply.crossed), *reply.sums); break;
     case State::operator_formed:
         event = {EventKind::operator_wanted, {results.iterations}, {}};
         request_task(State::operator_applied, CUDA_OPT_APPLY_OPERATOR);
@@ -65,7 +65,7 @@ const Request &StateMachine::advance(const Reply &reply) {
     case State::operator_measured: accept_operator(*reply.of_operator); break;
     case State::direction_taken: judge_direction(reply); break;
     case State::stepped: request_evaluation(State::trial_point); break;
-    case State::trial_point: measure_trial_point(); break;
+    case State::trial_point: measure_trial_point(reply); break;
     case State::trial_products: judge_trial_products(reply); break;
     case State::step_max:
         set_step_max(settings, reply.number);
@@ -116,7 +116,7 @@ void StateMachine::begin_anew(bool keep_pairs) {
     const bool clears = !keep_pairs || broken_; // after a failure of the backend the pairs are unknown
     if (clears) matrix_.clear();
     hessian_.reset(clears);
-    operator_.reset();
+    operator_.reset(), free_gram_.forget();
     const int64_t variables = n;
     static_cast<Iteration &>(*this) = Iteration{};
     n = variables;
@@ -291,8 +291,22 @@ void StateMachine::begin_direction(const Reply &reply) {
     request_products(State::model_products, model_panel());
 }
 
+// Returns whether the products over the free variables are kept, to be updated at the next iterate. The caller may
+// change a diagonal that it supplies, without notice.
+bool StateMachine::keeps_free_gram(const Reply &reply) const {
+    return reply.forms_free_changes && matrix_.capacity() > FreeGram::most_pairs_anew && bounded && !uses_operator() &&
+           !uses_callers_diagonal(settings);
+}
+
 void StateMachine::begin_cauchy(const Reply &reply) {
-    const PanelProducts &sums = *reply.sums;
+    PanelProducts sums = *reply.sums;
+    if (keeps_free_gram(reply)) {
+        // If the products of this iterate are kept already, they were updated, or formed before a checkpoint was
+        // loaded.
+        const int64_t weights = hessian_.weights(settings);
+        if (!free_gram_.serves(matrix_.pairs(), weights)) free_gram_.store(sums, matrix_.pairs(), weights);
+        if (free_gram_.serves(matrix_.pairs(), weights)) sums.free_gram = free_gram_.data();
+    }
     if (hessian_.exists(settings)) {
         if (sums.variable_sums[bad_weights] > 0) {
             if (!uses_callers_diagonal(settings)) return break_down();
@@ -305,13 +319,13 @@ void StateMachine::begin_cauchy(const Reply &reply) {
     if (bounded && !matrix_.factor(middle_)) return break_down();
     PanelRequest along_path = model_panel();
     along_path.older_steps = false;
-    follow_cauchy(cauchy_.begin(matrix_, middle_, along_path, sums, bounded, settings.approximate_cauchy), reply);
+    follow_cauchy(cauchy_.begin(matrix_, middle_, along_path, sums, bounded, settings.approximate_cauchy), sums);
 }
 
-void StateMachine::follow_cauchy(CauchyState found, const Reply &reply) {
+void StateMachine::follow_cauchy(CauchyState found, const PanelProducts &sums) {
     switch (found) {
     case CauchyState::breakdown: return break_down();
-    case CauchyState::found: return minimise_in_subspace(*reply.sums);
+    case CauchyState::found: return minimise_in_subspace(sums);
     case CauchyState::inner_products: return suspend(State::cauchy, Verb::inner_products);
     case CauchyState::window:
         request_.lo = cauchy_.window_begin();
@@ -419,9 +433,11 @@ void StateMachine::request_truncation() {
 
 // ---- the line search
 
-void StateMachine::measure_trial_point() {
+void StateMachine::measure_trial_point(const Reply &reply) {
     panel_ = products_at_trial();
     request_products_with_scaling_update(State::trial_products);
+    requested_.free_changes =
+        keeps_free_gram(reply) && free_gram_.can_update(requested_, matrix_.pairs(), hessian_.weights(settings));
 }
 
 void StateMachine::judge_trial_products(const Reply &reply) {
@@ -476,7 +492,10 @@ void StateMachine::append_pair(const Reply &reply) {
         panel_.pairs = matrix_.pairs();
         pair_unfinished_ = true;
         products_valid_ = !callers || panel_.weighted;
+        if (!requested_.free_changes) free_gram_.forget(); // the products were formed in full
+        else if (!free_gram_.update(sums)) products_valid_ = false;
     } else {
+        free_gram_.forget();
         results.skipped_updates++;
         if (matrix_.pairs() == 0)
             if (const double theta = scale_without_pair(settings, matrix_.theta()); theta != matrix_.theta())

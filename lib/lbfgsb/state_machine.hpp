@@ -55,6 +55,7 @@
 // (solver/checkpoint.cpp).
 #pragma once
 
+#include "lbfgsb/free_gram.hpp"
 #include "lbfgsb/initial_hessian.hpp"
 #include "lbfgsb/noise.hpp"
 #include "lbfgsb/operator_model.hpp"
@@ -182,6 +183,7 @@ class StateMachine : public Iteration {
         system_.each_array(m, visit);
         cauchy_.each_array(m, visit);
         operator_.each_array(m, visit);
+        free_gram_.each_array(m, visit);
         visit(workspace_, 2 * m);
         visit(coefficients_, panel::columns(m));
     }
@@ -212,7 +214,8 @@ class StateMachine : public Iteration {
     void report_bad_diagonal(int64_t index);
     void begin_direction(const Reply &reply);
     void begin_cauchy(const Reply &reply);
-    void follow_cauchy(CauchyState found, const Reply &reply);
+    bool keeps_free_gram(const Reply &reply) const;
+    void follow_cauchy(CauchyState found, const PanelProducts &sums);
     void minimise_in_subspace(const PanelProducts &sums);
     void break_down();
     void take_direction(Verb verb);
@@ -232,7 +235,7 @@ class StateMachine : public Iteration {
     void request_truncation();
 
     // These functions perform the line search.
-    void measure_trial_point();
+    void measure_trial_point(const Reply &reply);
     void judge_trial_products(const Reply &reply);
     void advance_search(const Reply &reply);
     void accept_trial(const Reply &reply);
@@ -276,6 +279,7 @@ class StateMachine : public Iteration {
     CompactMatrix<0> matrix_;
     CompactMatrix<0>::Factors middle_, system_; // the factors of M^-1 and of the matrix K of subspace.hpp
     CauchySearch<0> cauchy_;
+    FreeGram free_gram_;                       // of the last iterate
     dense::Array<0> workspace_, coefficients_; // workspace of the subspace minimisation; coefficients of d
     Request request_{};                        // the last request
     PanelRequest requested_{};                 // the last inner products requested outside the Cauchy search

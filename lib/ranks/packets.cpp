@@ -9,7 +9,7 @@ namespace cudaopt {
 namespace {
 
 constexpr char magic[8] = {'c', 'o', '_', 'r', 'a', 'n', 'k', 's'};
-constexpr int32_t version = 2;
+constexpr int32_t version = 3;
 // Each packet has space for at least this number of bytes of payload, so that it can carry an error message.
 constexpr int64_t sentence = 256;
 

@@ -39,7 +39,8 @@ void Ranks::close(const Settings &settings, Wish wish, double seconds) {
     packets_.close(settings_, seconds, wish, code_, failure_);
 }
 
-void Ranks::request_set_up(const Settings &settings, int m, int bits, int64_t pairs, bool by_segments, double seconds) {
+void Ranks::request_set_up(const Settings &settings, int m, int bits, int64_t pairs, Sweeps &own_sweeps,
+                           double seconds) {
     packets_.open(Exchange::set_up, 0, sizeof(SetUp));
     SetUp &own = *packets_.payload<SetUp>();
     own.ranks = part_.ranks;
@@ -51,7 +52,9 @@ void Ranks::request_set_up(const Settings &settings, int m, int bits, int64_t pa
     own.pairs = pairs;
     own.f_part = f_part_ = settings.f_part;
     const Segments segments(part_.of);
-    own.by_segments = part_.n == 0 || (by_segments && segments.at(part_.first) >= 0 && segments.at(part_.end()) >= 0);
+    own.form_free_changes = part_.n == 0 || own_sweeps.forms_free_changes();
+    own.by_segments =
+        part_.n == 0 || (own_sweeps.subtree_sums() && segments.at(part_.first) >= 0 && segments.at(part_.end()) >= 0);
     list_shared_settings(settings, own.settings);
     close(settings, no_wish, seconds);
 }
@@ -126,11 +129,12 @@ Ranks::Joined Ranks::join(Reply &reply) {
     if (joined.wish >= give_up_stopped) return joined;
 
     if (joined.of == Exchange::set_up) {
-        by_segments_ = true;
+        by_segments_ = form_free_changes_ = true;
         for (int rank = 0; rank < part_.ranks; rank++) {
             const SetUp &other = *packets_.payload_of<SetUp>(rank);
             parts_[rank] = {rank, part_.ranks, other.first, other.n, other.of};
             by_segments_ = by_segments_ && other.by_segments;
+            form_free_changes_ = form_free_changes_ && other.form_free_changes;
         }
         most_subtrees_ = 1;
         each_subtree([&](int, int k, int64_t) { most_subtrees_ = std::max(most_subtrees_, k + 1); });

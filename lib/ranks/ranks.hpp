@@ -41,7 +41,8 @@ class Ranks {
 
     // Each of the following functions whose names begin with `request` begins an exchange of packets between the ranks.
     // `seconds` is the time since the solve began.
-    void request_set_up(const Settings &settings, int m, int bits, int64_t pairs, bool by_segments, double seconds);
+    // `own_sweeps` is the backend of this rank, whose abilities the set-up contains.
+    void request_set_up(const Settings &settings, int m, int bits, int64_t pairs, Sweeps &own_sweeps, double seconds);
     // Begins an exchange of replies to a request, which are the results of the sweeps of all ranks over their
     // variables. `own` is the result of this rank's sweep. `own_sums` provides the sums of this sweep over subtrees of
     // segments. It is NULL if one sum per rank is exchanged instead. `f` is the value that this rank's caller has
@@ -62,10 +63,13 @@ class Ranks {
     Joined join(Reply &reply);
     const Message &sentence() const { return sentence_; }
 
-    // The next two functions are valid after the set-up exchange. by_segments() returns whether the sums of the
-    // segments are added along the binary tree, rather than the sums of the ranks in the order of ranks. allocate()
-    // allocates the memory for all further exchanges with m correction pairs, and throws BackendFailure.
+    // The next three functions are valid after the set-up exchange. by_segments() returns whether the sums of the
+    // segments are added along the binary tree, rather than the sums of the ranks in the order of ranks.
+    // form_free_changes() returns whether the backends of all ranks can form the changes of the products over the free
+    // variables. allocate() allocates the memory for all further exchanges with m correction pairs, and throws
+    // BackendFailure.
     bool by_segments() const { return by_segments_; }
+    bool form_free_changes() const { return form_free_changes_; }
     void allocate(int m);
 
     // Returns the rank that caused the end of the solve, or -1 if no single rank caused it. `code` is the return code
@@ -110,7 +114,7 @@ class Ranks {
     const Part part_;
     Packets packets_;
     std::vector<Part> parts_; // The parts of all ranks, which are known after the set-up exchange.
-    bool by_segments_ = false;
+    bool by_segments_ = false, form_free_changes_ = false;
     int most_subtrees_ = 1; // The largest number of subtrees that a rank has.
     std::vector<double *> places_;
 

@@ -14,6 +14,7 @@ struct SetUp {
     int64_t ranks, first, n, of, m, bits, pairs;
     int64_t f_part;      // The value of the setting CUDA_OPT_F_PART.
     int64_t by_segments; // True if the rank's part of the variables consists of whole segments (sweeps/segments.hpp).
+    int64_t form_free_changes; // True if the backend can perform requests with PanelRequest::free_changes.
     double settings[shared_settings];
 };
 

@@ -50,7 +50,7 @@ int Solver::continue_as_rank() {
     if (!exchanging()) {
         if (started()) return run_as_rank(state_->advance(reply_));
         origin_ = -1;
-        ranks.request_set_up(settings(), memory(), bits_, pairs(), sweeps_->subtree_sums() != nullptr, 0);
+        ranks.request_set_up(settings(), memory(), bits_, pairs(), *sweeps_, 0);
         return CUDA_OPT_EXCHANGE;
     }
     const Ranks::Joined joined = ranks.join(reply_);
@@ -156,6 +156,7 @@ void Solver::allocate_as_rank() {
         sweeps_->follow(stream, &cancellation_);
         sweeps_->bind(arrays);
     }
+    reply_.forms_free_changes = ranks_->form_free_changes();
 }
 
 } // namespace cudaopt

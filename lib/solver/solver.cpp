@@ -185,6 +185,7 @@ void Solver::allocate(const Settings &settings) {
         sweeps_->subtree_sums()->take_part(ranks_->part().first, dimension(), settings.f_part == FPart::segments);
     sweeps_->allocate(memory(), {static_cast<int>(settings.threads), stream, settings.robust, settings.metric,
                                  &cancellation_, settings.timed});
+    reply_.forms_free_changes = sweeps_->forms_free_changes();
     bind_arrays();
     allocate_operator();
 }

@@ -49,12 +49,8 @@ struct ProductsLayout {
     }
 };
 
-// The function clear() writes the results for an empty set of variables. The function join() adds the results of
-// another set of variables, and join_extremes() only the maximum and the minimum.
-inline void clear(const ProductsLayout &layout, double *v) {
-    std::fill(v, v + layout.size, 0.0);
-    v[layout.minimum] = infinity;
-}
+// The function join() adds the results of another set of variables, and join_extremes() only the maximum and the
+// minimum.
 
 inline void join_extremes(const ProductsLayout &layout, double *to, const double *from) {
     const double largest = from[layout.maximum];

@@ -113,6 +113,9 @@ class Sweeps {
     // fewer if columns are known to be 0. A diagonal initial Hessian adds one vector. An update of the diagonal writes
     // this vector, which adds another access.
     virtual const PanelProducts &inner_products(const ProductsRequest &request) = 0;
+    // Returns whether the backend can form the changes of the products over the free variables
+    // (PanelRequest::free_changes).
+    virtual bool forms_free_changes() const { return false; }
     // Computes the search direction d and the trial point x; this is called sweep 2. It reads the same vectors as the
     // inner products. It writes d, g_base, x_base, x and, if it is not stored yet, a new y. It accesses 2 * pairs + 9
     // vectors of n elements.

@@ -13,7 +13,7 @@ namespace {
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 
 template <class Configuration> Harness<Configuration> begun(const Case<Configuration> &one) {
-    Harness<Configuration> harness(one.problem, 3);
+    Harness<Configuration> harness(one.problem, one.m);
     harness.set_int(CUDA_OPT_MAX_ITERATIONS, 25);
     one.set(harness);
     return harness;

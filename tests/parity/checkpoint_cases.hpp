@@ -14,6 +14,7 @@ template <class Configuration> struct Case {
     Problem problem;
     std::function<void(Harness<Configuration> &)> set;
     std::function<bool(Harness<Configuration> &, const Outcome &)> shows;
+    int m = 3;
 };
 
 // Rosenbrock's function far up, with a ripple that is below the rounding level of f, and that its gradient ignores.
@@ -89,6 +90,10 @@ template <class Configuration> std::vector<Case<Configuration>> cases() {
     using Solve = Harness<Configuration>;
     const Rise rise = find_rise<Configuration>();
     const auto as_it_is = [](Solve &) {};
+    // Of at most 20 pairs all products are formed at each iterate.
+    const auto many_pairs = [](Solve &s, const Outcome &outcome) {
+        return s.get_int(CUDA_OPT_PAIRS) >= 24 && outcome.iterations >= 35 && s.get_int(CUDA_OPT_REFRESHES) == 0;
+    };
     return {
         {"within bounds, breakpoints crossed", quadratic_with_many_breakpoints(60).problem, as_it_is,
          [](Solve &s, const Outcome &) { return s.get_int(CUDA_OPT_CAUCHY_CROSSINGS) > 0; }},
@@ -121,6 +126,11 @@ template <class Configuration> std::vector<Case<Configuration>> cases() {
         {"with exhausted searches", extended_powell(20),
          [](Solve &s) { s.set_int(CUDA_OPT_MAXFEV, 2).set_real(CUDA_OPT_GTOL, 1e-3).set_real(CUDA_OPT_FTOL, 1e-4); },
          [](Solve &, const Outcome &outcome) { return goes_back(outcome); }},
+        {"with products over the free variables that are updated", in_random_boxes(extended_wood(60), 3),
+         [](Solve &s) { s.set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, 40); }, many_pairs, 30},
+        {"with such products and a metric that is learned", in_random_boxes(extended_wood(60), 3),
+         [](Solve &s) { s.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED).set_int(CUDA_OPT_MAX_ITERATIONS, 35); },
+         many_pairs, 24},
         {"with a search that fails", with_gradient_reversed(extended_wood(20)), as_it_is,
          [](Solve &, const Outcome &outcome) { return outcome.task == CUDA_OPT_LINE_SEARCH_FAILED; }},
     };

@@ -107,3 +107,22 @@ CONFIGURED_TEST_CASE("Any number of host threads gives the same bits", "[determi
         }
     }
 }
+
+// Threads need 8,192 variables or more.
+CONFIGURED_TEST_CASE("It does with so many pairs that products are updated", "[determinism]", HOST_CONFIGURATIONS) {
+    const Problem problem = torsion(96, 97);
+    const auto run_with = [&](int64_t threads, int64_t metric) {
+        Harness<TestType> harness(problem, 30);
+        harness.set_int(CUDA_OPT_METRIC, metric).set_real(CUDA_OPT_EPS, 0);
+        harness.set_int(CUDA_OPT_THREADS, threads).set_int(CUDA_OPT_MAX_ITERATIONS, sanitized ? 25 : 45);
+        return harness.run();
+    };
+    for (const int64_t metric : {CUDA_OPT_METRIC_ONE_NUMBER, CUDA_OPT_METRIC_LEARNED}) {
+        const Outcome alone = run_with(1, metric);
+        CHECK(alone.iterations == (sanitized ? 25 : 45));
+        for (const int64_t threads : {1, 2, 3}) {
+            INFO(threads << " threads, metric " << metric);
+            check_same_bits(run_with(threads, metric), alone);
+        }
+    }
+}

@@ -56,6 +56,21 @@ CONFIGURED_TEST_CASE("Ranks cut at segments have the bits of one handle", "[rank
     }
 }
 
+CONFIGURED_TEST_CASE("So they have with so many pairs that products are updated", "[ranks]", HOST_CONFIGURATIONS) {
+    const Problem problem = torsion(60, 59);
+    const auto limit = [](auto &rank) {
+        rank.handle.set_int(CUDA_OPT_MAX_ITERATIONS, most_iterations).set_real(CUDA_OPT_EPS, 0);
+    };
+    Harness<TestType> harness(problem, 30);
+    harness.set_int(CUDA_OPT_MAX_ITERATIONS, most_iterations).set_real(CUDA_OPT_EPS, 0);
+    const Outcome single = harness.run();
+    CHECK(single.iterations == most_iterations);
+    for (const Cut &cut : cuts_at_segments(problem.size())) {
+        INFO(cut.size() << " ranks, the first with " << cut[0].n << " variables");
+        check_same_solve(Group<TestType>(problem, cut, 30).prepare(limit).run_as_one(), single);
+    }
+}
+
 CONFIGURED_TEST_CASE("Rows crossed on any rank reach all", "[ranks][threads]", HostDouble, HostFloat, HostFloat16) {
     const KnownQuadratic quadratic = quadratic_with_many_breakpoints(30000);
     Harness<TestType> harness(quadratic.problem, 5);

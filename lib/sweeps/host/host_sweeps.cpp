@@ -97,25 +97,34 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     const PanelProducts &inner_products(const ProductsRequest &request) override {
         const ProductsLayout layout(panel::columns(request.pairs), request.older_steps);
         const OwnSegments &cut = segments_.segments();
-        const bool free_gram = request.free_gram || request.only_yy;
+        const int free_products = free_products_of_tile(request, layout);
+        segments_.begin_products(layout, free_products);
         const auto add_segment = [&](int64_t segment, int place) {
             double *tile = scratch_.get() + place * scratch_size_,
                    *free_tile = tile + padded_columns(layout.columns) * tile_height;
             std::fill(tile + layout.columns * tile_height, free_tile, 0.0);
             Cascade cascade(segments_.products_of(segment, layout), free_tile + layout.columns * tile_height, layout,
-                            free_gram);
+                            free_products);
+            ChangedVariables changed(free_tile, layout.columns);
+            const auto add_changes = [&] { changed.add_products(segments_.room_for_changes(segment)); };
             for (int64_t k = cut.tile(segment); k < cut.tile(segment + 1); k++) {
-                add_tile(request, layout, k * tile_height, tile, free_tile, cascade.next());
+                double *const out = cascade.next();
+                clear_tile(layout, free_products, out);
+                add_tile(request, layout, k * tile_height, tile, free_tile, out);
+                if (request.free_changes) collect_changes(request, k * tile_height, tile, changed, add_changes);
                 cascade.push();
             }
+            if (!changed.empty()) add_changes();
             cascade.finish();
         };
         share_host(segments_.count(), add_segment, threads_);
-        segments_.join_products(layout, free_gram);
+        segments_.join_products();
         sums_ = segments_.products(0);
         sums_.f = *user_.f;
         return sums_;
     }
+
+    bool forms_free_changes() const override { return true; }
 
     // Computes the direction and the trial point tile by tile, so that each column is read once and in the order of
     // memory.
@@ -310,7 +319,6 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     void add_tile(const ProductsRequest &request, const ProductsLayout &layout, int64_t begin, double *tile,
                   double *free_tile, double *out) const {
         const int variables = variables_from(begin), columns = layout.columns;
-        clear(layout, out);
         TileVariables own;
         TileFacts facts;
         alignas(64) double free[tile_height];
@@ -330,7 +338,10 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
             add_products_of_every_second(tile + panel::s_column(1) * tile_height, panel::older(request.pairs),
                                          {0, 1, panel::older(request.pairs)}, out + layout.older_steps);
         if (request.only_yy) add_yy(tile, layout, out);
-        else if (request.free_gram && facts.free_variables > 0)
+        else if (request.free_changes) {
+            if (facts.free_variables > 0)
+                add_leading_free_products(tile, layout, free, facts.free_variables, variables, free_tile, out);
+        } else if (request.free_gram && facts.free_variables > 0)
             add_free_products(tile, columns, free, facts.free_variables, free_tile, out + layout.free_gram);
         out[projected_gradient_squared] = facts.projected_gradient_squared;
         out[x_squared] = facts.x_squared;
@@ -340,6 +351,30 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         out[not_finite] = facts.not_finite;
         out[layout.maximum] = facts.projected_gradient_max;
         out[layout.minimum] = facts.first_breakpoint;
+    }
+
+    // Appends the variables of a tile whose freedom differs between x_base and x, and calls add_changes() when there
+    // are enough of them. The tile contains the columns of the panel.
+    template <class AddChanges>
+    void collect_changes(const ProductsRequest &request, int64_t begin, const double *tile, ChangedVariables &changed,
+                         const AddChanges &add_changes) const {
+        const int variables = variables_from(begin);
+        TileVariables now, base;
+        alignas(64) double sign[tile_height];
+        load_variables(request, begin, variables, now);
+        base = now;
+        load_and_prefetch(work_.x_base(), begin, variables, base.x);
+        load_column(work_.g_base(request.newest_slot) + begin, variables, base.g);
+        if (!changes_of_tile(now, base, variables, sign)) return;
+        int found[tile_height], count = 0;
+        for (int r = 0; r < variables; r++)
+            if (sign[r] != 0) found[count++] = r;
+        for (int next = 0; next < count;) {
+            const int part = std::min(count - next, changed.left());
+            changed.append(tile, found + next, part, sign);
+            next += part;
+            if (changed.left() == 0) add_changes();
+        }
     }
 
     void add_weighted_sums(const PanelRequest &request, int64_t begin, int variables, const double *tile,

@@ -99,9 +99,20 @@ void weigh_variables(const double *tile, int columns, const double *weights, con
 }
 
 CUDA_OPT_EACH_INSTRUCTION_SET
-void add_symmetric_products(const double *left, const double *right, const VariableGroups &groups, int columns,
-                            double *packed) {
-    symmetric_products<tile_height>(left, right, groups, columns, {0, 1, columns}, packed);
+void add_symmetric_products(const double *left, const double *right, const VariableGroups &groups, int count,
+                            const PackedPlace &place, double *packed) {
+    symmetric_products<tile_height>(left, right, groups, count, place, packed);
+}
+
+CUDA_OPT_EACH_INSTRUCTION_SET
+void add_first_rows(const double *left, const double *tile, const VariableGroups &groups, int columns, double *packed) {
+    for (int j0 = 0; j0 < columns; j0 += 4) {
+        Lanes products[3];
+        block_products<3, tile_height>(left, tile + j0 * tile_height, groups, products);
+        for (int i = 0; i < 3; i++)
+            add_row(products[i], std::max(0, i - j0), std::min(4, columns - j0), 1,
+                    packed + panel::gram_index(i, j0, columns));
+    }
 }
 
 CUDA_OPT_EACH_INSTRUCTION_SET

@@ -28,18 +28,22 @@ VariableGroups groups_with_weights(const double *weights);
 // another tile. Only the given groups are read and written.
 void weigh_variables(const double *tile, int columns, const double *weights, const VariableGroups &groups, double *to);
 
-// Adds the inner products of column i of `left` with column j of `right`, for all i <= j, to `packed`, in the order of
-// panel::gram_index. The sums are over the variables of the given groups. `right` is a tile, and `left` is the same
-// tile or one with weighted variables.
-void add_symmetric_products(const double *left, const double *right, const VariableGroups &groups, int columns,
-                            double *packed);
-
 // PackedPlace says where the products of selected columns are stored in a packed symmetric matrix with `columns`
 // columns (panel::gram_index). The product of the selected columns i and j is in row origin + step * i and column
 // origin + step * j.
 struct PackedPlace {
     int origin, step, columns;
 };
+// Adds the inner products of column i of `left` with column j of `right`, for all i <= j < count. The sums are over the
+// variables of the given groups. `right` points to a column of a tile, and `left` to the same column of the same tile
+// or of one with weighted variables.
+void add_symmetric_products(const double *left, const double *right, const VariableGroups &groups, int count,
+                            const PackedPlace &place, double *packed);
+
+// Adds the first three rows of the packed matrix: the inner products of column i < 3 of `left` with column j >= i of
+// `tile`, over the variables of the given groups.
+void add_first_rows(const double *left, const double *tile, const VariableGroups &groups, int columns, double *packed);
+
 // Adds the inner products of `count` columns of a tile with each other. These are every second column, beginning with
 // the first one.
 void add_products_of_every_second(const double *tile, int count, const PackedPlace &place, double *packed);

@@ -30,8 +30,8 @@ class SegmentSums final : public SubtreeSums {
         return levels;
     }
 
-    // The next functions allocate memory for the inner products of all segments, return the address of the products of
-    // one segment, and join the products of all segments.
+    // The next functions allocate memory for the inner products of all segments, and return the address of the products
+    // of one segment.
     Buffer<double> room_for_products(const ProductsLayout &largest) const {
         return allocate_buffer<double>(count() * largest.size);
     }
@@ -39,12 +39,34 @@ class SegmentSums final : public SubtreeSums {
     double *products_of(int64_t segment, const ProductsLayout &layout) const {
         return products_.get() + segment * layout.size;
     }
-    void join_products(const ProductsLayout &layout, bool free_gram) {
+    // Called before the products of the segments are formed. `free_products` is the number of those over the free
+    // variables that each tile forms (free_products_of_tile()).
+    void begin_products(const ProductsLayout &layout, int free_products) {
         columns_ = layout.columns;
         with_older_ = layout.with_older;
+        free_products_ = free_products;
+        std::fill(changed_, changed_ + count(), false);
+    }
+    // Returns the address of the products over the free variables of a segment. The first call sets those to 0 that
+    // tiles do not form. They remain unset in a segment without changes, that is, in nearly all segments.
+    double *room_for_changes(int64_t segment) {
+        const ProductsLayout layout(columns_, with_older_);
+        double *const products = products_of(segment, layout);
+        if (!changed_[segment])
+            std::fill(products + layout.free_gram + free_products_, products + layout.leading_products, 0.0);
+        changed_[segment] = true;
+        return products + layout.free_gram;
+    }
+    // Joins the products of all segments.
+    void join_products() {
+        const ProductsLayout layout(columns_, with_older_);
+        const int others = panel::gram_count(columns_) - free_products_;
         join_subtrees([&](int64_t to, int64_t from) {
-            join_tiles(layout, free_gram, products_of(to, layout), products_of(from, layout));
+            join_tiles(layout, free_products_, products_of(to, layout), products_of(from, layout));
+            if (changed_[from])
+                add_elements(room_for_changes(from) + free_products_, others, room_for_changes(to) + free_products_);
         });
+        for (int k = 0; k < segments_.subtree_count(); k++) room_for_changes(segments_.subtree(k).begin);
     }
 
     // Each of the next functions calls rule(tile, record) for all tiles and joins the records.
@@ -94,8 +116,9 @@ class SegmentSums final : public SubtreeSums {
     Buffer<double> products_;
     // The caller's values of f, one per segment.
     const double *f_ = nullptr;
-    int columns_ = panel::leading;
-    bool with_older_ = false;
+    // These describe the current inner products. changed_: whether a segment contains changes.
+    int columns_ = panel::leading, free_products_ = 0;
+    bool with_older_ = false, changed_[most_segments] = {};
     DirectionRecord direction_[most_segments];
     ScaledSquares squares_[most_segments];
 };

@@ -1,21 +1,93 @@
 // These functions add the products over the free variables of a tile (128 variables) on the host.
 #pragma once
 
-#include "lbfgsb/panel.hpp"
+#include "lbfgsb/requests.hpp"
 #include "sweeps/host/panel_tiles.hpp"
 #include "sweeps/products_layout.hpp"
 
 namespace cudaopt {
 
+// Returns how many of the products over the free variables, from the first one on, are formed for each tile: all of
+// them, the rows of the leading columns, or none. The changes of the others are added to the sums of a segment instead,
+// because nearly all tiles have none.
+inline int free_products_of_tile(const ProductsRequest &request, const ProductsLayout &layout) {
+    if (request.free_changes) return panel::gram_index(panel::leading, panel::leading, layout.columns);
+    return request.free_gram || request.only_yy ? panel::gram_count(layout.columns) : 0;
+}
+
 // Adds the products of all columns over the free variables. free[i] is 1 if variable i is free, and otherwise 0.
 // `free_tile` is workspace with the size of the tile.
 inline void add_free_products(const double *tile, int columns, const double *free, double free_variables,
                               double *free_tile, double *packed) {
-    if (free_variables == tile_height) return add_symmetric_products(tile, tile, all_groups(), columns, packed);
+    const PackedPlace place{0, 1, columns};
+    if (free_variables == tile_height) return add_symmetric_products(tile, tile, all_groups(), columns, place, packed);
     const VariableGroups groups = groups_with_weights(free);
     weigh_variables(tile, columns, free, groups, free_tile);
-    add_symmetric_products(free_tile, tile, groups, columns, packed);
+    add_symmetric_products(free_tile, tile, groups, columns, place, packed);
 }
+
+// Adds the products of the leading columns y_new, s_new and g with all columns over the free variables. If all of the
+// `variables` variables of the tile are free, these are the products over all variables, which have been formed.
+inline void add_leading_free_products(const double *tile, const ProductsLayout &layout, const double *free,
+                                      double free_variables, int variables, double *free_tile, double *out) {
+    constexpr int rows = panel::displacement; // z = 0
+    double *const packed = out + layout.free_gram;
+    if (free_variables == variables) {
+        for (int i = 0; i < rows; i++) {
+            const double *const row = out + layout.leading_products + i * layout.columns;
+            std::copy(row + i, row + layout.columns, packed + panel::gram_index(i, i, layout.columns));
+        }
+        return;
+    }
+    const VariableGroups groups = groups_with_weights(free);
+    weigh_variables(tile, rows, free, groups, free_tile);
+    add_first_rows(free_tile, tile, groups, layout.columns, packed);
+}
+
+// Collects the variables of a segment whose freedom has changed, until there are enough of them for a product. They are
+// few and scattered, and each would otherwise cost as much as the group of 8 variables that it belongs to.
+class ChangedVariables {
+  public:
+    // `room` has the size of a tile. Its leading columns are not used. The upper half of each other column contains
+    // elements of that column, and the lower half the same elements multiplied by the signs.
+    ChangedVariables(double *room, int columns) : room_(room), columns_(columns) {}
+    bool empty() const { return count_ == 0; }
+    int left() const { return most - count_; } // number of variables that can be appended
+    // Appends the given variables of a tile, at most left(). sign[r]: 1 if variable r has become free, -1 if it is free
+    // no longer.
+    void append(const double *tile, const int *variables, int count, const double *sign) {
+        for (int c = panel::leading; c < columns_; c++) {
+            const double *const from = tile + c * tile_height;
+            double *const to = room_ + c * tile_height + count_;
+            for (int k = 0; k < count; k++) {
+                to[k] = from[variables[k]];
+                to[most + k] = sign[variables[k]] * to[k];
+            }
+        }
+        count_ += count;
+    }
+    // Adds the products of the older columns with each other over the variables that were appended, and forgets these.
+    void add_products(double *packed) {
+        constexpr int first = panel::leading * tile_height;
+        VariableGroups groups;
+        for (int r = 0; r < count_; r += VariableGroups::size) groups.begin[groups.count++] = r;
+        const int padding = groups.count * VariableGroups::size - count_;
+        for (int c = panel::leading; c < columns_; c++) {
+            double *const end = room_ + c * tile_height + count_;
+            std::fill(end, end + padding, 0.0);
+            std::fill(end + most, end + most + padding, 0.0);
+        }
+        count_ = 0;
+        add_symmetric_products(room_ + first + most, room_ + first, groups, columns_ - panel::leading,
+                               {panel::leading, 1, columns_}, packed);
+    }
+
+  private:
+    static constexpr int most = tile_height / 2;
+    double *const room_;
+    const int columns_;
+    int count_ = 0;
+};
 
 // Forms Y'Y, where the columns of Y are the gradient differences y of the pairs. It is used in problems without bounds
 // if no other products over the free variables are required. The products with the newest y are copied from the

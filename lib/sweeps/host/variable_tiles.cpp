@@ -5,6 +5,15 @@
 
 namespace cudaopt {
 
+namespace {
+
+// Returns which of the variables r, r + 1, ... are free with the threshold 0.
+CUDA_OPT_INLINE Indices moves(const TileVariables &tile, int r) {
+    return breakpoint(at(tile.x, r), at(tile.h, r) * at(tile.g, r), at(tile.l, r), at(tile.u, r)) > 0;
+}
+
+} // namespace
+
 CUDA_OPT_EACH_INSTRUCTION_SET
 void facts_of_tile(const TileVariables &tile, int variables, double threshold, double *free, double *z,
                    TileFacts &facts) {
@@ -55,6 +64,19 @@ bool may_have_breakpoint_within(const TileVariables &tile, int variables, double
             lanes_before(variables, r) & ~is_active(x, g, l, u) & ~breakpoint_exceeds(t, x, at(tile.h, r) * g, l, u);
     }
     return (found[0] | found[1] | found[2] | found[3]) != 0;
+}
+
+CUDA_OPT_EACH_INSTRUCTION_SET
+bool changes_of_tile(const TileVariables &now, const TileVariables &base, int variables, double *sign) {
+    const Lanes zero = {}, one = zero + 1;
+    Lanes changes = zero;
+    for (int r = 0; r < tile_height; r += lanes) {
+        const Indices inside = lanes_before(variables, r);
+        const Lanes change = select(moves(now, r) & inside, one, zero) - select(moves(base, r) & inside, one, zero);
+        changes += change * change;
+        put(sign, r, change);
+    }
+    return sum_over_lanes(changes) > 0;
 }
 
 CUDA_OPT_EACH_INSTRUCTION_SET

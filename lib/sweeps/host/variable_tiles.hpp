@@ -28,6 +28,10 @@ void facts_of_tile(const TileVariables &tile, int variables, double threshold, d
 // at most t > 0. The test needs no division. If it returns false, there is no such variable.
 bool may_have_breakpoint_within(const TileVariables &tile, int variables, double t);
 
+// Compares the free variables of a tile at two points, with the threshold 0. sign[r] is 1 if variable r is free at
+// `now` alone, -1 if it is free at `base` alone, and otherwise 0. Returns whether a sign differs from 0.
+bool changes_of_tile(const TileVariables &now, const TileVariables &base, int variables, double *sign);
+
 // Computes the trial point of step length 1 for each variable of a tile, if the Cauchy search has passed none of their
 // breakpoints.
 // The trial point is P(x + move), or x if the variable is active. `move` is the displacement from x to the subspace
