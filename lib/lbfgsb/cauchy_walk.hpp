@@ -29,6 +29,7 @@ CUDA_OPT_HD_INLINE bool CauchySearch<M>::pass_breakpoints(const Matrix &matrix, 
                                                           const CrossedWindow &window, double hi, int64_t &next) {
     const int size = 2 * matrix.model_pairs();
     [[maybe_unused]] std::conditional_t<in_groups, Rows, dense::Nothing> rows;
+    double *const gram = bisects ? own_gram_.data() : window.free_gram;
     const bool downdate =
         !in_groups && point_.gram_holds && window.count <= cauchy::most_downdates(point_.free_variables);
     while (next < window.count) {
@@ -52,7 +53,7 @@ CUDA_OPT_HD_INLINE bool CauchySearch<M>::pass_breakpoints(const Matrix &matrix, 
                 }
             }
             fix_at_bound(matrix, middle, window.variables[next]);
-            if (downdate) downdate_free_gram(matrix, window.variables[next], window.free_gram);
+            if (downdate) downdate_free_gram(matrix, window.variables[next], gram);
         }
         at_.curvature = greatest(at_.curvature, least_curvature_);
         if (!in_groups) point_.gram_holds = downdate;
