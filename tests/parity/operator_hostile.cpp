@@ -97,7 +97,10 @@ template <class Configuration> class Driven {
     void run_to_application(int count) {
         int task = harness.call();
         for (; task > 0; task = harness.call()) {
-            if (task == CUDA_OPT_APPLY_OPERATOR && --count == 0) return;
+            if (task == CUDA_OPT_APPLY_OPERATOR) {
+                CHECK(std::string(cuda_opt_message(harness.handle())).find("apply the operator H0") == 0);
+                if (--count == 0) return;
+            }
             harness.work();
         }
         FAIL("the solve has ended with " << task);
