@@ -60,7 +60,7 @@ template <class Number> CUDA_OPT_HD_INLINE Number breakpoint(Number x, Number g,
 template <class Number> CUDA_OPT_HD_INLINE auto breakpoint_exceeds(double t, Number x, Number g, Number l, Number u) {
     const Number to_bound = x - bound_ahead(g, l, u);
     const Number slope = select(g < 0, -g, g), distance = select(to_bound < 0, -to_bound, to_bound);
-    const double beyond = (1 + 1e-12) * t + std::numeric_limits<double>::denorm_min();
+    const double beyond = (1 + 1e-12) * t + 0x1p-1074;
     return (slope > 0) & (distance > beyond * slope);
 }
 
