@@ -10,10 +10,16 @@
 //     bytes       8 (4m + 9), with bounds 8 (4m + 13)
 //     operations  sweep 1: 6 c for the products with y, s and g of the newest pair, with bounds c (c + 1) more for
 //     those
-//                 over the free variables; sweep 2: 4 m for the direction
+//                 over the free variables; sweep 2: 4 m for the direction. On the host with more than 20 pairs the
+//                 products of the older pairs over the free variables are updated (lbfgsb/free_gram.hpp), and no
+//                 variable changes here: 8 c instead of c (c + 1)
+//
+// --draw FILE does not measure anything: it draws the times and rates of a CSV file that an earlier run has written.
 //
 // --cuda adds the same points of the current device. Its peak is not measured but given.
+#include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -39,6 +45,35 @@ Curve roof(const std::string &label, double bytes_per_second, double operations_
     return curve;
 }
 
+double operations_per_variable(bool on_cuda, bool bounds, int m) {
+    const double columns = 2.0 * m + 2;
+    const bool updated = !on_cuda && m > 20;
+    return 6 * columns + (!bounds ? 0 : updated ? 8 * columns : columns * (columns + 1)) + 4.0 * m;
+}
+
+// The milliseconds and the rates in a row of the CSV file.
+struct Row {
+    bool on_cuda, bounds;
+    double n;
+    int m;
+    double ms, read, peak;
+};
+std::vector<Row> rows_of(const std::string &file) {
+    std::vector<Row> rows;
+    std::ifstream in(file);
+    std::string line;
+    for (std::getline(in, line); std::getline(in, line);) {
+        Row row{};
+        int bounds = 0;
+        row.on_cuda = line.find("GPU") != std::string::npos;
+        const int found = std::sscanf(line.c_str() + line.find(','), ",%d,%lf,%d,%lf,%*f,%*f,%lf,%lf", &bounds, &row.n,
+                                      &row.m, &row.ms, &row.read, &row.peak);
+        row.bounds = bounds != 0;
+        if (found == 6) rows.push_back(row);
+    }
+    return rows;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -49,48 +84,62 @@ int main(int argc, char **argv) {
     double size = 4e5, cuda_peak = 0;
     std::vector<int> memories = {5, 10, 17, 40, 80};
     bool cuda = false;
+    std::string drawn, where_measured;
     CLI::App app("A roofline of the iteration: operations per second against operations per byte");
     app.add_option("--n", size, "variables")->check(is_size);
     app.add_option("--m", memories, "correction pairs")->delimiter(',')->check(is_positive);
     app.add_option("--iterations", o.iterations, "iterations to count")->check(is_positive);
     app.add_flag("--cuda", cuda, "the current CUDA device as well");
     app.add_option("--cuda-peak", cuda_peak, "GFLOP/s of the device in double precision");
+    app.add_option("--draw", drawn, "a CSV file to draw, instead of measuring")->check(CLI::ExistingFile);
+    app.add_option("--machine", where_measured, "with --draw: the machine, for the title");
     const Files files(app);
     return run_program(app, "bench_roofline", argc, argv, [&] {
         o.n = static_cast<int64_t>(size);
         Output rows(files.csv), picture(files.svg);
         rows.write("where,bounds,n,m,ms,operations_per_byte,gflops,read_gbps,peak_gflops\n");
-        LogLogPlot plot{"Roofline of one iteration",
-                        machine() + ", n = " + std::to_string(o.n) + ", double precision",
-                        "operations per byte",
-                        "GFLOP/s",
-                        {}};
+        std::vector<Row> measured = drawn.empty() ? std::vector<Row>{} : rows_of(drawn);
         for (const bool on_cuda : {false, true}) {
-            if (on_cuda && !cuda) continue;
+            if (!drawn.empty() || (on_cuda && !cuda)) continue;
             o.backend = on_cuda ? "cuda" : "host";
-            const std::string where = on_cuda ? "GPU" : "one core";
             const double read = read_rate(int64_t{1} << 30, on_cuda, 1),
                          peak = on_cuda ? 1e9 * cuda_peak : multiply_add_rate();
-            std::printf("%s: %.1f GB/s, %.1f GFLOP/s\n", where.c_str(), 1e-9 * read, 1e-9 * peak);
-            plot.curves.push_back(roof(where + ": roof", read, peak > 0 ? peak : 1e30));
-            for (const bool bounds : {false, true}) {
-                Curve curve{where + (bounds ? ", bounds" : ", no bounds"), {}};
+            std::printf("%s: %.1f GB/s, %.1f GFLOP/s\n", on_cuda ? "GPU" : "one core", 1e-9 * read, 1e-9 * peak);
+            for (const bool bounds : {false, true})
                 for (const int m : memories) {
                     o.m = m;
                     o.lower = bounds ? -100 : -INFINITY, o.upper = -o.lower;
                     const RunResult r = run_solver(o);
-                    const double columns = 2.0 * m + 2, vectors = 4.0 * m + (bounds ? 13 : 9),
-                                 operations = 6 * columns + (bounds ? columns * (columns + 1) : 0) + 4.0 * m;
-                    const double seconds = r.seconds / r.evaluations, n = static_cast<double>(r.n),
-                                 intensity = operations / (8 * vectors), rate = 1e-9 * operations * n / seconds;
-                    curve.points.emplace_back(intensity, rate);
-                    std::printf("%-10s m = %2d: %10.4f ms, %6.2f operations per byte, %8.2f GFLOP/s, %6.1f GB/s\n",
-                                bounds ? "bounds" : "no bounds", m, 1e3 * seconds, intensity, rate, rate / intensity);
-                    rows.write(csv_row(where, int64_t{bounds}, r.n, int64_t{m}, 1e3 * seconds, intensity, rate,
-                                       1e-9 * read, 1e-9 * peak));
+                    measured.push_back({on_cuda, bounds, static_cast<double>(r.n), m, 1e3 * r.seconds / r.evaluations,
+                                        1e-9 * read, 1e-9 * peak});
                 }
-                plot.curves.push_back(curve);
-            }
+        }
+        LogLogPlot plot{"Roofline of one iteration",
+                        (drawn.empty() ? machine() : where_measured) +
+                            ", n = " + std::to_string(measured.empty() ? o.n : static_cast<int64_t>(measured[0].n)) +
+                            ", double precision",
+                        "operations per byte",
+                        "GFLOP/s",
+                        {}};
+        for (const Row &row : measured) {
+            const std::string where = row.on_cuda ? "GPU" : "one core",
+                              label = where + (row.bounds ? ", bounds" : ", no bounds"), roof_label = where + ": roof";
+            const double vectors = 4.0 * row.m + (row.bounds ? 13 : 9),
+                         operations = operations_per_variable(row.on_cuda, row.bounds, row.m),
+                         intensity = operations / (8 * vectors), rate = 1e-6 * operations * row.n / row.ms;
+            const auto begins = [&](const std::string &name) {
+                return std::none_of(plot.curves.begin(), plot.curves.end(),
+                                    [&](const Curve &curve) { return curve.label == name; });
+            };
+            if (begins(roof_label))
+                plot.curves.push_back(roof(roof_label, 1e9 * row.read, row.peak > 0 ? 1e9 * row.peak : 1e30));
+            if (begins(label)) plot.curves.push_back({label, {}});
+            plot.curves.back().points.emplace_back(intensity, rate);
+            std::printf("%-8s %-9s m = %2d: %10.4f ms, %6.2f operations per byte, %8.2f GFLOP/s, %6.1f GB/s\n",
+                        where.c_str(), row.bounds ? "bounds" : "no bounds", row.m, row.ms, intensity, rate,
+                        rate / intensity);
+            rows.write(csv_row(where, int64_t{row.bounds}, static_cast<int64_t>(row.n), int64_t{row.m}, row.ms,
+                               intensity, rate, row.read, row.peak));
         }
         picture.write(svg(plot));
     });
