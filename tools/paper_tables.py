@@ -136,12 +136,8 @@ ITEMS = [
     ("2014", "figure 8", "ms of a whole iteration against the sites", "cvt", "", "", "5"),
     ("2014", "figure 9", "torsion, ms of an iteration against n", "table4", "", "", "3"),
     ("2009", "table 1", "Ackley, 2,048 to 15,360 walks", "search-table1", "", "", "6"),
-    ("2009", "table 2", "the parts of a search", "search-tables23", "the column of the time in percent",
-     "bench/bench_search_tables23 --walks 15360 --csv search-tables23.csv --tables search-profile.csv "
-     "--svg search-tables23.svg", "6, 7"),
-    ("2009", "table 3", "the tasks on the GPU", "search-tables23", "CPU time, percent and the copies' time",
-     "bench/bench_search_tables23 --walks 15360 --csv search-tables23.csv --tables search-profile.csv "
-     "--svg search-tables23.svg", "6, 7"),
+    ("2009", "table 2", "the parts of a search", "search-profile", "", "", "6, 7"),
+    ("2009", "table 3", "the tasks on the GPU", "search-profile", "", "", "6, 7"),
     ("2009", "table 4", "twelve functions", "search-table4", "", "", "6"),
     ("2009", "table 5", "a time limit, twelve functions", "search-table5-10s", "", "", "6, 8"),
     ("2009", "table 5", "the same on the CPU, and both times spent", "search-table5-host", "", "", "8"),
