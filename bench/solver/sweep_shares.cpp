@@ -43,6 +43,7 @@ class TimedSweeps final : public Sweeps {
         timed("inner products (sweep 1)", [&] { return sums = &sweeps_->inner_products(request); });
         return *sums;
     }
+    bool forms_free_changes() const override { return sweeps_->forms_free_changes(); }
     void direction(const DirectionRequest &request) override {
         timed("direction (sweep 2)", [&] { return sweeps_->direction(request), 0; });
     }
