@@ -172,6 +172,9 @@ SANITIZED = (
     # Every width of these kernels, n = 1 to 9001; too slow for racecheck.
     ("inner products, bfloat16, every width", "mathematics",
      "Sweep 1 in single precision is equivalent to the reference", BFLOAT16, MEMCHECK),
+    # The kernel that forms products by rectangles, 23 to 80 pairs, n = 1 to 1001. Its warps meet at a named barrier.
+    ("inner products, many pairs", "mathematics", "So it is for many pairs, and so are the windows of breakpoints",
+     BFLOAT16, ("memcheck", "synccheck")),
     # The kernels that also update the learned diagonal, n = 1 to 3000.
     ("inner products, learned diagonal", "mathematics", "Sweep 1 updates the diagonal before it uses it", BOTH,
      MEMCHECK),
@@ -180,6 +183,9 @@ SANITIZED = (
      SHARED),
     ("direction, staged", "mathematics", "A direction whose terms overflow leads to a point that can be stored", APART,
      SHARED),
+    # The kernel for more than 28 pairs, n = 1 to 200001.
+    ("direction, many pairs", "mathematics", "Sweep 2 with many pairs is equivalent to the reference", BFLOAT16,
+     MEMCHECK),
     # n = 1 to 1000 with every kind of bounds, and the kernel that finds the truncation.
     ("direction, truncation", "mathematics", "The share of the way that truncation leaves is the reference's",
      BOTH + BFLOAT16, MEMCHECK),

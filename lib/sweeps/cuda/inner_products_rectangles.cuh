@@ -159,6 +159,10 @@ template <class Real, InnerProducts kind, int tiles> class TilePreparation {
     const bool first_block_;
 };
 
+// Waits until all threads of the block have called this function. In contrast to __syncthreads(), the calls may be at
+// different places in the code, because a named barrier counts the threads.
+__device__ inline void wait_for_all_warps() { __barrier_sync_count(1, products_threads); }
+
 // Executes sweep 1. The last `preparing` warps of a block prepare the tiles.
 template <class Real, InnerProducts kind, int preparing>
 __global__ void __launch_bounds__(products_threads, 1)
@@ -206,7 +210,7 @@ __global__ void __launch_bounds__(products_threads, 1)
     const auto begin_step = [&](int t) {
         ring.await();
         pace.step();
-        __syncthreads();
+        wait_for_all_warps();
         copy(t + stages - 1);
     };
     // Waits until the kernels of the caller's evaluation of f and g are complete.
@@ -243,7 +247,7 @@ __global__ void __launch_bounds__(products_threads, 1)
             gradients[own] = gradient;
         }
         __pipeline_wait_prior(0);
-        __syncthreads();
+        wait_for_all_warps();
     } else {
         const bool multiplies = warp < rectangles_of_block && first_rectangle + warp < map.count();
         RectangleProducts<Real, free_gram> products(map.at(multiplies ? first_rectangle + warp : 0),
@@ -257,7 +261,7 @@ __global__ void __launch_bounds__(products_threads, 1)
         }
         products.pass_on();
         __pipeline_wait_prior(0);
-        __syncthreads();
+        wait_for_all_warps();
         // The shared memory of the ring is reused for the products.
         products.store(reinterpret_cast<double *>(shared) + warp * Map::elements);
     }
