@@ -152,20 +152,26 @@ void write_rows(OutputFile &file, const Ends &ends) {
     file.write(rows);
 }
 
-// Checks that the machine has enough memory for the batch. A batch of one problem is created first, to determine the
-// backend and the workspace that a problem needs.
+// Returns the bytes of the workspace of `count` problems.
+template <class Real> double workspace_of(int64_t count, const BatchProgramOptions &options) {
+    cudaopt::Batch<Real> batch(options.n, count, options.m, options.backend);
+    const int64_t variables = count * options.n;
+    const cudaopt::Array<Real> x(batch, std::vector<Real>(static_cast<std::size_t>(variables))), g(batch, variables);
+    const cudaopt::Array<double> f(batch, count);
+    batch.check(batch.solve(x.data(), f.data(), g.data())); // the first call allocates the workspace
+    return static_cast<double>(batch.get_int(CUDA_OPT_WORKSPACE_BYTES));
+}
+
+// Checks that the machine has enough memory for the batch. Batches of one and of two problems are created first: the
+// difference between their workspaces is what each further problem needs. The rest belongs to the threads.
 template <class Real> void check_memory_for(const BatchProgramOptions &options) {
     const cudaopt::Batch<Real> unused(1, 1, 1, options.backend);
     // On CUDA no check is needed, because the arrays are in device memory.
     if (unused.on_cuda()) return;
-    cudaopt::Batch<Real> one(options.n, 1, options.m, options.backend);
-    const cudaopt::Array<Real> x(one, std::vector<Real>(static_cast<std::size_t>(options.n))), g(one, options.n);
-    const cudaopt::Array<double> f(one, 1);
-    one.check(one.solve(x.data(), f.data(), g.data()));
+    const double one = workspace_of<Real>(1, options), count = static_cast<double>(options.count),
+                 further = options.count > 1 ? workspace_of<Real>(2, options) - one : 0;
     const double vectors = 3 * sizeof(Real) + (sizeof(Real) < sizeof(double) ? sizeof(double) : 0); // x, g, the starts
-    check_memory("batch_program",
-                 static_cast<double>(options.count) * (static_cast<double>(one.get_int(CUDA_OPT_WORKSPACE_BYTES)) +
-                                                       vectors * static_cast<double>(options.n)));
+    check_memory("batch_program", one + (count - 1) * further + count * vectors * static_cast<double>(options.n));
 }
 
 template <class Real> int run_in(const BatchProgramOptions &options) {

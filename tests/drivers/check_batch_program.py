@@ -247,16 +247,20 @@ class Batch(unittest.TestCase):
     def test_memory(self):
         with open("/proc/meminfo") as file:
             kilobytes = {line.split(":")[0]: int(line.split()[1]) for line in file}
-        # At n = 20 and m = 5, a problem takes about 9.8 kB. In a container the available memory may be that of the
-        # machine, and more than the container's whole memory.
+        # In a container the available memory may be that of the machine, and more than the container's whole memory.
         available = min(kilobytes["MemAvailable"], kilobytes["MemTotal"] + kilobytes["SwapTotal"])
-        count = int(0.7 * 1024 * available / 9.8e3)
+        # At n = 20 and m = 5, a problem takes this number of bytes: workspace, x, the gradient and the start.
+        bytes_of_problem = 4453 + 3 * 8 * 20
+        count = int(0.7 * 1024 * available / bytes_of_problem)
         done = subprocess.run(["bash", "-c", f'ulimit -v 1000000; exec "$0" {count} 20 --backend host', PROGRAM],
                               capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"\Abatch_program: this run needs \S+ GB of the \S+ GB of memory that are "
                                       r"available\nbatch_program: out of memory[^\n]*\n\Z")
-        more = 2 * (kilobytes["MemTotal"] + kilobytes["SwapTotal"]) / 9
+        # The memory of the threads, of which there may be many, is counted once and not for each problem.
+        needed = float(re.search(r"needs (\S+) GB", done.stderr)[1])
+        self.assertAlmostEqual(1e9 * needed / count, bytes_of_problem, delta=0.02 * bytes_of_problem)
+        more = 2 * 1024 * (kilobytes["MemTotal"] + kilobytes["SwapTotal"]) / bytes_of_problem
         done = batch(int(more), 20)
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertRegex(done.stderr,
