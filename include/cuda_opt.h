@@ -262,9 +262,9 @@ enum {
     CUDA_OPT_INITIAL_HESSIAN = 112,
     CUDA_OPT_METRIC = CUDA_OPT_INITIAL_HESSIAN, /**< Former name of CUDA_OPT_INITIAL_HESSIAN. */
     /** PRODUCT_BITS is the precision of the inner products of the correction pairs: 64, the default, or 32 bits. 32
-     *  permits single precision where it is faster. This is the case on CUDA with CUDA_OPT_HISTORY_BITS = 16 and
-     *  m <= 22, where tensor cores form the products of bfloat16 exactly. Single-precision sums over 128 variables (256
-     *  if x is float) are then added in double precision.
+     *  permits single precision where it is faster. This is the case on CUDA with CUDA_OPT_HISTORY_BITS = 16, if m is
+     *  not too large (m <= 118 on an H100), where tensor cores form the products of bfloat16 exactly. Single-precision
+     *  sums over 128 variables (256 if m > 22) are then added in double precision.
      *  Inner products remain double where single precision would overflow or underflow, beyond the first breakpoint,
      *  and with a diagonal initial Hessian. The slopes of the line search and all other sums are always double
      *  (docs/history_precision.md). */
