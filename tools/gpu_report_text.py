@@ -8,10 +8,11 @@ STATES = ("passed", "failed", "timed out", "not run")
 SHOWN_LINES = 40  # of the log of a part that did not pass
 
 
-def without_temporary_folders(line):
-    """The line of a log, in which each temporary folder of the device's machine, and an installation's root in it, is
-    named as such."""
-    return re.sub(r"/(?:var/)?tmp/[\w.-]+(?:/root\b)?", "TEMPORARY-FOLDER", line)
+def without_folders_of_machine(line):
+    """The line of a log without the folders of the device's machine. Each temporary folder, and an installation's root
+    in it, is named as such, and of an installed Python package only the file's path in the package is left."""
+    line = re.sub(r"/(?:var/)?tmp/[\w.-]+(?:/root\b)?", "TEMPORARY-FOLDER", line)
+    return re.sub(r"/\S*/(?:site|dist)-packages/", "", line)
 
 
 def text_of(result):
@@ -110,4 +111,4 @@ def report(results, newest):
         yield from ("", "## Parts that did not pass: the last lines of their logs")
     for part, result in faults:
         yield from ("", f"{part.section}, {part.name}: {text_of(result)}", "", f"`{result['command']}`", "")
-        yield from block(map(without_temporary_folders, result["log"].splitlines()[-SHOWN_LINES:]))
+        yield from block(map(without_folders_of_machine, result["log"].splitlines()[-SHOWN_LINES:]))
