@@ -69,7 +69,7 @@ CONFIGURED_TEST_CASE("Sweep 1 forms the changes of the products over the free va
     if (skipped<TestType>()) return;
     Uniform uniform(61);
     for (const auto &[n, pairs] :
-         {std::pair<int64_t, int>{1, 2}, {7, 3}, {127, 5}, {129, 4}, {1000, 25}, {40000, 4}, {300, 80}}) {
+         {std::pair<int64_t, int>{1, 2}, {7, 3}, {100, 2}, {127, 5}, {129, 4}, {1000, 25}, {40000, 4}, {300, 80}}) {
         if (cudaopt_test::sanitized && n > 1000) continue;
         reference::Machine machine = random_machine<TestType>(n, pairs, Bounds::both, uniform);
         const int newest = pairs / 2;

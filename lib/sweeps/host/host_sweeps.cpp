@@ -49,7 +49,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         else if (!own_diagonal_) own_diagonal_ = allocate_buffer<Real>(n_, fill_huge_pages<Real>(n_));
         const int columns = panel::columns(m);
         const ProductsLayout layout(columns, true);
-        int64_t scratch_size = (static_cast<int64_t>(padded_columns(columns)) + columns) * tile_height +
+        int64_t scratch_size = 2 * static_cast<int64_t>(padded_columns(columns)) * tile_height +
                                static_cast<int64_t>(segments_.cascade_levels()) * layout.size;
         // The scratch memory of each thread must be aligned to 64 bytes, so its size is rounded up.
         scratch_size = (scratch_size + 7) / 8 * 8;
@@ -100,11 +100,14 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         const int free_products = free_products_of_tile(request, layout);
         segments_.begin_products(layout, free_products);
         const auto add_segment = [&](int64_t segment, int place) {
-            double *tile = scratch_.get() + place * scratch_size_,
-                   *free_tile = tile + padded_columns(layout.columns) * tile_height;
-            std::fill(tile + layout.columns * tile_height, free_tile, 0.0);
-            Cascade cascade(segments_.products_of(segment, layout), free_tile + layout.columns * tile_height, layout,
-                            free_products);
+            // Both tiles are padded, because the columns of either are multiplied in blocks of four.
+            const int tile_size = padded_columns(layout.columns) * tile_height,
+                      columns_size = layout.columns * tile_height;
+            double *const tile = scratch_.get() + place * scratch_size_, *const free_tile = tile + tile_size,
+                          *const levels = free_tile + tile_size;
+            std::fill(tile + columns_size, free_tile, 0.0);
+            std::fill(free_tile + columns_size, levels, 0.0);
+            Cascade cascade(segments_.products_of(segment, layout), levels, layout, free_products);
             ChangedVariables changed(free_tile, layout.columns);
             const auto add_changes = [&] { changed.add_products(segments_.room_for_changes(segment)); };
             for (int64_t k = cut.tile(segment); k < cut.tile(segment + 1); k++) {

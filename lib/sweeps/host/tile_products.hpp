@@ -48,8 +48,8 @@ inline void add_leading_free_products(const double *tile, const ProductsLayout &
 // few and scattered, and each would otherwise cost as much as the group of 8 variables that it belongs to.
 class ChangedVariables {
   public:
-    // `room` has the size of a tile. Its leading columns are not used. The upper half of each other column contains
-    // elements of that column, and the lower half the same elements multiplied by the signs.
+    // `room` has the size of a padded tile (padded_columns()). Its leading columns are not used. The upper half of each
+    // other column contains elements of that column, and the lower half the same elements multiplied by the signs.
     ChangedVariables(double *room, int columns) : room_(room), columns_(columns) {}
     bool empty() const { return count_ == 0; }
     int left() const { return most - count_; } // number of variables that can be appended
