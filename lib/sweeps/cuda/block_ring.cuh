@@ -1,6 +1,6 @@
 // BlockRing is a ring of stages that all warps of a block share. A stage is a buffer in shared memory. It holds the
-// tiles of one step, each in the layout of StageLayout. All threads of the block copy each tile together, so that many
-// columns are read from global memory once, whichever warps multiply them.
+// tiles of one step, each in the layout of StageLayout. The first `threads` threads of the block copy each tile
+// together, so that many columns are read from global memory once, whichever warps multiply them.
 #pragma once
 
 #include "sweeps/cuda/ring.cuh"

@@ -48,9 +48,9 @@ void add_first_rows(const double *left, const double *tile, const VariableGroups
 // the first one.
 void add_products_of_every_second(const double *tile, int count, const PackedPlace &place, double *packed);
 
-// Adds the inner products of each of the first `leading` columns with all columns to the matrix `full`. `leading` is 3
-// or
-// 4. The matrix has 4 rows and `columns` columns and is stored by rows. If `leading` is 3, its last row is not changed.
+// Adds the inner products of each of the first `leading` columns, which are 3 or 4, with all columns to the matrix
+// `full`. The matrix has 4 rows and `columns` columns and is stored by rows. With 3 leading columns, its last row is
+// not changed.
 void add_leading_products(const double *tile, int leading, int columns, double *full);
 
 // Adds the `count` elements of an array to those of another one.
