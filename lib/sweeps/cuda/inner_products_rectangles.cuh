@@ -45,11 +45,11 @@ struct RectangleShare {
 // RectangleSpace describes the shared memory of a block. The stages are followed by two buffers of prepared tiles. As
 // many warps prepare tiles as do not multiply, if there is room for their tiles.
 template <class Real> struct RectangleSpace {
-    int preparing, stages = 0, bytes = 0;
+    int preparing, stages = 0, bytes = 0, most_bytes;
 
     RectangleSpace(const StageLayout<Real, bfloat16> &place, bool free_gram, const RectangleShare &share,
                    int block_shared)
-        : preparing(std::min(most_preparing, products_warps - share.of_block)) {
+        : preparing(std::min(most_preparing, products_warps - share.of_block)), most_bytes(block_shared) {
         using Ring = BlockRing<Real, bfloat16, products_threads, 2>;
         const int elements = free_gram ? ProductRectangles<true>::elements : ProductRectangles<false>::elements;
         for (;; preparing--) {
@@ -60,7 +60,9 @@ template <class Real> struct RectangleSpace {
             if (fits() || preparing == 1) break;
         }
     }
-    bool fits() const { return stages >= BlockRing<Real, bfloat16, products_threads, 2>::least_stages; }
+    bool fits() const {
+        return stages >= BlockRing<Real, bfloat16, products_threads, 2>::least_stages && bytes <= most_bytes;
+    }
 };
 
 // Sums over the variables that one warp classifies, besides those of LaneSums. They are in double precision, because
