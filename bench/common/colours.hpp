@@ -41,7 +41,8 @@ inline std::vector<std::string> colours_of(const std::vector<std::string> &label
             if (!colour && label.rfind(solver.beginning, 0) == 0)
                 colour = solver.shades[ways[solver.beginning]++ % std::size(solver.shades)];
         const auto has = [&](const char *chosen) { return std::count(result.begin(), result.end(), chosen) > 0; };
-        if (!colour && others < std::size(colours) && has(colours[others])) others++; // a solver of this picture has it
+        while (!colour && others < std::size(colours) && has(colours[others]))
+            others++; // a solver here has this colour
         result.push_back(colour ? colour : colours[others++ % std::size(colours)]);
     }
     return result;

@@ -63,11 +63,13 @@ std::vector<Row> rows_of(const std::string &file) {
     std::ifstream in(file);
     std::string line;
     for (std::getline(in, line); std::getline(in, line);) {
+        const std::size_t comma = line.find(',');
+        if (comma == std::string::npos) continue;
         Row row{};
         int bounds = 0;
         row.on_cuda = line.find("GPU") != std::string::npos;
-        const int found = std::sscanf(line.c_str() + line.find(','), ",%d,%lf,%d,%lf,%*f,%*f,%lf,%lf", &bounds, &row.n,
-                                      &row.m, &row.ms, &row.read, &row.peak);
+        const int found = std::sscanf(line.c_str() + comma, ",%d,%lf,%d,%lf,%*f,%*f,%lf,%lf", &bounds, &row.n, &row.m,
+                                      &row.ms, &row.read, &row.peak);
         row.bounds = bounds != 0;
         if (found == 6) rows.push_back(row);
     }

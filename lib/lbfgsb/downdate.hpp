@@ -12,8 +12,8 @@ namespace cauchy {
 // The largest number of variables for which downdating the products takes less time than forming them again. With 12
 // columns, a variable takes about 11 ns, and a sweep over the free variables on an H100 15 us and 30 ps per variable.
 // The former is proportional to the square of the number of columns, the latter to this number. On the host a sweep
-// takes longer. More than 512 variables are downdated only if at least as many remain free, because digits cancel
-// otherwise.
+// takes longer. In one window, more than 512 variables are downdated only if at least as many remain free, because too
+// many digits would cancel otherwise.
 CUDA_OPT_HD inline int64_t most_downdates(double free_variables, int columns) {
     const double most = (2e5 / columns + free_variables / 32) / columns;
     return static_cast<int64_t>(least(most, greatest(free_variables, 512.0)));

@@ -279,7 +279,7 @@ class StateMachine : public Iteration {
     CompactMatrix<0> matrix_;
     CompactMatrix<0>::Factors middle_, system_; // the factors of M^-1 and of the matrix K of subspace.hpp
     CauchySearch<0> cauchy_;
-    FreeGram free_gram_;                       // of the last iterate
+    FreeGram free_gram_;                       // the products over the free variables at the last iterate
     dense::Array<0> workspace_, coefficients_; // workspace of the subspace minimisation; coefficients of d
     Request request_{};                        // the last request
     PanelRequest requested_{};                 // the last inner products requested outside the Cauchy search

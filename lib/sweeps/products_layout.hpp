@@ -51,7 +51,6 @@ struct ProductsLayout {
 
 // The function join() adds the results of another set of variables, and join_extremes() only the maximum and the
 // minimum.
-
 inline void join_extremes(const ProductsLayout &layout, double *to, const double *from) {
     const double largest = from[layout.maximum];
     if (largest > to[layout.maximum] || largest != largest) to[layout.maximum] = largest;
