@@ -299,6 +299,10 @@ def minimize_batch(
     """
     if jac is not True and not callable(jac):
         raise ValueError(f"jac is {jac!r}: it has to be True, where fun returns f and its gradient, or a function")
+    if not callable(fun):
+        raise TypeError(f"fun is a {name_of(fun)}: it has to be a function")
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback is a {name_of(callback)}: it has to be a function")
     if diagonal is not None and not callable(diagonal):
         raise ValueError(f"diagonal is a {name_of(diagonal)}: it has to be a function")
     given = options or {}

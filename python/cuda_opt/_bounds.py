@@ -87,7 +87,8 @@ def _from_pairs(pairs: Any, n: int) -> Bounds:
         if not isinstance(rows, np.ndarray):
             rows = [(-math.inf if low is None else low, math.inf if high is None else high) for low, high in rows]
         limits = np.asarray(rows)
-        if limits.dtype.kind == "c":
+        # NumPy would convert text such as "1" to a number.
+        if limits.dtype.kind in "cSU":
             raise TypeError
         limits = limits.astype(np.float64).reshape(n, 2)
     except (OverflowError, TypeError, ValueError):

@@ -303,6 +303,8 @@ def minimize(
     """
     if method is not None and not (isinstance(method, str) and method.lower() == "l-bfgs-b"):
         raise ValueError(f"method is {method!r}: it has to be None or 'L-BFGS-B'")
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback is a {name_of(callback)}: it has to be a function")
     by_differences = needs_differences(jac)
     given = options_of(options or {}, tol, has_gradient=not by_differences)
     if diagonal is not None and preconditioner is not None:

@@ -94,6 +94,9 @@ def test_bounds_in_the_memory_of_x(parabola):
         ([0, 1, 2], ValueError, "a pair"),
         (np.zeros((3, 3)), ValueError, "a pair"),
         ([(0, 1j)] * 3, ValueError, "a pair"),
+        ([("0", 1)] * 3, ValueError, "a pair"),
+        (["01"] * 3, ValueError, "a pair"),
+        (np.array([[b"0", b"1"]] * 3), ValueError, "a pair"),
         ([(0, 10**400)] * 3, ValueError, "a pair"),
         (Bounds(masked(), None), TypeError, "the lower bound has masked elements"),
         (7, TypeError, "bounds is a int"),
@@ -277,5 +280,22 @@ def test_a_library_that_is_not_there(tmp_path):
 
 @pytest.mark.parametrize("fun", [None, 3.0, "f"])
 def test_fun_that_is_no_function(fun):
-    with pytest.raises(TypeError, match="fun is a .*: it has to be a function"):
-        cuda_opt.minimize(fun, np.ones(3))
+    for minimise, x0 in ((cuda_opt.minimize, np.ones(3)), (cuda_opt.minimize_batch, np.ones((2, 3)))):
+        with pytest.raises(TypeError, match="fun is a .*: it has to be a function") as error:
+            minimise(fun, x0)
+        assert one_sentence(error)
+
+
+@pytest.mark.parametrize("callback", [3.0, "f", []])
+def test_a_callback_that_is_no_function(callback):
+    evaluated = []
+
+    def fun(x):
+        evaluated.append(x)
+        return (x * x).sum(-1) / 2, x
+
+    for minimise, x0 in ((cuda_opt.minimize, np.ones(3)), (cuda_opt.minimize_batch, np.ones((2, 3)))):
+        with pytest.raises(TypeError, match="callback is a .*: it has to be a function") as error:
+            minimise(fun, x0, callback=callback)
+        assert one_sentence(error)
+    assert not evaluated
