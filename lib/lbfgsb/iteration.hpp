@@ -138,6 +138,11 @@ struct Iteration {
     // Sets the first step of the next line search. Returns theta of B_0, or 0 if it does not change.
     CUDA_OPT_HD double begin_direction(const Settings &settings, int pairs);
     CUDA_OPT_HD void restart() { f_restarted = results.f, fresh_start = true; }
+    // Returns whether fewer steps have followed the last restart than the FACTR test requires. These steps do not use
+    // an operator. Otherwise a poor operator could make f decrease slowly far from a minimum, and the test would hold.
+    CUDA_OPT_HD bool is_restarting() const {
+        return f_restarted < infinity && (fresh_start || steps_since_gradient < steps_before_verdict);
+    }
 
     // ---- trial.hpp
 

@@ -259,6 +259,7 @@ void StateMachine::judge_iterate(const Reply &reply, bool verified) {
     case IterateVerdict::restart:
         restart();
         refresh();
+        operator_.forget_scale();
         break;
     case IterateVerdict::go_on: break;
     }
@@ -339,7 +340,8 @@ void StateMachine::minimise_in_subspace(const PanelProducts &sums) {
     const CauchyPoint &point = path.point();
     operator_.leave();
     const bool all_free = !bounded || point.free_variables == static_cast<double>(n);
-    const bool applies_operator = uses_operator() && operator_.is_usable() && (all_free || point.free_variables > 0);
+    const bool applies_operator =
+        uses_operator() && operator_.is_usable() && !is_restarting() && (all_free || point.free_variables > 0);
     if (!applies_operator && (all_free || point.free_variables > 0) &&
         !minimise_subspace(matrix_, path.p(), point.crossed ? path.c() : nullptr, point.t,
                            all_free ? nullptr : path.free_gram(sums), system_, workspace_.data(), coefficients_.data()))

@@ -135,6 +135,29 @@ CONFIGURED_TEST_CASE("Hostile results of an operator end the solve with a senten
     }
 }
 
+// f decreases slowly along the directions of such an operator, although x is far from the minimum. A restart with the
+// operator would confirm that f hardly decreases.
+CONFIGURED_TEST_CASE("FACTR does not end a solve because its operator is badly conditioned", "[operator]", HostDouble,
+                     CudaDouble) {
+    if (skipped<TestType>()) return;
+    for (const Problem &problem : {scaled_quadratic(4, 1), extended_rosenbrock(6), torsion(8, 8)})
+        for (const double decades : {8.0, 12.0, 16.0}) {
+            INFO(problem.name << ", a condition of 10^" << decades);
+            Harness<TestType> harness(problem, 5);
+            harness.set_real(CUDA_OPT_FACTR, 1e7);
+            harness.set_real(CUDA_OPT_PGTOL, 1e-5);
+            harness.set_real(CUDA_OPT_RELATIVE_GTOL, 5e-4);
+            harness.with_operator([&](const Vector &v, const Vector &, Vector &out) {
+                for (std::size_t i = 0; i < v.size(); i++)
+                    out[i] =
+                        v[i] * std::pow(10.0, -decades * static_cast<double>(i) / static_cast<double>(v.size() - 1));
+            });
+            const Outcome outcome = harness.run();
+            CHECK(outcome.task == CUDA_OPT_CONVERGED);
+            CHECK(harness.get_real(CUDA_OPT_PG_NORM_INF) <= 1e-2);
+        }
+}
+
 CONFIGURED_TEST_CASE("A solve may be ended while the operator is applied", "[operator]", HostDouble, HostFloat,
                      CudaDouble) {
     if (skipped<TestType>()) return;
