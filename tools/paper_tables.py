@@ -116,47 +116,45 @@ def draw_sites(path, to, side=1000, gap=20):
     png(to, colours, np.concatenate(panels[:-1], axis=1).astype(np.uint8))
 
 
-# The paper, the item, its subject, the table of docs/tables, what is not measured yet, the command that measures it,
-# and the numbers of the deviations on the page. For a sketch, the fifth field is the page to read.
+# The paper, the item, its subject, the table of docs/tables, the page to read if the item is a sketch, and the
+# numbers of the deviations on the page of the list.
 ITEMS = [
-    ("2014", "table 1", "one-breakpoint Cauchy point, eight problems, n = 40,000", "table1", "", "", "1, 2"),
-    ("2014", "table 2", "tessellations, ms of an iteration", "cvt", "", "", "1, 3"),
-    ("2014", "table 3", "tessellations, one-breakpoint Cauchy point", "cvt", "", "", "1"),
-    ("2014", "table 4", "torsion: iterations and final energies of complete runs", "table4-ends",
-     "L-BFGS-B 3.0 at n = 2,250,000 and 4,000,000",
-     "bench/bench_table4 --solvers lbfgsb --lbfgsb-iterations 0 --sizes 2.25e6,4e6 --csv table4-cpu.csv", "1"),
-    ("2014", "table 4", "torsion: ms of an iteration", "table4", "", "", "1, 3"),
-    ("2014", "figure 1", "sketch of one iteration", "", "[algorithm.md](../algorithm.md)", "", ""),
-    ("2014", "figure 2", "sketch of the panel's product", "", "[backends.md](../backends.md)", "", ""),
-    ("2014", "figure 3", "8 x M by M x 8: sweep 1, cuBLAS and cuSPARSE", "figure3-rates", "", "", "4"),
-    ("2014", "figure 4", "sketch: marks, scan, compaction", "", "[backends.md](../backends.md)", "", ""),
-    ("2014", "figure 5", "20,000 sites and their Delaunay triangles", "cvt-sites", "", "", "1"),
-    ("2014", "figure 6", "ms of the solver against the sites", "cvt", "", "", "3"),
-    ("2014", "figure 7", "energy against iterations, 20,000 sites", "cvt", "", "", "1"),
-    ("2014", "figure 8", "ms of a whole iteration against the sites", "cvt", "", "", "5"),
-    ("2014", "figure 9", "torsion, ms of an iteration against n", "table4", "", "", "3"),
-    ("2009", "table 1", "Ackley, 2,048 to 15,360 walks", "search-table1", "", "", "6"),
-    ("2009", "table 2", "the parts of a search", "search-profile", "", "", "6, 7"),
-    ("2009", "table 3", "the tasks on the GPU", "search-profile", "", "", "6, 7"),
-    ("2009", "table 4", "twelve functions", "search-table4", "", "", "6"),
-    ("2009", "table 5", "a time limit, twelve functions", "search-table5-10s", "", "", "6, 8"),
-    ("2009", "table 5", "the same on the CPU, and both times spent", "search-table5-host", "", "", "8"),
-    ("2009", "figure 1", "the procedure", "", "[search.md](../search.md)", "", ""),
+    ("2014", "table 1", "one-breakpoint Cauchy point, eight problems, n = 40,000", "table1", "", "1, 2"),
+    ("2014", "table 2", "tessellations, ms of an iteration", "cvt", "", "1, 3"),
+    ("2014", "table 3", "tessellations, one-breakpoint Cauchy point", "cvt", "", "1"),
+    ("2014", "table 4", "torsion: iterations and final energies of complete runs", "table4-ends", "", "1"),
+    ("2014", "table 4", "torsion: ms of an iteration", "table4", "", "1, 3"),
+    ("2014", "figure 1", "sketch of one iteration", "", "[algorithm.md](../algorithm.md)", ""),
+    ("2014", "figure 2", "sketch of the panel's product", "", "[backends.md](../backends.md)", ""),
+    ("2014", "figure 3", "8 x M by M x 8: sweep 1, cuBLAS and cuSPARSE", "figure3-rates", "", "4"),
+    ("2014", "figure 4", "sketch: marks, scan, compaction", "", "[backends.md](../backends.md)", ""),
+    ("2014", "figure 5", "20,000 sites and their Delaunay triangles", "cvt-sites", "", "1"),
+    ("2014", "figure 6", "ms of the solver against the sites", "cvt", "", "3"),
+    ("2014", "figure 7", "energy against iterations, 20,000 sites", "cvt", "", "1"),
+    ("2014", "figure 8", "ms of a whole iteration against the sites", "cvt", "", "5"),
+    ("2014", "figure 9", "torsion, ms of an iteration against n", "table4", "", "3"),
+    ("2009", "table 1", "Ackley, 2,048 to 15,360 walks", "search-table1", "", "6"),
+    ("2009", "table 2", "the parts of a search", "search-profile", "", "6, 7"),
+    ("2009", "table 3", "the tasks on the GPU", "search-profile", "", "6, 7"),
+    ("2009", "table 4", "twelve functions", "search-table4", "", "6"),
+    ("2009", "table 5", "a time limit, twelve functions", "search-table5-10s", "", "6, 8"),
+    ("2009", "table 5", "the same on the CPU, and both times spent", "search-table5-host", "", "8"),
+    ("2009", "figure 1", "the procedure", "", "[search.md](../search.md)", ""),
 ]
 
 
 def list_items(folder):
     sources = {row["table"]: row for row in read(folder / "sources.csv")}
     rows = []
-    for paper, item, subject, table, more, how, deviations in ITEMS:
+    for paper, item, subject, table, page, deviations in ITEMS:
         source = sources[table] if table else {}
         suffix = ".png" if table == "cvt-sites" else ".csv"
         run = f"{source['device']}; {source['commit']}, {source['date']}" if table else "-"
         rows.append({
             "item": f"{paper}, {item}", "subject": subject,
-            "counterpart": f"[{table}{suffix}](../tables/{table}{suffix})" if table else more,
+            "counterpart": f"[{table}{suffix}](../tables/{table}{suffix})" if table else page,
             "command": f"`{source['command']}`" if table else "-", "run": run,
-            "not measured yet": f"{more}: `{how}`" if how else "-", "deviations": deviations or "-"})
+            "deviations": deviations or "-"})
     write(folder / "papers.csv", rows)
 
 
