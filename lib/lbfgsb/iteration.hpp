@@ -182,6 +182,7 @@ struct Iteration {
 
     CUDA_OPT_HD IterateVerdict judge_iterate(const Settings &settings, bool verified);
     CUDA_OPT_HD void verify(const Settings &settings, double relative_gradient);
+    CUDA_OPT_HD double significant_decrease(const Settings &settings) const;
     CUDA_OPT_HD void end(int code, EventKind why) { end_code = code, end_why = why; }
     CUDA_OPT_HD bool ends_at_limit(const Settings &settings, bool at_iterate);
     CUDA_OPT_HD void give_up(bool stop_requested, double seconds_passed);

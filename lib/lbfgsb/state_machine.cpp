@@ -50,7 +50,7 @@ const Request &StateMachine::advance(const Reply &reply) {
     case State::iterate_logged: after_log(reply); break;
     case State::iterate: judge_iterate(reply, false); break;
     case State::decrease_verified:
-        verify(settings, reply.number);
+        verify_decrease(reply.number);
         judge_iterate(reply, true);
         break;
     case State::diagonal: accept_diagonal(reply); break;
@@ -85,7 +85,7 @@ const Request &StateMachine::advance(const Reply &reply) {
     case State::noise_point: request_products(State::noise_products, products_of_sample()); break;
     case State::noise_products: note_noise_sample(*reply.sums); break;
     case State::failure_verified:
-        verify(settings, reply.number);
+        verify_decrease(reply.number);
         recover(reply, true);
         break;
     case State::ending: settle(); break;

@@ -224,6 +224,7 @@ class StateMachine : public Iteration {
     void accept_operator(const OperatorProducts &products);
     void leave_operator();
     void end_with_operator(EventKind why, double a, double b);
+    void verify_decrease(double relative_gradient);
     bool shortens_direction(const PanelProducts &sums);
     bool can_shorten_direction() const;
     void take_shorter_direction();

@@ -112,11 +112,15 @@ CUDA_OPT_HD_INLINE IterateVerdict Iteration::judge_iterate(const Settings &setti
 // is small, or if f has hardly decreased since the last restart. Otherwise it restarts along -g, with an empty history
 // and a new scale.
 CUDA_OPT_HD_CALL inline bool Iteration::factr_is_verified(const Settings &settings) const {
-    constexpr double significant_gain = 1e-4;
     if (!settings.robust || relatively_flat) return true;
     if (restart_is_recent()) return false;
-    const double gain = greatest(significant_gain, settings.factr * machine_epsilon);
-    return f_restarted - results.f <= gain * greatest(std::fabs(results.f), 1.0);
+    return f_restarted - results.f <= significant_decrease(settings);
+}
+
+// Returns the decrease of f since a restart that shows that the solve has not converged, if it is exceeded.
+CUDA_OPT_HD_CALL inline double Iteration::significant_decrease(const Settings &settings) const {
+    constexpr double significant_gain = 1e-4;
+    return greatest(significant_gain, settings.factr * machine_epsilon) * greatest(std::fabs(results.f), 1.0);
 }
 
 // Returns whether the last restart was so few steps ago that a small decrease of f is not significant: the first steps
