@@ -52,10 +52,12 @@ void StateMachine::end_with_operator(EventKind why, double a, double b) {
 // Verifies the stopping test FACTR with the norm of the relative gradient. A badly conditioned operator may move few
 // variables only. Where the others are 0, the relative gradient is small although f is not near a minimum. With an
 // operator, the model with B_0 = theta I and without pairs must therefore predict a small decrease along -P g as well.
+// An infinite RELATIVE_GTOL disables both conditions.
 void StateMachine::verify_decrease(double relative_gradient) {
     verify(settings, relative_gradient);
+    if (!uses_operator() || !is_finite(settings.relative_gtol)) return;
     const double predicted = results.pg_norm2 * results.pg_norm2 / (2 * matrix_.theta());
-    if (uses_operator() && !(predicted <= significant_decrease(settings))) relatively_flat = false;
+    if (!(predicted <= significant_decrease(settings))) relatively_flat = false;
 }
 
 // Returns whether f at the first trial point is too large and the projection has changed that point. A line search
