@@ -12,7 +12,7 @@ from ._bounds import SIDES, batch_limits_of, scales_of
 from ._constants import BATCH_CODE, ENDS, INTEGERS, LIMITS, REALS, Task
 from ._handle import Handle, integer, stream_number
 from ._library import error, library
-from ._options import options_of
+from ._options import options_of, refuse_missing_diagonal
 from ._result import BatchResult, IntermediateResult, new_result
 from ._scaled_batch import BatchScales
 from ._space import Array, as_array, name_of
@@ -106,7 +106,7 @@ class Batch(Handle):
             return (x, problems, *args) if indices else (x, *args)
 
         pair = fun(*given()) if jac is True else (fun(*given()), jac(*given()))
-        if type(pair) is not tuple or len(pair) != 2:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TypeError(f"the function returned a {name_of(pair)}: with jac=True it returns f and its gradient")
         space.put_first(self.f, rows, pair[0], OBJECTIVES)
         gradients = scales.gradients(pair[1], shape, GRADIENTS) if scales else pair[1]
@@ -312,7 +312,9 @@ def minimize_batch(
         raise ValueError("disp is given: a batch has no log; callback is called in each round")
     if "BATCH_PACKED" in given:
         raise ValueError("BATCH_PACKED is given: minimize_batch hands out the active problems alone")
-    if diagonal is not None and not given.keys() & {"INITIAL_HESSIAN", "METRIC"}:
+    if diagonal is None:
+        refuse_missing_diagonal(given)
+    elif not given.keys() & {"INITIAL_HESSIAN", "METRIC"}:
         del settings["INITIAL_HESSIAN"]
     if not isinstance(args, tuple):
         args = (args,)

@@ -22,7 +22,8 @@ class Bounds:
     ----------
     lb, ub : number, array of shape (n,), or None
         A number is a bound of all variables, and takes neither memory nor time. An array has the library, the precision
-        and the device of x0, and is not copied; a NumPy array is copied to the device. -inf, inf and None: no bound.
+        and the device of x0, and is not copied; a NumPy array is copied to the device. -inf, inf and None, also as
+        elements of a list: no bound.
     """
 
     lb: Any = -math.inf
@@ -35,6 +36,13 @@ SCALES = "x_scale"
 Limit = Union[float, Array]
 
 
+def _replace_none(limits: Any, none: float) -> Any:
+    """Return the limits, a list or a list of lists, with the number ``none`` in place of None."""
+    if isinstance(limits, (list, tuple)):
+        return [_replace_none(limit, none) for limit in limits]
+    return none if limits is None else limits
+
+
 def _one_or_each(limit: Any, none: float, n: int, space: Space, what: str, count: int | None = None) -> Limit:
     """Return a limit (a bound or a scale) as a number, or as an array of n elements in the memory of x0. ``count`` is
     the number of problems of a batch. In a batch the array may have one row per problem."""
@@ -43,7 +51,12 @@ def _one_or_each(limit: Any, none: float, n: int, space: Space, what: str, count
     if np.ma.is_masked(limit):
         raise TypeError(f"{what} has masked elements, which have no value")
     if isinstance(limit, (list, tuple)):
-        limit = np.asarray(limit, np.float64)
+        try:
+            limit = np.asarray(_replace_none(limit, none))
+            if limit.dtype == object:
+                limit = limit.astype(np.float64)
+        except (OverflowError, TypeError, ValueError):
+            raise ValueError(f"{what} is a list, but its elements do not form an array of real numbers") from None
     if not hasattr(limit, "shape") or (isinstance(limit, (np.ndarray, np.generic)) and limit.size == 1):
         return number(limit, what)
     if isinstance(limit, np.ndarray):

@@ -9,7 +9,7 @@ from typing import Any
 from ._captured import captured
 from ._constants import InitialHessian, Task
 from ._evaluation import Evaluation, needs_differences
-from ._options import Options, options_of
+from ._options import Options, options_of, refuse_missing_diagonal
 from ._result import IntermediateResult, OptimizeResult, new_result, result_of
 from ._solver import DIAGONAL, OPERATOR, Solver
 from ._space import Array, as_array, name_of, one_axis
@@ -37,8 +37,9 @@ def reporter(solver: Solver, callback: Callable[..., Any]) -> Callable[[], Any]:
 
 def _with_diagonal(diagonal: Any, settings: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings for a diagonal that the caller supplies. Raises ValueError if other settings contradict the
-    diagonal."""
+    diagonal, or if they select a diagonal and none is given."""
     if diagonal is None:
+        refuse_missing_diagonal(given)
         return settings
     kinds = [given[name] for name in ("INITIAL_HESSIAN", "METRIC") if name in given]
     if any(kind != InitialHessian.DIAGONAL for kind in kinds) or given.get("DIAGCO", 1) != 1:

@@ -82,6 +82,13 @@ def _hint(names: list[str]) -> str:
     return f", but there {'is' if len(meant) == 1 else 'are'} {', '.join(meant)}" if meant else ""
 
 
+def refuse_missing_diagonal(options: Mapping[str, Any]) -> None:
+    """Raise ValueError if the options select the user's diagonal as initial Hessian. It is called if there is none."""
+    kinds = [options[name] for name in ("INITIAL_HESSIAN", "METRIC") if name in options]
+    if InitialHessian.DIAGONAL in kinds or options.get("DIAGCO") == 1:
+        raise ValueError("INITIAL_HESSIAN or DIAGCO among the options selects a diagonal, but diagonal is not given")
+
+
 def warning_class() -> type[Warning]:
     """Return the class of warnings about options: SciPy's class if the user has imported scipy.optimize, otherwise
     RuntimeWarning."""

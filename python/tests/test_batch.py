@@ -190,6 +190,8 @@ def test_jac_as_a_function_and_lists():
         lambda x, p: parabolas(x, p)[0], [[0, 0], [0, 0]], jac=lambda x, p: parabolas(x, p)[1], indices=True
     )
     np.testing.assert_allclose(result.x, [[0, 1], [1, 2]], atol=1e-6)
+    pairs = cuda_opt.minimize_batch(lambda x, p: list(parabolas(x, p)), [[0, 0], [0, 0]], indices=True)
+    np.testing.assert_array_equal(pairs.x, result.x)
 
 
 def test_starts_in_any_layout():
@@ -215,9 +217,13 @@ def test_forms_of_bounds(dtype):
         for upper in (0.5, row(0.5), whole(0.5), whole(0.5).tolist(), np.asfortranarray(whole(0.5))):
             result = cuda_opt.minimize_batch(rosenbrocks, x0, bounds=Bounds(lower, upper))
             np.testing.assert_array_equal(result.x, expected)
-    halves = [cuda_opt.minimize_batch(rosenbrocks, x0, bounds=Bounds(none, whole(0.5))).x for none in (None, -np.inf)]
-    np.testing.assert_array_equal(*halves)
-    assert halves[0].max() == 0.5
+    half, *others = (
+        cuda_opt.minimize_batch(rosenbrocks, x0, bounds=Bounds(none, whole(0.5))).x
+        for none in (None, -np.inf, [None] * 3, [[None, -np.inf, None]] * 5)
+    )
+    assert half.max() == 0.5
+    for other in others:
+        np.testing.assert_array_equal(other, half)
     own = np.array([[2, 3, 4.0]]) + np.arange(5)[:, None]
     held = cuda_opt.minimize_batch(rosenbrocks, x0, bounds=Bounds(own, own))
     np.testing.assert_array_equal(held.x, own)
@@ -372,7 +378,8 @@ def test_errors_come_out_and_memory_is_freed():
         ({"bounds": [(0, 1)]}, ValueError, "bounds has 1 pairs, but x0 has 3"),
         ({"bounds": 7}, TypeError, "bounds is a int"),
         ({"options": {"INITIAL_HESSIAN": 3}}, ValueError, "an operator as initial Hessian is not for a handle of"),
-        ({"options": {"INITIAL_HESSIAN": 1}}, RuntimeError, "diagonal, but neither .* has given an array"),
+        ({"options": {"INITIAL_HESSIAN": 1}}, ValueError, "selects a diagonal, but diagonal is not given"),
+        ({"bounds": Bounds([[None, 0, 0]] * 3, 1)}, ValueError, r"the lower bound has the shape \(3, 3\)"),
         ({"diagonal": np.ones(3)}, ValueError, "diagonal is a numpy.ndarray: it has to be a function"),
         ({"diagonal": lambda x: np.ones(3)}, ValueError, r"the array of diagonals has the shape \(3,\), not \(4, 3\)"),
         ({"options": {"HISTORY_BITS": 32}}, ValueError, "HISTORY_BITS is not for"),

@@ -97,6 +97,9 @@ def test_torch():
         ({"diagonal": lambda x: x[:3]}, ValueError, r"the diagonal has the shape \(3,\), not \(8,\)"),
         ({"diagonal": np.ones(8), "options": {"INITIAL_HESSIAN": InitialHessian.LEARNED}}, ValueError, "is given, but"),
         ({"diagonal": np.ones(8), "options": {"DIAGCO": 0}}, ValueError, "a diagonal is given, but"),
+        ({"options": {"INITIAL_HESSIAN": InitialHessian.DIAGONAL}}, ValueError, "diagonal is not given"),
+        ({"options": {"METRIC": 1}}, ValueError, "diagonal is not given"),
+        ({"options": {"DIAGCO": 1}}, ValueError, "diagonal is not given"),
     ],
 )
 def test_refused(arguments, kind, match):

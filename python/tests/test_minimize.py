@@ -102,6 +102,7 @@ def all_bounds():
     yield "an array and a number", cuda_opt.Bounds(np.zeros(8), 3)
     yield "no lower", cuda_opt.Bounds(None, 3)
     yield "lists", cuda_opt.Bounds([0] * 8, [3] * 8)
+    yield "lists with None", cuda_opt.Bounds([0] * 4 + [None] * 4, [3] * 8)
     yield "pairs", [(0, 3)] * 8
     yield "pairs with None", [(None, 3)] * 4 + [(0, 3)] * 4
     yield "an array of pairs", np.tile([0.0, 3.0], (8, 1))
