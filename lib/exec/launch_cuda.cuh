@@ -80,6 +80,14 @@ __device__ inline void trigger_programmatic_launch() {
 #endif
 }
 
+// Returns whether a kernel that calls grid_dependency_sync() waits there on the current device. Code that was compiled
+// for a compute capability below 9.0 does not, even if the driver has translated its PTX for a newer device.
+template <class... Parameters> bool has_grid_dependency_sync(void (*kernel)(Parameters...)) {
+    cudaFuncAttributes attributes{};
+    return cudaFuncGetAttributes(&attributes, reinterpret_cast<const void *>(kernel)) == cudaSuccess &&
+           attributes.ptxVersion >= 90;
+}
+
 // Loads a kernel onto the current device before its first launch. Otherwise the CUDA runtime loads the kernel when it
 // is first launched. That may wait until all kernels on the device have ended, including those of other programs.
 template <class... Parameters> cudaError_t load(void (*kernel)(Parameters...)) {

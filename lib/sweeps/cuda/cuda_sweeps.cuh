@@ -322,7 +322,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
                 CUDA_OPT_OUT_OF_MEMORY,
                 "out of memory: a vector of 2^36 variables has 2^38 bytes or more, which no GPU holds");
         columns_ = panel::columns(m);
-        early_launches_ = attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
+        early_launches_ = attribute(cudaDevAttrComputeCapabilityMajor) >= 9 &&
+                          has_grid_dependency_sync(kernel_of<Real, History, 0>());
         // These are the numbers of bytes of dynamic shared memory that the kernels may use. They are the limits of the
         // device less the static shared memory of the kernels and the memory that the system reserves per block.
         block_shared_ = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024;
@@ -453,7 +454,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     CutVariables cut_;
     int columns_ = 0;
     int block_shared_ = 0, processor_shared_ = 0; // bytes of shared memory per block and per multiprocessor
-    bool early_launches_ = false;                 // whether the device supports programmatic dependent launch
+    bool early_launches_ = false;                 // whether device and kernels support programmatic dependent launch
     bool callers_diagonal_ = false;               // whether the caller supplies the diagonal of the initial Hessian
     bool timed_ = true;                           // whether calls are timed on the stream
     bool aligned_ = false;                        // whether all of the caller's vectors are aligned to 16 bytes
