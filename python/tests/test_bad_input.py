@@ -106,7 +106,7 @@ def test_bounds_in_the_memory_of_x(parabola):
         (Bounds(1j, 1), TypeError, "the lower bound is a complex: it has to be a real number"),
         (Bounds(0, "1"), TypeError, "the upper bound is a str: it has to be a real number"),
         (Bounds(0, ["1", 2, None]), TypeError, "the upper bound has elements of <U"),
-        (Bounds([0, [1], 2], 3), ValueError, "the lower bound is a list, but its elements do not form an array of real"),
+        (Bounds([0, [1], 2], 3), ValueError, "the lower bound is a list, but its elements do not form an array"),
         (Bounds([0, 1, 10**400], None), ValueError, "the lower bound is a list, but its elements do not form an array"),
     ],
 )
