@@ -214,10 +214,11 @@ class NumPySpace(Space):
             raise TypeError(f"{what} is a {name_of(array)}, but x0 is a NumPy array")
         if not array.dtype.isnative:
             raise ValueError(f"{what} does not have the byte order of this machine")
-        address = int(array.ctypes.data)
+        # Reading flags.writeable of a broadcast array causes a warning by NumPy 1.
+        address, is_read_only = array.__array_interface__["data"]
         # The dictionary is tried first, because reading dtype.name takes microseconds.
         dtype = _NAMES.get(array.dtype.str) or array.dtype.name
-        return Memory(address, dtype, array.shape, array.strides, array.nbytes, not array.flags.writeable)
+        return Memory(address, dtype, array.shape, array.strides, array.nbytes, is_read_only)
 
     def owner(self, array: Array) -> Any:
         while isinstance(array.base, np.ndarray):

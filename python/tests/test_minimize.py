@@ -123,6 +123,7 @@ def test_bounds(bounds, parabola):
     assert np.max(evaluated) <= 3
 
 
+@pytest.mark.filterwarnings("error")
 def test_scipy_s_bounds(parabola):
     optimize = pytest.importorskip("scipy.optimize")
     for bounds in (optimize.Bounds(0, 3), optimize.Bounds(np.zeros(8), np.full(8, 3)), optimize.Bounds([0], [3])):
