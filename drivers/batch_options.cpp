@@ -88,11 +88,7 @@ void add_batch(CLI::App &app, BatchProgramOptions &o) {
                    o.threads = whole_number<int>(name, text);
                    o.settings.push_back({name, CUDA_OPT_THREADS, int64_t{o.threads}});
                });
-    add_option(app, "--metric", "NAME",
-               "the initial Hessian: one, a multiple of the identity, or learned, a diagonal [one]",
-               [&o](auto &name, auto &text) {
-                   o.settings.push_back({name, CUDA_OPT_INITIAL_HESSIAN, metric_of(text)});
-               });
+    add_initial_hessian(app, o.settings);
 }
 
 void add_output(CLI::App &app, BatchProgramOptions &o) {

@@ -98,12 +98,12 @@ void resume(Minimiser<Real> &s, const Options &options, Array<Real> &x, Array<do
             late.push_back(setting);
             continue;
         }
-        const int64_t asked = std::get<int64_t>(setting.value), saved = s.get_int(setting.key);
-        if (asked == saved) continue;
-        const std::string holds = setting.key == CUDA_OPT_INITIAL_HESSIAN
-                                      ? "the other metric"
-                                      : "a memory of " + std::to_string(saved) + " bits, not " + std::to_string(asked);
-        throw Failure(exit_usage, setting.option + ": '" + options.resume + "' holds " + holds);
+        const int64_t given = std::get<int64_t>(setting.value), saved = s.get_int(setting.key);
+        if (given == saved) continue;
+        const std::string has = setting.key == CUDA_OPT_INITIAL_HESSIAN
+                                    ? "another initial Hessian"
+                                    : "a history of " + std::to_string(saved) + " bits, not " + std::to_string(given);
+        throw Failure(exit_usage, setting.option + ": '" + options.resume + "' has " + has);
     }
     apply_settings(s, late);
 }

@@ -208,13 +208,7 @@ class CommandLine {
                 },
                 still_help)
             ->group(group);
-        add("--metric", "NAME",
-            "the initial Hessian: one, a multiple of the identity as in the manual and in version 3.0,\n"
-            "or learned, a diagonal that often saves evaluations [one]",
-            [&o](auto &name, auto &text) {
-                o.settings.push_back({name, CUDA_OPT_INITIAL_HESSIAN, metric_of(text)});
-            })
-            ->group(group);
+        add_initial_hessian(app_, o.settings)->group(group);
         app_.add_flag_callback(
                 "--approximate-cauchy",
                 [&o] {

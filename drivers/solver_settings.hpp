@@ -16,11 +16,21 @@ struct Setting {
     const char *help;
 };
 
-// Returns the value of CUDA_OPT_INITIAL_HESSIAN for the text of the option --metric.
-inline int64_t metric_of(const std::string &name) {
-    if (name == "one") return CUDA_OPT_INITIAL_HESSIAN_SCALAR;
-    if (name == "learned") return CUDA_OPT_INITIAL_HESSIAN_LEARNED;
-    refuse("--metric", "must be one or learned, not '" + name + "'");
+// Returns the value of CUDA_OPT_INITIAL_HESSIAN for the text of `option`, where "one" is a former name of "scalar".
+inline int64_t initial_hessian_of(const std::string &option, const std::string &text) {
+    if (text == "scalar" || text == "one") return CUDA_OPT_INITIAL_HESSIAN_SCALAR;
+    if (text == "learned") return CUDA_OPT_INITIAL_HESSIAN_LEARNED;
+    refuse(option, "must be scalar or learned, not '" + text + "'");
+}
+
+// Adds the option --initial-hessian. Returns it, so that the caller can put it into a group of the help.
+inline CLI::Option *add_initial_hessian(CLI::App &app, std::vector<GivenSetting> &given) {
+    return add_option(app, "--initial-hessian", "--metric", "NAME",
+                      "scalar, a multiple of the identity as in the manual and in version 3.0, or\n"
+                      "learned, a diagonal that often saves evaluations [scalar]",
+                      [&given](auto &name, auto &text) {
+                          given.push_back({name, CUDA_OPT_INITIAL_HESSIAN, initial_hessian_of(name, text)});
+                      });
 }
 
 // Adds an option to the command line for each setting in `list`. Number is the type of the settings, double or int64_t.

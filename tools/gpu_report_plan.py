@@ -114,7 +114,7 @@ def iterations():
 def timed():
     """Timed programs. Each device runs one program at a time, and nothing else runs."""
     driver = "drivers/driver_program"
-    yield Part("log", "log", f"{driver} 1000000 7 --metric one --backend cuda", 10, program=driver)
+    yield Part("log", "log", f"{driver} 1000000 7 --initial-hessian scalar --backend cuda", 10, program=driver)
     bench = "bench/bench_iteration"
     before = None
     for number, (heading, n, options) in enumerate(iterations()):

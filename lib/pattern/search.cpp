@@ -42,7 +42,7 @@ int Search::call() {
         return dispatch();
     } catch (const Interrupted &) {
         message_.set("%s while the call waited for the stream, after %lld iterations and %lld evaluations",
-                     stop_requested ? "stopped as asked" : "the time limit was reached", shown(iterations_),
+                     stop_requested ? "stopped by the caller" : "the time limit was reached", shown(iterations_),
                      shown(evaluations_));
         phase_ = Phase::ended;
         batch_ = 0;
@@ -199,7 +199,7 @@ int Search::end(int code) {
                          shown(walks_), shown(settings.max_evaluations));
         else
             message_.set("%s before the first value",
-                         code == CUDA_OPT_STOPPED ? "stopped as asked" : "the time limit was reached");
+                         code == CUDA_OPT_STOPPED ? "stopped by the caller" : "the time limit was reached");
         return code;
     }
     const SearchSummary &best = summary();
@@ -215,7 +215,7 @@ int Search::end(int code) {
     case CUDA_OPT_ITERATION_LIMIT: why = "the limit of iterations was reached"; break;
     case CUDA_OPT_EVALUATION_LIMIT: why = "the next batch would exceed the limit of evaluations"; break;
     case CUDA_OPT_TIME_LIMIT: why = "the time limit was reached"; break;
-    default: why = "stopped as asked"; break;
+    default: why = "stopped by the caller"; break;
     }
     message_.set("%s: f = %.10g in walk %lld, after %lld iterations and %lld evaluations", why, best.value,
                  shown(best.walk), shown(iterations_), shown(evaluations_));

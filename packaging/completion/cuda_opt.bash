@@ -14,7 +14,7 @@ _cuda_opt_program() {
         --problem | --function | --density) words=$(_cuda_opt_names "$program") ;;
         --backend) words='auto cuda host' ;;
         --precision) words='double single' ;;
-        --metric) words='one learned' ;;
+        --initial-hessian) words='scalar learned' ;;
         --at-smallest-step) words='restart stop new-point' ;;
         --history-bits) words='16 32 64' ;;
         --product-bits) words='32 64' ;;

@@ -110,7 +110,7 @@ class Batch(unittest.TestCase):
 
     def test_metric(self):
         quartic = (100, 20, "--function", "quartic", "--eps", 0, "--pgtol", 1e-8)  # coefficients from 1 to 20
-        one, learned = (self.rows(*quartic, "--metric", metric) for metric in ("one", "learned"))
+        one, learned = (self.rows(*quartic, "--initial-hessian", kind) for kind in ("scalar", "learned"))
         self.assertEqual((one[0].returncode, learned[0].returncode), (0, 0))
         evaluations = [sum(row["evaluations"] for row in rows) for _, rows in (one, learned, self.rows(*quartic))]
         self.assertEqual(evaluations[0], evaluations[2])
@@ -171,7 +171,7 @@ class Batch(unittest.TestCase):
             ((5, 2, "--lower", "inf"), "--lower: must be a number or -inf, not inf"),
             ((5, 2, "--backend", "gpu"), "--backend: must be auto, cuda or host, not 'gpu'"),
             ((5, 2, "--precision", "half"), "--precision: must be double or single, not 'half'"),
-            ((5, 2, "--metric", "diagonal"), "--metric: must be one or learned, not 'diagonal'"),
+            ((5, 2, "--initial-hessian", "diagonal"), "--initial-hessian: must be scalar or learned, not 'diagonal'"),
             ((5, 2, "--threads", -1), "--threads: must not be negative, but is -1"),
             ((5, 2, "--pgtol", -1), "--pgtol: CUDA_OPT_PGTOL is -1"),
             ((5, 2, "--max-iterations", -1), "--max-iterations: "),

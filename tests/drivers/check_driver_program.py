@@ -348,8 +348,8 @@ class Checkpoints(unittest.TestCase):
             self.assertEqual((done.stderr, self.end(done)), ("", end))
             self.assertEqual(self.table()[-1], table[-1])
         done = run(*self.TORSION, *self.resumed(), "--history-bits", 32)
-        self.assertEqual((done.returncode, done.stderr), (2, f"driver_program: --history-bits: '{self.file}' holds a "
-                                                             "memory of 16 bits, not 32\n"))
+        self.assertEqual((done.returncode, done.stderr), (2, f"driver_program: --history-bits: '{self.file}' has a "
+                                                             "history of 16 bits, not 32\n"))
 
     def test_the_settings_are_those_of_the_run_or_given_anew(self):
         table, _, _ = self.whole()

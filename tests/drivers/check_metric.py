@@ -28,16 +28,18 @@ class Metric(unittest.TestCase):
         def with_options(*options):
             return rows(run(1000, 5, "--backend", "host", "--threads", 1, *options).stdout)
 
-        one, learned = (with_options("--metric", metric) for metric in ("one", "learned"))
-        self.assertGreater(len(one), 10)
-        self.assertNotEqual(one, learned)
-        self.assertLess(len(learned), len(one))
-        self.assertEqual(with_options(), one)
+        scalar, learned = (with_options("--initial-hessian", kind) for kind in ("scalar", "learned"))
+        self.assertGreater(len(scalar), 10)
+        self.assertNotEqual(scalar, learned)
+        self.assertLess(len(learned), len(scalar))
+        self.assertEqual(with_options(), scalar)
+        former_names = (with_options("--metric", kind) for kind in ("one", "learned"))
+        self.assertEqual((scalar, learned), tuple(former_names))
 
     def test_a_checkpoint_keeps_its_own(self):
-        for metric, other in ("learned", "one"), ("one", "learned"):
+        for kind, other in ("learned", "scalar"), ("scalar", "learned"):
             with tempfile.TemporaryDirectory() as folder:
-                file, chosen = Path(folder, "run"), ("--metric", metric)
+                file, chosen = Path(folder, "run"), ("--initial-hessian", kind)
                 whole = rows(run(*PROBLEM, *chosen, "--max-iterations", 100).stdout)
                 self.assertEqual(len(whole), 100)
                 run(*PROBLEM, *chosen, "--max-iterations", 20, "--checkpoint", file, "--every", 5)
@@ -46,9 +48,9 @@ class Metric(unittest.TestCase):
                     rest = rows(done.stdout)
                     self.assertGreaterEqual(len(rest), 80)
                     self.assertEqual((done.stderr, rest), ("", whole[-len(rest):]))
-                done = run(*PROBLEM, "--resume", file, "--metric", other)
+                done = run(*PROBLEM, "--resume", file, "--initial-hessian", other)
                 self.assertEqual((done.returncode, done.stderr),
-                                 (2, f"driver_program: --metric: '{file}' holds the other metric\n"))
+                                 (2, f"driver_program: --initial-hessian: '{file}' has another initial Hessian\n"))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ from pathlib import Path
 
 # The highest number of idioms per 10,000 words in each folder, otherwise 0. A limit may be lowered, but is not raised.
 LIMITS = {
-    "drivers": 4,  # the option --metric
     "include": 10,
     "lib/lbfgsb": 6,  # the name of the state "ending"
     "python": 45,
