@@ -1,4 +1,4 @@
-// One variable against its bounds.
+// Tests of the functions that relate one variable to its bounds.
 #include "lbfgsb/box.hpp"
 
 #include <catch2/catch.hpp>
@@ -11,7 +11,8 @@ namespace {
 
 const double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-// The rules take any kind of number; here it is double, also where a literal has no point.
+// The library's functions are templates over the number type. These wrappers fix it to double, so that integer literals
+// can be passed as well.
 double clamp_to_box(double x, double l, double u) { return cudaopt::clamp_to_box<double>(x, l, u); }
 double projected_gradient(double x, double g, double l, double u) {
     return cudaopt::projected_gradient<double>(x, g, l, u);
@@ -21,7 +22,7 @@ double breakpoint(double x, double g, double l, double u) { return cudaopt::brea
 
 } // namespace
 
-TEST_CASE("Clamping returns the bound itself", "[box]") {
+TEST_CASE("clamp_to_box returns x or the exact bound and preserves NaN", "[box]") {
     CHECK(clamp_to_box(0.5, 0.0, 1.0) == 0.5);
     CHECK(clamp_to_box(-1e-300, 0.1, 1.0) == 0.1);
     CHECK(clamp_to_box(2.0, 0.0, 1.0 / 3) == 1.0 / 3);
@@ -43,7 +44,7 @@ TEST_CASE("The projected gradient is x - P(x - g)", "[box]") {
     CHECK(projected_gradient(0.5, -infinity, 0.0, 1.0) == -0.5);
 }
 
-TEST_CASE("A row is is_active where it cannot follow its gradient", "[box]") {
+TEST_CASE("A variable is active if -g does not move it into the box", "[box]") {
     CHECK(is_active(0.0, 1.0, 0.0, 1.0));
     CHECK_FALSE(is_active(0.0, -1.0, 0.0, 1.0));
     CHECK(is_active(1.0, -1.0, 0.0, 1.0));
@@ -54,7 +55,7 @@ TEST_CASE("A row is is_active where it cannot follow its gradient", "[box]") {
     CHECK_FALSE(is_active(0.5, 0.0, 0.0, 1.0));
 }
 
-TEST_CASE("A breakpoint is where the path meets the bound", "[box]") {
+TEST_CASE("A breakpoint is the t at which x - t g reaches a bound", "[box]") {
     CHECK(breakpoint(0.5, 2.0, 0.0, 1.0) == 0.25);
     CHECK(breakpoint(0.5, -2.0, 0.0, 1.0) == 0.25);
     CHECK(breakpoint(0.5, 0.0, 0.0, 1.0) == infinity);
@@ -65,7 +66,7 @@ TEST_CASE("A breakpoint is where the path meets the bound", "[box]") {
     CHECK(breakpoint(0.5, -1.0, 0.5, 0.5) == 0);
 }
 
-TEST_CASE("Whether a breakpoint exceeds t is known without a division, or left open", "[box]") {
+TEST_CASE("breakpoint_exceeds never contradicts breakpoint and fails only within rounding errors of t", "[box]") {
     const double sizes[] = {5e-324, 1e-310, 2e-308, 1e-150, 1e-3, 0.3, 1.0, 7.0, 1e5, 1e150, 1e308, infinity};
     int known = 0;
     for (const double x : {0.0, 0.25, -3.0, 1e200})
@@ -86,6 +87,6 @@ TEST_CASE("Whether a breakpoint exceeds t is known without a division, or left o
                     }
                 }
     CHECK(known > 500);
-    CHECK_FALSE(cudaopt::breakpoint_exceeds<double>(1.0, 0.5, 0.0, 0.0, 1.0)); // g = 0: breakpoint() decides
+    CHECK_FALSE(cudaopt::breakpoint_exceeds<double>(1.0, 0.5, 0.0, 0.0, 1.0)); // g = 0 is left to breakpoint()
     CHECK_FALSE(cudaopt::breakpoint_exceeds<double>(1.0, 0.5, not_a_number, 0.0, 1.0));
 }

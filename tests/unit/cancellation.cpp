@@ -1,5 +1,6 @@
-// A solve whose machine never answers ends when a stop is asked for or its time is used up, wherever it waits: with the
-// best iterate in x, f and g, and ready to begin again. The machine is the host's, but for one answer.
+// If a backend never replies, a solve ends when a stop is requested or its time limit is reached, in whichever sweep it
+// waits. Then x, f and g are those of the best iterate, and a new solve can begin. The backend of these tests is the
+// host's, except that one of its replies never comes.
 #include <catch2/catch.hpp>
 #include <functional>
 #include <memory>
@@ -16,12 +17,12 @@ namespace {
 
 using Vector = std::vector<double>;
 
-// The host's sweeps, of which the number-th gather is waited for in vain.
+// These are the host's sweeps, except that the call number silent_sweep of sweep 1 waits forever.
 class Silent final : public ForwardedSweeps {
   public:
     explicit Silent(int64_t n) : ForwardedSweeps(make_host_sweeps<double, double>(n)) {}
 
-    int64_t silent_sweep = 0; // counted from 1 in each solve; 0: none
+    int64_t silent_sweep = 0; // counted from 1 in each solve; 0 means that none waits forever
     std::function<void()> when_silent = [] {};
 
     void allocate(int m, const BackendOptions &options) override {
@@ -42,7 +43,8 @@ class Silent final : public ForwardedSweeps {
     int64_t sweeps_begun_ = 0;
 };
 
-// The chain 100 (x_{i+1} - x_i^2)^2 + (1 - x_i)^2, whose searches take more than one evaluation now and then.
+// The chained Rosenbrock function 100 (x_{i+1} - x_i^2)^2 + (1 - x_i)^2. Some of its line searches take more than one
+// evaluation.
 double rosenbrock(const Vector &x, Vector &g) {
     double f = 0;
     std::fill(g.begin(), g.end(), 0);
@@ -95,7 +97,7 @@ class Run {
 };
 
 void check_silence(Run &run, int64_t gather, int code, const Vector &solution) {
-    INFO("gather " << gather);
+    INFO("sweep 1 waits forever in call " << gather);
     run.sweeps().silent_sweep = gather;
     CHECK(run.to_the_end() == code);
     CHECK(run.holds_the_best());
@@ -111,7 +113,7 @@ void check_silence(Run &run, int64_t gather, int code, const Vector &solution) {
 
 } // namespace
 
-TEST_CASE("A stop reaches a wait in any of a solve's evaluations", "[cancellation]") {
+TEST_CASE("A stop request interrupts a wait in any evaluation and leaves the best iterate", "[cancellation]") {
     Run run;
     REQUIRE(run.to_the_end() == CUDA_OPT_CONVERGED);
     REQUIRE(run.solver().results().evaluations > run.solver().results().iterations + 1);
@@ -120,7 +122,7 @@ TEST_CASE("A stop reaches a wait in any of a solve's evaluations", "[cancellatio
     for (int64_t gather = 1; gather <= 12; gather++) check_silence(run, gather, CUDA_OPT_STOPPED, solution);
 }
 
-TEST_CASE("A limit on the time reaches a wait", "[cancellation]") {
+TEST_CASE("A time limit interrupts a wait and leaves the best iterate", "[cancellation]") {
     Run run;
     REQUIRE(run.to_the_end() == CUDA_OPT_CONVERGED);
     const Vector solution = run.x();
@@ -132,7 +134,7 @@ TEST_CASE("A limit on the time reaches a wait", "[cancellation]") {
     }
 }
 
-TEST_CASE("A token cancels nothing between calls", "[cancellation]") {
+TEST_CASE("A cancellation token interrupts waits only during a call", "[cancellation]") {
     std::atomic<bool> stop{true};
     CancellationToken cancellation(stop);
     const auto looks = [&] {
@@ -146,7 +148,7 @@ TEST_CASE("A token cancels nothing between calls", "[cancellation]") {
     CHECK_NOTHROW(looks());
 }
 
-TEST_CASE("Sweeps that do not give their history or sums by subtree report none", "[sweeps]") {
+TEST_CASE("A backend that overrides neither history() nor subtree_sums() returns nothing from them", "[sweeps]") {
     Silent sweeps(3);
     const HistoryVectors history = sweeps.history();
     CHECK(history.first == nullptr);

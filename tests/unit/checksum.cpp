@@ -1,4 +1,4 @@
-// The checksum of checkpoints and packets.
+// Tests of the checksum of checkpoints and packets.
 #include <catch2/catch.hpp>
 
 #include <cstring>
@@ -13,7 +13,7 @@ using cudaopt::checksum;
 
 namespace {
 
-// CRC-64/XZ computed bit by bit, as it is defined.
+// Computes CRC-64/XZ bit by bit, as it is defined.
 uint64_t by_bits(const std::vector<unsigned char> &bytes) {
     uint64_t remainder = ~uint64_t{0};
     for (const unsigned char byte : bytes) {
@@ -27,7 +27,7 @@ uint64_t by_bits(const std::vector<unsigned char> &bytes) {
 } // namespace
 
 TEST_CASE("The checksum is CRC-64/XZ", "[checksum]") {
-    CHECK(checksum("123456789", 9) == 0x995dc9bbdf1939fau); // the check value of its definition
+    CHECK(checksum("123456789", 9) == 0x995dc9bbdf1939fau); // the check value in the definition of CRC-64/XZ
     CHECK(checksum(nullptr, 0) == 0);
     std::vector<unsigned char> bytes;
     for (int length = 0; length < 40; length++) {

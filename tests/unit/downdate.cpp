@@ -1,4 +1,5 @@
-// Products over the free variables from which those of variables at their bounds are subtracted.
+// The inner products over the free variables are downdated: the products of variables that reach their bounds are
+// subtracted.
 #include "lbfgsb/downdate.hpp"
 
 #include <catch2/catch.hpp>
@@ -9,7 +10,7 @@
 
 using namespace cudaopt;
 
-TEST_CASE("The products of the variables are subtracted, but for those with g and z", "[downdate]") {
+TEST_CASE("Downdating subtracts the products of each variable except those with g and z", "[downdate]") {
     cudaopt_test::Uniform uniform(1);
     for (const int pairs : {1, 2, 5, 17})
         for (int count = 0; count <= 9; count++) {
@@ -42,7 +43,7 @@ TEST_CASE("The products of the variables are subtracted, but for those with g an
         }
 }
 
-TEST_CASE("More variables are downdated where a sweep costs more, but not more than remain free", "[downdate]") {
+TEST_CASE("The limit on downdates grows with the cost of a sweep up to the number of free variables", "[downdate]") {
     CHECK(cauchy::most_downdates(1e6, 12) > cauchy::most_downdates(1e5, 12));
     CHECK(cauchy::most_downdates(1e6, 12) > cauchy::most_downdates(1e6, 36));
     CHECK(cauchy::most_downdates(600, 12) == 600);

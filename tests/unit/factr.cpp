@@ -1,4 +1,4 @@
-// The test FACTR at one iterate: which changes of f it takes for convergence.
+// Tests for which changes of f at one iterate the convergence test FACTR holds.
 #include <catch2/catch.hpp>
 
 #include "cuda_opt.h"
@@ -9,7 +9,8 @@ using namespace cudaopt;
 
 namespace {
 
-// Whether FACTR ends a solve at an iterate with f = 1 whose relative gradient is small. `steps`: since one along -g.
+// Returns whether FACTR ends a solve at an iterate with f = 1 whose relative gradient is small. `steps` is the number
+// of steps since the last step along -g.
 bool ends(double f_previous, int steps, bool robust) {
     Settings settings;
     settings.pgtol = 0;
@@ -25,14 +26,14 @@ bool ends(double f_previous, int steps, bool robust) {
 
 } // namespace
 
-TEST_CASE("A rise of f and a first step along -g are no convergence by FACTR", "[terminations]") {
+TEST_CASE("FACTR does not hold if f rises or after a first step along -g unless ROBUST is 0", "[terminations]") {
     constexpr double tiny = 1e-12; // below FACTR times the unit roundoff, which is 2e-9
     CHECK(ends(1 + tiny, 2, true));
     CHECK(ends(1, 2, true));
     CHECK_FALSE(ends(1 - tiny, 2, true));
     CHECK_FALSE(ends(1 + tiny, 1, true));
     CHECK_FALSE(ends(1 + 1e-6, 2, true));
-    // L-BFGS-B 3.0 takes both for convergence.
+    // L-BFGS-B 3.0 treats both cases as convergence.
     CHECK(ends(1 - tiny, 2, false));
     CHECK(ends(1 + tiny, 1, false));
 }

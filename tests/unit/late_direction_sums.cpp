@@ -1,6 +1,6 @@
-// On a GPU the sums over a new direction arrive with the sweep at the next trial point. Only there does the state
-// machine see that the direction does not descend, and the sweep may have updated the learned diagonal. The iterates
-// are those of the host, which knows the sums before.
+// On a GPU the sums over a new direction arrive with the sweep at the next trial point. Only then does the state
+// machine know whether the direction descends, and the sweep may already have updated the learned diagonal. The
+// iterates must be those of the host backend, on which the sums are known before.
 #include <catch2/catch.hpp>
 #include <algorithm>
 #include <cmath>
@@ -26,10 +26,10 @@ class LateSums final : public cudaopt_test::ForwardedSweeps {
 std::unique_ptr<Sweeps> make_early(int, int64_t n, int, int) { return make_host_sweeps<double, double>(n); }
 std::unique_ptr<Sweeps> make_late(int, int64_t n, int, int) { return std::make_unique<LateSums>(n); }
 
-// Variable i is u_i / size(i), so that a learned diagonal serves the model.
+// The variables are x_i = u_i / size(i), so that a learned diagonal improves the model.
 double size(std::size_t i) { return std::pow(5.0, static_cast<double>(i % 3)); }
 
-// The chain 100 (u_{i+1} - u_i^2)^2 + (1 - u_i)^2.
+// The chained Rosenbrock function 100 (u_{i+1} - u_i^2)^2 + (1 - u_i)^2.
 double rosenbrock(const Vector &x, Vector &g) {
     double f = 0;
     std::fill(g.begin(), g.end(), 0);
@@ -47,7 +47,8 @@ struct Path {
     int64_t truncations, evaluations;
 };
 
-// The first 60 iterates in a narrow box from a start far outside it, so that projections spoil many directions.
+// Returns the first 60 iterates in a narrow box from a start far outside it. Many directions are then no descent
+// directions after the projection.
 Path follow(decltype(make_late) make, int64_t metric, unsigned seed) {
     constexpr std::size_t n = 10;
     Vector x(n), g(n), lower(n), upper(n);

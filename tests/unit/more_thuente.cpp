@@ -1,4 +1,4 @@
-// The line search by itself, on functions of one variable.
+// Tests of the line search alone, on functions of one variable.
 #include "line_search/more_thuente.hpp"
 
 #include <catch2/catch.hpp>
@@ -22,7 +22,7 @@ struct Search {
     int evaluations;
 };
 
-// The whole search; where `finite` does not hold for a step, it is cut.
+// Runs a whole line search. If `finite` returns false for a step, this step is cut.
 Search run(
     const std::function<Value(double)> &at, double first_step, const SearchTolerances &tolerances,
     const std::function<bool(double)> &finite = [](double) { return true; }) {
@@ -47,7 +47,7 @@ SearchTolerances wide(double ftol, double gtol) { return {ftol, gtol, 1e-10, 0, 
 
 } // namespace
 
-TEST_CASE("Both conditions hold where the search says so", "[line-search]") {
+TEST_CASE("Both strong Wolfe conditions hold if the line search reports convergence", "[line-search]") {
     for (const LineFunction &function : line_functions())
         for (const double first_step : first_steps) {
             INFO(function.name << " from step " << first_step);
@@ -60,7 +60,7 @@ TEST_CASE("Both conditions hold where the search says so", "[line-search]") {
         }
 }
 
-TEST_CASE("Each other verdict has its occasion", "[line-search]") {
+TEST_CASE("The line search reports step limits and small intervals and rounding errors", "[line-search]") {
     const auto falling = [](double a) { return Value{-a, -1}; };
     CHECK(run(falling, 1, {1e-3, 0.9, 0.1, 0, 64}).verdict == SearchVerdict::at_maximum_step);
     CHECK(run(falling, 1, {1e-3, 0.9, 0.1, 0, 64}).step == 64);
@@ -74,9 +74,9 @@ TEST_CASE("Each other verdict has its occasion", "[line-search]") {
     CHECK(run(kink, 1, {1e-3, 0.9, 0, 0, 64}).verdict == SearchVerdict::rounding_errors);
 }
 
-// Of values at random, the same where a step comes again, among which there are such that cannot be evaluated: all ways
-// of a search are taken.
-TEST_CASE("A longest step that is asked for when it matters leads where one known before does", "[line-search]") {
+// The values are random, but the same if a step recurs, and some of them cannot be evaluated. All branches of the line
+// search are executed in this way.
+TEST_CASE("Setting step_max only when the next step depends on it gives the same steps", "[line-search]") {
     std::mt19937_64 random(19);
     const auto uniform = [&](double from, double to) { return std::uniform_real_distribution(from, to)(random); };
     int asked = 0, spared = 0, updates = 0;
@@ -124,7 +124,7 @@ TEST_CASE("A longest step that is asked for when it matters leads where one know
     CHECK(updates > 80000);
 }
 
-TEST_CASE("A step that cannot be evaluated is never exceeded again", "[line-search]") {
+TEST_CASE("After a cut no trial step reaches a step at which f was undefined", "[line-search]") {
     for (const LineFunction &function : line_functions())
         for (const double first_step : first_steps)
             for (const double edge : {1e-2, 0.5, 3.0}) {
@@ -144,7 +144,7 @@ TEST_CASE("A step that cannot be evaluated is never exceeded again", "[line-sear
             }
 }
 
-TEST_CASE("Cutting goes on as long as it is asked to, and never to zero or below", "[line-search]") {
+TEST_CASE("Each cut makes the step smaller and keeps it positive", "[line-search]") {
     MoreThuente search;
     search.start(1, -1, 1, wide(1e-3, 0.9));
     double last = search.step();
@@ -156,7 +156,7 @@ TEST_CASE("Cutting goes on as long as it is asked to, and never to zero or below
     }
 }
 
-TEST_CASE("A step at the smallest one is cut, too", "[line-search]") {
+TEST_CASE("A cut reduces a step at step_min and keeps it positive", "[line-search]") {
     MoreThuente search;
     SearchTolerances tolerances = wide(1e-3, 0.9);
     tolerances.step_min = 1e-2;

@@ -1,4 +1,5 @@
-// The estimate of the noise in f from its values at equally spaced points, and the decisions that allow for noise.
+// Tests of the estimate of the noise in f from its values at equally spaced points, and of the decisions that allow for
+// noise.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -13,7 +14,7 @@ constexpr int samples = cudaopt::noise::samples;
 
 namespace {
 
-// sigma times normal numbers, and a polynomial in the point's index.
+// Values are normally distributed numbers times sigma, plus a quadratic polynomial in the index of the point.
 struct Values {
     double of[samples];
     Values(double sigma, double a, double b, double c, unsigned seed) {
@@ -25,21 +26,23 @@ struct Values {
 
 } // namespace
 
-// The k-th differences of 1, -1, 1, ... have the size 2^k, and the first order counts: sqrt(1!^2 / 2! 2^2).
+// The k-th differences of 1, -1, 1, ... have the absolute value 2^k. The estimate from the first differences is used:
+// sqrt(1!^2 / 2! 2^2).
 TEST_CASE("The deviation of alternating values is that of their first differences", "[noise]") {
     double values[samples];
     for (int i = 0; i < samples; i++) values[i] = i % 2 == 0 ? 1 : -1;
     CHECK(deviation(values) == Approx(std::sqrt(2.0)).epsilon(1e-14));
 }
 
-// The orders of a single spike are compared: 8 values e_3 have the differences 1, -1; 1, -2, 1; 1, -3, 3, -1; ...
-TEST_CASE("The deviation of one value that differs is that of the orders that agree", "[noise]") {
+// Eight values that are 0 except for one 1 have the differences 1, -1; 1, -2, 1; 1, -3, 3, -1; ... The estimate is
+// taken from orders whose estimates agree.
+TEST_CASE("The deviation of a single spike is that of the orders of differences that agree", "[noise]") {
     double values[samples] = {};
     values[3] = 1;
     CHECK(deviation(values) == Approx(std::sqrt(1.0 / 2 * 2 / 7)).epsilon(1e-14));
 }
 
-TEST_CASE("The deviation of noise on a smooth function is estimated", "[noise]") {
+TEST_CASE("The estimated deviation of noise on a quadratic is within 10 % in the root mean square", "[noise]") {
     for (const double sigma : {1e-9, 1e-3, 1e3}) {
         double sum = 0;
         int far_away = 0;
@@ -54,8 +57,8 @@ TEST_CASE("The deviation of noise on a smooth function is estimated", "[noise]")
     }
 }
 
-TEST_CASE("A smooth function has no noise but its rounding errors", "[noise]") {
-    CHECK(deviation(Values(0, 1, 0.125, 0.25, 1).of) == 0); // exact numbers: the third differences vanish
+TEST_CASE("The deviation of a smooth function is at the level of its rounding errors", "[noise]") {
+    CHECK(deviation(Values(0, 1, 0.125, 0.25, 1).of) == 0); // the values are exact and their third differences vanish
     double values[samples];
     for (int i = 0; i < samples; i++) values[i] = std::exp(1e-3 * i);
     CHECK(deviation(values) < 1e-15);
@@ -63,7 +66,7 @@ TEST_CASE("A smooth function has no noise but its rounding errors", "[noise]") {
 
 namespace {
 
-// f and the slope at a trial point, and its ||P g||_inf.
+// A trial point with its f, its slope along the direction, and its ||P g||_inf.
 struct TrialPoint {
     double products[panel::leading * panel::columns(1)] = {};
     PanelProducts sums{};
@@ -84,7 +87,7 @@ Settings with_level(double level, int64_t metric = Metric::one_number) {
     return settings;
 }
 
-// A search from f = 1 along a direction of slope -1, with the first step 1.
+// Begins a line search from f = 1 along a direction of slope -1, with the first step 1.
 Iteration searching() {
     Iteration it;
     it.results.f = it.f_best = 1;
@@ -107,12 +110,12 @@ TrialVerdict verdict_on(double f, double slope, const Settings &settings) {
 TEST_CASE("A trial point is accepted by its slope if the noise hides whether f falls", "[noise]") {
     for (const int64_t metric : {Metric::one_number, Metric::callers, Metric::learned}) {
         const Settings noisy = with_level(0.1, metric), exact = with_level(0, metric);
-        // Beyond the minimiser along the direction: the weak Wolfe conditions alone.
+        // Beyond the minimiser along the direction, only the weak Wolfe conditions can hold.
         CHECK(verdict_on(1.15, 2, noisy) == TrialVerdict::accept);
         CHECK(verdict_on(1.25, 2, noisy) == TrialVerdict::evaluate);
         CHECK(verdict_on(1.15, 2, exact) == TrialVerdict::evaluate);
-        CHECK(verdict_on(1.15, -0.95, noisy) == TrialVerdict::evaluate); // too steep still
-        // Between f_base + ftol slope + 2 eps_f and f_best + 2 eps_f: the approximate Wolfe conditions alone.
+        CHECK(verdict_on(1.15, -0.95, noisy) == TrialVerdict::evaluate); // the slope is still too steep
+        // Between f_base + ftol slope + 2 eps_f and f_best + 2 eps_f, only the approximate Wolfe conditions can hold.
         CHECK(verdict_on(1.19995, 0.5, noisy) == TrialVerdict::accept);
         CHECK(verdict_on(1.19995, 0.9, noisy) == TrialVerdict::evaluate);
     }
@@ -128,7 +131,7 @@ TEST_CASE("A decrease within the noise does not correct the curvature", "[noise]
     CHECK(it.curvature_scale(with_level(0.1 / 21, Metric::learned), at.sums, 0.4) == 0.5);
 }
 
-TEST_CASE("Progress beyond the noise is a fall of f by two levels, or of the projected gradient by 0.7", "[noise]") {
+TEST_CASE("Progress is a decrease of f by two noise levels or of ||P g|| by a factor of 0.7", "[noise]") {
     const Settings settings = with_level(0.1);
     Iteration it;
     const auto in_vain = [&](double f, double norm) {
@@ -143,11 +146,11 @@ TEST_CASE("Progress beyond the noise is a fall of f by two levels, or of the pro
     CHECK(in_vain(4.79, 1) == 0);
     CHECK(in_vain(4.6, 0.71) == 3);
     CHECK(in_vain(5, 0.69) == 0);
-    CHECK(in_vain(4.6, 0.69) == 3); // compared with the least of both
+    CHECK(in_vain(4.6, 0.69) == 3); // both are compared with their least values
     CHECK(in_vain(4.6, 0.69) == 6);
 }
 
-TEST_CASE("The evaluations of failed searches count as evaluations without progress", "[noise]") {
+TEST_CASE("The evaluations of failed line searches count as evaluations without progress", "[noise]") {
     const Settings settings = with_level(0.1);
     Iteration it = searching();
     it.failure = SearchFailure::nothing_lower;
@@ -162,9 +165,9 @@ TEST_CASE("The evaluations of failed searches count as evaluations without progr
     CHECK(exact.end_code == CUDA_OPT_LINE_SEARCH_FAILED);
 }
 
-TEST_CASE("With noise the best iterate is that of the least projected gradient", "[noise]") {
+TEST_CASE("With a noise level the best iterate is the one with the least projected gradient", "[noise]") {
     Iteration lower = searching(), flatter = searching();
-    CHECK(lower.accept(with_level(0.1), TrialPoint(0.5, 0, 1.1).sums)); // the base point is better, and is saved
+    CHECK(lower.accept(with_level(0.1), TrialPoint(0.5, 0, 1.1).sums)); // the base point has a smaller norm
     CHECK(lower.f_best == 0.5);
     CHECK(!flatter.accept(with_level(0.1), TrialPoint(1.1, 0, 0.9).sums));
     CHECK(flatter.f_best == 1);

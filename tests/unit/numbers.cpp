@@ -1,4 +1,4 @@
-// Predicates of numbers, against the conversions that define them.
+// Tests of the predicates of numbers. They are compared with the conversions that define them.
 #include <catch2/catch.hpp>
 #include <cfloat>
 #include <cmath>
@@ -11,11 +11,11 @@ using namespace cudaopt;
 namespace {
 
 bool survives_conversion(double v) {
-    const volatile float narrow = static_cast<float>(v); // volatile: the conversion is made
+    const volatile float narrow = static_cast<float>(v); // volatile prevents the compiler from removing the conversion
     return static_cast<double>(narrow) == v;
 }
 
-// Optimised for AVX-512, GCC 12 removes the conversions from two tests side by side.
+// GCC 12 optimises two adjacent tests for AVX-512 by removing their conversions, which is wrong.
 #if defined(__x86_64__) && defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__)
 __attribute__((target("arch=x86-64-v4"), optimize("O3"), noinline))
 #endif
@@ -34,7 +34,7 @@ bool can_run() {
 
 } // namespace
 
-TEST_CASE("A number is in single precision if conversion to float preserves it") {
+TEST_CASE("is_single holds exactly for the numbers that conversion to float preserves") {
     const double quantum = std::ldexp(1.0, -149);
     for (const double scale :
          {1.0, 0x1p127, 0x1p128, 0x1p500, 0x1p-126, 0x1p-127, 0x1p-148, 0x1p-149, 0x1p-150, 0x1p-1000})
@@ -50,7 +50,7 @@ TEST_CASE("A number is in single precision if conversion to float preserves it")
     }
 }
 
-TEST_CASE("Two tests for single precision side by side are made") {
+TEST_CASE("Two adjacent calls of is_single both test their argument with AVX-512") {
     if (!can_run()) return;
     const double values[][2] = {{0.1, 0.2}, {0.1, 0.5}, {0.5, 0.1}, {0.5, 0.25}};
     for (const auto &pair : values) {
@@ -61,8 +61,9 @@ TEST_CASE("Two tests for single precision side by side are made") {
     }
 }
 
-TEST_CASE("An array that is not needed has no address") {
-    // The compiler evaluates a call of this constant expression, but not a call through a volatile pointer.
+TEST_CASE("The data of dense::Nothing is a null pointer") {
+    // The compiler evaluates a direct call at compile time, because it is a constant expression. A call through a
+    // volatile pointer is executed.
     double *(*volatile const data)() = dense::Nothing::data;
     CHECK(data() == nullptr);
 }

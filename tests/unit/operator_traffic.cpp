@@ -1,5 +1,5 @@
-// The numbers of n-vectors that the sweeps of an operator access: each element that a rule reads or writes is counted
-// for one variable.
+// Counts how many n-vectors the sweeps of an operator access: each element that a rule reads or writes for one variable
+// is counted once.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -48,7 +48,8 @@ namespace {
 
 constexpr int pairs = 6;
 
-// One variable of each vector, where the newest y is not stored yet: its column contains the previous gradient.
+// The elements of one variable in each vector. The newest y is not stored yet: its column contains the previous
+// gradient.
 struct Vectors {
     Counted x, g, l, u, mask, in, out, x_base, d, g_base;
     std::array<Counted, pairs> s, y;

@@ -1,5 +1,5 @@
-// The places of products that many warps form together: each product is formed once, from the columns that it belongs
-// to.
+// Tests of the places of inner products that many warps compute together. Each product is computed once, from the
+// columns to which it belongs.
 #include "sweeps/cuda/product_rectangles.hpp"
 
 #include <catch2/catch.hpp>
@@ -14,7 +14,8 @@ struct Formed {
     bool over_all;
 };
 
-// Returns which product the instructions of a warp leave at a place. The pairs of octets are 0, 0; 1, 2; 3, 4; ...
+// Returns the product that the instructions of a warp store at a place. The pairs of octets are (0, 0), (1, 2) and so
+// on.
 template <class Map> Formed product_at(const Map &map, const typename Map::Place &place) {
     const auto of = map.at(place.rectangle);
     const int tile = place.element / 128, half = place.element / 64 % 2, row = place.element / 8 % 8,
@@ -43,14 +44,14 @@ template <bool free_gram> void check_places(int columns) {
 
 } // namespace
 
-TEST_CASE("Each product of many columns has its own place in a rectangle", "[rectangles]") {
+TEST_CASE("Each inner product of up to 260 columns has a distinct place in a rectangle", "[rectangles]") {
     for (int columns = 1; columns <= 260; columns++) {
         check_places<true>(columns);
         check_places<false>(columns);
     }
 }
 
-TEST_CASE("The rectangles of 23, 40 and 80 pairs fit in as many blocks as their kernel expects", "[rectangles]") {
+TEST_CASE("The numbers of rectangles for 23 to 80 pairs match the blocks that the kernel expects", "[rectangles]") {
     CHECK(ProductRectangles<true>{7}.count() == 3);
     CHECK(ProductRectangles<true>{11}.count() == 5);
     CHECK(ProductRectangles<true>{21}.count() == 14);

@@ -1,4 +1,4 @@
-// The block factorisation against plain elimination of the assembled matrix, in extended precision.
+// Compares the block factorisation with Gaussian elimination of the assembled matrix in extended precision.
 #include "dense/quasi_definite.hpp"
 
 #include <catch2/catch.hpp>
@@ -14,7 +14,7 @@ using reference::Matrix;
 
 namespace {
 
-// A factorisation with the memory that its arrays stand in.
+// A factorisation that owns the memory of its arrays.
 class Factorisation : public QuasiDefinite {
   public:
     explicit Factorisation(int capacity) {
@@ -40,7 +40,7 @@ Vector eliminate(const Matrix &whole, const Vector &right) {
     return {solution.begin(), solution.end()};
 }
 
-// R R' + I of random numbers.
+// Returns R R' + I for a matrix R of random numbers.
 Matrix random_definite(int k, Uniform &uniform) {
     std::vector<Vector> root;
     for (int i = 0; i < k; i++) root.push_back(random_vector(k, uniform));
@@ -50,7 +50,7 @@ Matrix random_definite(int k, Uniform &uniform) {
     return product;
 }
 
-// [-A, B'; B, C] of random A, B, C, with the lower triangle as well.
+// Returns [-A, B'; B, C] for random A, B and C, with both triangles stored.
 Matrix random_system(int k, Uniform &uniform) {
     const Matrix a = random_definite(k, uniform), c = random_definite(k, uniform);
     Matrix whole(2 * k, 2 * k);
@@ -63,7 +63,7 @@ Matrix random_system(int k, Uniform &uniform) {
     return whole;
 }
 
-// The same with diagonal A and strictly lower triangular B.
+// Returns such a matrix with a diagonal A and a strictly lower triangular B.
 Matrix random_triangular_system(int k, Uniform &uniform) {
     Matrix whole = random_system(k, uniform);
     for (int i = 0; i < k; i++)
@@ -88,12 +88,12 @@ void check_solution(const QuasiDefinite &system, const Matrix &whole, Vector rig
 
 } // namespace
 
-TEST_CASE("Both factorisations solve what elimination solves", "[dense]") {
+TEST_CASE("Both factorisations give the solution of elimination in extended precision", "[dense]") {
     const bool triangular = GENERATE(false, true);
     Uniform uniform(triangular ? 4 : 1);
     Factorisation system(20);
     for (int k = 1; k <= 20; k++) {
-        INFO("k = " << k << (triangular ? ", zeros passed over" : ""));
+        INFO("k = " << k << (triangular ? ", triangular" : ""));
         const Matrix whole = triangular ? random_triangular_system(k, uniform) : random_system(k, uniform);
         fill(system, whole);
         REQUIRE((triangular ? system.factor_triangular(k) : system.factor(k)));
@@ -101,7 +101,7 @@ TEST_CASE("Both factorisations solve what elimination solves", "[dense]") {
     }
 }
 
-TEST_CASE("Half a solve is enough for a form", "[dense]") {
+TEST_CASE("The bilinear form with the inverse follows from two vectors that are reduced once", "[dense]") {
     Uniform uniform(5);
     Factorisation system(20);
     for (int k = 1; k <= 20; k++) {
@@ -117,7 +117,7 @@ TEST_CASE("Half a solve is enough for a form", "[dense]") {
     }
 }
 
-TEST_CASE("Four vectors at a time have the bits of one at a time", "[dense]") {
+TEST_CASE("Four vectors reduced together are bitwise identical to vectors reduced one at a time", "[dense]") {
     Uniform uniform(7);
     Factorisation system(20);
     for (int k = 1; k <= 20; k++) {
@@ -138,7 +138,7 @@ TEST_CASE("Four vectors at a time have the bits of one at a time", "[dense]") {
     }
 }
 
-TEST_CASE("Solving twice with one factorisation", "[dense]") {
+TEST_CASE("One factorisation solves for several right-hand sides", "[dense]") {
     Uniform uniform(2);
     Factorisation system(5);
     const Matrix whole = random_system(5, uniform);
@@ -147,7 +147,7 @@ TEST_CASE("Solving twice with one factorisation", "[dense]") {
     for (int repetition = 0; repetition < 2; repetition++) check_solution(system, whole, random_vector(10, uniform));
 }
 
-TEST_CASE("A block that is not definite breaks the factorisation down", "[dense]") {
+TEST_CASE("A factorisation fails if a block is not definite or not finite", "[dense]") {
     Uniform uniform(3);
     Factorisation system(4);
     constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
@@ -161,7 +161,8 @@ TEST_CASE("A block that is not definite breaks the factorisation down", "[dense]
         fill(system, whole);
         CHECK_FALSE(system.factor_triangular(4));
     }
-    for (const double bad : {-1e6, nan_value, infinite}) { // of the second block, to whose pivots the first one adds
+    // The pivots of the second block include terms of the first one.
+    for (const double bad : {-1e6, nan_value, infinite}) {
         INFO("the pivot becomes about " << bad);
         for (int i = 4; i < 8; i++) {
             Matrix whole = random_triangular_system(4, uniform);
@@ -181,7 +182,7 @@ TEST_CASE("A block that is not definite breaks the factorisation down", "[dense]
     CHECK_FALSE(system.factor(4));
 }
 
-TEST_CASE("No pairs, nothing to solve", "[dense]") {
+TEST_CASE("Without pairs a factorisation succeeds and a solve changes nothing", "[dense]") {
     Factorisation system(4);
     system.resize(0);
     CHECK(system.factor(0));

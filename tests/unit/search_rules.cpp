@@ -1,5 +1,5 @@
-// The search's rows where products of row and walks no longer fit into an int, in memory of which only the pages that
-// are touched are there.
+// Tests the pattern search with a number of coordinates for which an index computed from coordinate and walk exceeds
+// the range of int. The arrays are mapped, so that only pages that are written occupy memory.
 #include <sys/mman.h>
 
 #include <catch2/catch.hpp>
@@ -10,7 +10,7 @@ using namespace cudaopt;
 
 namespace {
 
-// Zeros, as many as wanted; only what is written takes room.
+// An array of zeros. Only the pages that are written occupy memory.
 class Sparse {
   public:
     explicit Sparse(int64_t count) : bytes_(static_cast<std::size_t>(count) * sizeof(double)) {
@@ -31,13 +31,12 @@ class Sparse {
 
 } // namespace
 
-TEST_CASE("Trials of coordinates from 2^30 on are written in their rows", "[search]") {
+TEST_CASE("Trials of coordinates from 2^30 on are written without integer overflow", "[search]") {
     constexpr int n = (1 << 30) + 2, j = n - 1;
     Sparse x(n), points(int64_t{2} * n), lower(n), upper(n), step(n);
     for (const Sparse *array : {&x, &points, &lower, &upper, &step})
         if (!*array) {
-            WARN("skipped: rows of trials from 2^30 coordinates on are not tested, for this machine does not lend so "
-                 "much address space");
+            WARN("skipped: trials of coordinates from 2^30 on need more address space than this machine provides");
             return;
         }
     pattern::Walk walk = pattern::not_begun();

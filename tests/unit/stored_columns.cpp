@@ -1,4 +1,5 @@
-// Tiles of columns with fewer bits than x on the host: what they store and where x goes are the rules' of one row.
+// Tests of the host's conversion of tiles to columns with fewer bits than x. The columns and the steps must be those of
+// the functions for one variable.
 #include "sweeps/host/stored_columns.hpp"
 
 #include <catch2/catch.hpp>
@@ -15,11 +16,13 @@ template <class Real_, class History_> struct Storage {
     using History = History_;
 };
 
-// Rows inside the box, at a bound, or on their way to one; some steps are beyond what a column can store.
+// Fills a tile with variables inside the box, at a bound, or with a trial point at a bound. Some steps exceed the
+// largest number that a column can store.
 template <class Real, class History> void fill(TileVariables &tile, int rows, double *trial, bool huge) {
     std::mt19937_64 engine(7);
     std::uniform_real_distribution<double> unit(-1, 1);
-    constexpr double half_unit = std::is_same_v<History, float> ? 0x1p-24 : 0x1p-8; // of the last place, from 1 to 2
+    // Half a unit in the last place of a number in [1, 2).
+    constexpr double half_unit = std::is_same_v<History, float> ? 0x1p-24 : 0x1p-8;
     const auto stored = [](double v) { return static_cast<double>(static_cast<Real>(v)); };
     for (int r = 0; r < tile_height; r++) {
         const bool inside = r < rows;
@@ -27,7 +30,8 @@ template <class Real, class History> void fill(TileVariables &tile, int rows, do
         tile.l[r] = r % 3 == 0 ? -infinity : stored(tile.x[r] - std::fabs(unit(engine)) * std::exp(20 * unit(engine)));
         tile.u[r] = r % 4 == 0 ? infinity : stored(tile.x[r] + std::fabs(unit(engine)) * std::exp(20 * unit(engine)));
         const double move = unit(engine) * (huge && r % 5 == 0 ? 1e300 : std::exp(10 * unit(engine)));
-        // Every seventh row's d is in the middle of two that can be stored; past the end a bound may be away from 0.
+        // For every seventh variable, d lies in the middle between two numbers that can be stored. Past the last
+        // variable, a bound may differ from 0.
         if (r % 7 == 0) tile.x[r] = 0, tile.l[r] = -infinity, tile.u[r] = infinity;
         const double way = r % 7 == 0 ? 1 + (2 * (r % 5) + 1) * half_unit : move;
         trial[r] = inside ? place_in_box(tile.x[r] + way, tile.x[r], tile.l[r], tile.u[r], largest_number<Real>) : 1;
@@ -43,8 +47,8 @@ using Double32 = Storage<double, float>;
 using Double16 = Storage<double, bfloat16>;
 using Float16 = Storage<float, bfloat16>;
 
-TEMPLATE_TEST_CASE("A tile's direction is that of its rows, and says where one misses its bound", "[columns]", Double32,
-                   Double16, Float16) {
+TEMPLATE_TEST_CASE("round_direction rounds the direction of each variable and reports missed bounds", "[columns]",
+                   Double32, Double16, Float16) {
     using Real = typename TestType::Real;
     using History = typename TestType::History;
     int missed = 0, arrived = 0;
@@ -62,8 +66,8 @@ TEMPLATE_TEST_CASE("A tile's direction is that of its rows, and says where one m
                 reached = reached && same(nearest[r], ruled);
             }
             const bool said = round_direction(tile, trial, rows, column, d);
-            INFO(rows << " rows" << (huge ? ", huge steps" : ""));
-            CHECK((reached || !said)); // a bound that no column reaches may be said to be missed
+            INFO(rows << " variables" << (huge ? ", huge steps" : ""));
+            CHECK((reached || !said)); // false is also permitted if no stored number reaches the bound
             (said ? arrived : missed)++;
             for (int r = 0; r < rows; r++) {
                 CHECK(same(column[r], nearest[r]));
@@ -75,10 +79,10 @@ TEMPLATE_TEST_CASE("A tile's direction is that of its rows, and says where one m
     CHECK(arrived > 0);
 }
 
-TEMPLATE_TEST_CASE("A tile steps where its rows step", "[columns]", Double32, Double16, Float16) {
+TEMPLATE_TEST_CASE("step_tile gives the same x as stepped_variable", "[columns]", Double32, Double16, Float16) {
     using Real = typename TestType::Real;
     using History = typename TestType::History;
-    for (const double step : {1.0, 0.25, 64.0}) // products with a power of two are exact, fused or not
+    for (const double step : {1.0, 0.25, 64.0}) // products with a power of two are exact, so that FMA changes nothing
         for (const int rows : {1, 77, tile_height}) {
             TileVariables tile;
             alignas(64) double trial[tile_height], d[tile_height];
@@ -92,7 +96,7 @@ TEMPLATE_TEST_CASE("A tile steps where its rows step", "[columns]", Double32, Do
         }
 }
 
-TEMPLATE_TEST_CASE("A column's rows are read as they stand, and added", "[columns]", float, bfloat16) {
+TEMPLATE_TEST_CASE("load_column and add_columns convert stored values exactly", "[columns]", float, bfloat16) {
     for (const int rows : {1, 77, tile_height}) {
         TestType column[tile_height];
         for (int r = 0; r < tile_height; r++) column[r] = static_cast<TestType>(std::ldexp(1 + r % 128 / 128., r - 60));

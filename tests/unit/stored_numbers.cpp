@@ -1,4 +1,4 @@
-// Numbers of fewer bits than x has: how they are rounded, and the direction that is stored in them.
+// Tests of the numbers with fewer bits than x: their rounding, and the direction that is stored in them.
 #include "sweeps/rules.hpp"
 
 #include <catch2/catch.hpp>
@@ -26,7 +26,8 @@ bfloat16 of_bits(int bits) {
     return v;
 }
 
-// What the bits mean, from their definition: a sign, eight bits of the exponent, seven of the significand.
+// Returns the number that the bits represent by definition: a sign, eight bits of the exponent, seven of the
+// significand.
 double meaning_of(int bits) {
     const int exponent = bits >> 7 & 0xff, digits = bits & 0x7f;
     const double size = exponent == 255 ? (digits == 0 ? infinity : not_a_number)
@@ -35,7 +36,8 @@ double meaning_of(int bits) {
     return bits & sign_bit ? -size : size;
 }
 
-// The bits nearest to a number that is none of NaN, of two the even ones; 2^128 stands where infinity does.
+// Returns the bits of the number nearest to `value`, which is not NaN. A tie is rounded to even. Infinity is treated as
+// 2^128.
 uint16_t nearest_bits(double value) {
     static const std::vector<double> sizes = [] {
         std::vector<double> all;
@@ -44,8 +46,8 @@ uint16_t nearest_bits(double value) {
         return all;
     }();
     const double size = std::min(std::fabs(value), sizes.back());
-    auto at =
-        static_cast<int>(std::lower_bound(sizes.begin(), sizes.end(), size) - sizes.begin()); // the next from below
+    // The index of the first number that is not smaller than `size`.
+    auto at = static_cast<int>(std::lower_bound(sizes.begin(), sizes.end(), size) - sizes.begin());
     if (at > 0) {
         const double up = sizes[at] - size, down = size - sizes[at - 1];
         if (down < up || (down == up && at % 2 == 1)) at--;
@@ -59,13 +61,13 @@ void check_rounding(float value) {
         FAIL(value << " becomes " << rounded.bits << ", not " << nearest_bits(value));
 }
 
-// Of any sign and scale that a double can have.
+// Returns a number of any sign and scale that a double can have.
 double of_any_scale(Uniform &uniform) {
     const double size = std::ldexp(1 + uniform(), static_cast<int>(2098 * uniform()) - 1074);
     return uniform() < 0.5 ? size : -size;
 }
 
-// The next number of History towards zero.
+// Returns the adjacent number of the type towards zero.
 float towards_zero(float v) { return std::nextafter(v, 0.0f); }
 bfloat16 towards_zero(bfloat16 v) { return of_bits(v.bits & ~sign_bit ? v.bits - 1 : v.bits); }
 
@@ -84,33 +86,33 @@ template <class Real, class History> void check_direction(Real x, Real to, doubl
     const auto fail = [&](const char *why) {
         FAIL("d = " << d << " " << why << ", from x = " << x << " to " << to << " in [" << l << ", " << u << "]");
     };
-    if (!std::isfinite(d)) fail("is no number");
+    if (!std::isfinite(d)) fail("is not finite");
     if (to == x) {
-        if (d != 0) fail("where there is nowhere to go");
+        if (d != 0) fail("is not 0 although the trial point is x");
         return;
     }
-    if (d != 0 && (d > 0) != (to > x)) fail("leads the other way");
-    if (std::fabs(way) >= largest) { // as far as can be stored
+    if (d != 0 && (d > 0) != (to > x)) fail("has the wrong sign");
+    if (std::fabs(way) >= largest) { // the displacement exceeds the largest stored number
         tally.beyond++;
-        if (std::fabs(d) != largest) fail("is not the largest");
+        if (std::fabs(d) != largest) fail("is not the largest number");
         return;
     }
     const History nearest(way);
     const bool bound = to == l || to == u;
-    if (!bound && d != static_cast<double>(nearest)) fail("is not the nearest");
+    if (!bound && d != static_cast<double>(nearest)) fail("is not the nearest number");
     if (!bound) return;
     tally.at_bound++;
     tally.away += d != static_cast<double>(nearest);
     tally.vanishing += static_cast<double>(nearest) == 0;
     const Real reached = point_in<Real>(static_cast<Real>(static_cast<double>(x) + d), l, u);
-    if (reached != to) fail("does not lead to the bound");
-    // One unit of the last place: the way is not beyond the neighbours of d.
+    if (reached != to) fail("does not reach the bound");
+    // d differs from the exact displacement by at most one unit in the last place.
     const double inner = towards_zero(stored), outer = next_away_from_zero(stored);
     if (!(std::fabs(way) >= std::fabs(inner) && std::fabs(way) <= std::fabs(outer)))
-        fail("is further off than a unit of the last place");
+        fail("is wrong by more than a unit in the last place");
 }
 
-// From x to the bounds, to points between, and to points beside the bounds.
+// Checks directions from x to the bounds, to points between them, and to the numbers adjacent to the bounds.
 template <class Real, class History> void check_box(double x_, double l_, double u_, Uniform &uniform, Tally &tally) {
     const double l = static_cast<Real>(std::min(l_, u_)), u = static_cast<Real>(std::max(l_, u_));
     constexpr double most = largest_number<Real>;
@@ -137,7 +139,7 @@ struct FloatAndBfloat16 {
 
 } // namespace
 
-TEST_CASE("bfloat16: each of all patterns becomes its number, and itself again", "[stored]") {
+TEST_CASE("bfloat16: every bit pattern is converted to its number and back", "[stored]") {
     for (int bits = 0; bits < 1 << 16; bits++) {
         const double value = of_bits(bits), expected = meaning_of(bits);
         if (std::isnan(expected)) {
@@ -149,9 +151,10 @@ TEST_CASE("bfloat16: each of all patterns becomes its number, and itself again",
     CHECK(sizeof(bfloat16) == 2);
 }
 
-TEST_CASE("bfloat16: numbers are rounded to the nearest, ties to even", "[stored]") {
+TEST_CASE("bfloat16: numbers are rounded to nearest with ties to even", "[stored]") {
     Uniform uniform(40);
-    for (int bits = 0; bits <= bits_of_infinity; bits++) // each, what lies half-way to the next, and beside both
+    // Each number, the midpoint to the next one, and numbers adjacent to both are rounded.
+    for (int bits = 0; bits <= bits_of_infinity; bits++)
         for (const uint32_t digits :
              {0u, 1u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu, static_cast<uint32_t>(65536 * uniform())})
             for (const uint32_t sign : {0u, 0x80000000u}) {
@@ -160,7 +163,7 @@ TEST_CASE("bfloat16: numbers are rounded to the nearest, ties to even", "[stored
                 std::memcpy(&value, &wide, sizeof value);
                 if (!std::isnan(value)) check_rounding(value);
             }
-    // Doubles are rounded twice, by way of single precision.
+    // Doubles are rounded twice, because they are first converted to single precision.
     for (int k = 0; k < 100000; k++) {
         const double value = of_any_scale(uniform);
         const bfloat16 rounded(value);
@@ -179,7 +182,7 @@ TEST_CASE("bfloat16: numbers are rounded to the nearest, ties to even", "[stored
     for (const double sign : {1.0, -1.0}) CHECK(std::isnan(static_cast<double>(bfloat16(sign * not_a_number))));
 }
 
-TEST_CASE("The next number away from zero has none between", "[stored]") {
+TEST_CASE("next_away_from_zero returns the adjacent number of the type", "[stored]") {
     for (int bits = 0; bits < bits_of_infinity; bits++) {
         CHECK(static_cast<double>(next_away_from_zero(of_bits(bits))) == meaning_of(bits + 1));
         CHECK(static_cast<double>(next_away_from_zero(of_bits(bits | sign_bit))) == -meaning_of(bits + 1));
@@ -199,14 +202,14 @@ TEST_CASE("The next number away from zero has none between", "[stored]") {
     }
 }
 
-TEST_CASE("The largest number has none above it that is finite", "[stored]") {
+TEST_CASE("largest_number is the largest finite number of each type", "[stored]") {
     CHECK(largest_number<bfloat16> == meaning_of(bits_of_infinity - 1));
     CHECK(largest_number<float> == std::numeric_limits<float>::max());
     CHECK(largest_number<double> == std::numeric_limits<double>::max());
 }
 
-TEMPLATE_TEST_CASE("A stored direction leads to the bound where the way does, and is the nearest elsewhere", "[stored]",
-                   DoubleAndFloat, DoubleAndBfloat16, FloatAndBfloat16) {
+TEMPLATE_TEST_CASE("A stored direction reaches the bound of a trial point and is otherwise rounded to nearest",
+                   "[stored]", DoubleAndFloat, DoubleAndBfloat16, FloatAndBfloat16) {
     using Real = typename TestType::Real;
     using History = typename TestType::History;
     Uniform uniform(42);

@@ -1,4 +1,4 @@
-// The host's threads: what is shared out, among whom, and what becomes of them.
+// Tests of the parallel loops on host threads: the division into chunks, exceptions, and the life of the threads.
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -25,7 +25,7 @@ int64_t sum_to(int64_t count, int threads) {
 
 } // namespace
 
-TEST_CASE("Each index is visited once, the contiguous pieces in places of their own", "[threads]") {
+TEST_CASE("Each index is visited once in contiguous chunks whose lengths differ by at most 1", "[threads]") {
     for (const int threads : {1, 2, 3, 7, 16})
         for (const int64_t count : {0, 1, 2, 6, 7, 8, 1000, 1001}) {
             INFO(count << " for " << threads << " threads");
@@ -50,7 +50,7 @@ TEST_CASE("Each index is visited once, the contiguous pieces in places of their 
         }
 }
 
-TEST_CASE("Without a number each index is visited once, time after time", "[threads]") {
+TEST_CASE("Each index is visited once in repeated loops without a given number of threads", "[threads]") {
     const int64_t count = 5000;
     for (int round = 0; round < 300; round++) {
         std::vector<int> visits(count);
@@ -65,7 +65,7 @@ TEST_CASE("Without a number each index is visited once, time after time", "[thre
     }
 }
 
-TEST_CASE("A piece shares nothing out", "[threads]") {
+TEST_CASE("A parallel loop within a chunk runs serially on the same thread", "[threads]") {
     std::atomic<int> elsewhere{0}, visits{0};
     const auto outer = [&](int64_t, int) {
         const std::thread::id self = std::this_thread::get_id();
@@ -80,20 +80,20 @@ TEST_CASE("A piece shares nothing out", "[threads]") {
     CHECK(elsewhere == 0);
 }
 
-TEST_CASE("What a piece throws arrives when all pieces are done", "[threads]") {
-    for (const int thrower : {0, 999}) { // the caller's piece, another's
+TEST_CASE("An exception from a chunk is rethrown after all chunks have ended", "[threads]") {
+    for (const int thrower : {0, 999}) { // in the caller's chunk, and in the chunk of another thread
         std::atomic<int> visits{0};
         const auto body = [&](int64_t k, int) {
             if (k == thrower) throw std::out_of_range("enough");
             visits++;
         };
         CHECK_THROWS_AS(share_host(1000, body, 4), std::out_of_range);
-        CHECK(visits >= 750); // the other three pieces
+        CHECK(visits >= 750); // the other three chunks
         CHECK(sum_to(1000, 4) == 499500);
     }
 }
 
-TEST_CASE("Threads that sleep are woken, however many are asked for", "[threads]") {
+TEST_CASE("Sleeping threads are woken by a loop with any number of threads", "[threads]") {
     for (const int threads : {4, 2, 9, 3, 4}) {
         CHECK(sum_to(100000, threads) == 4999950000);
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -101,7 +101,7 @@ TEST_CASE("Threads that sleep are woken, however many are asked for", "[threads]
     }
 }
 
-TEST_CASE("Threads that share out at the same time do not meet", "[threads]") {
+TEST_CASE("Parallel loops of concurrent callers do not interfere", "[threads]") {
     std::atomic<int> wrong{0};
     std::vector<std::thread> callers;
     for (int caller = 0; caller < 4; caller++)
@@ -113,17 +113,17 @@ TEST_CASE("Threads that share out at the same time do not meet", "[threads]") {
     CHECK(wrong == 0);
 }
 
-TEST_CASE("The threads of a thread end with it", "[threads]") {
+TEST_CASE("The thread pool of a thread ends with it", "[threads]") {
     sum_to(1000, 2);
     const int64_t before = living_threads();
     for (int caller = 0; caller < 5; caller++) std::thread([] { sum_to(1000, 8); }).join();
-    // A thread that has been joined may be seen for a moment.
+    // A joined thread may remain visible to the system for a moment.
     for (int wait = 0; wait < 1000 && living_threads() > before; wait++)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     CHECK(living_threads() <= before);
 }
 
-TEST_CASE("Without a number all of the machine's threads are taken", "[threads]") {
+TEST_CASE("HostThreads keeps a given number and otherwise measures unless OMP_NUM_THREADS is set", "[threads]") {
     CHECK(HostThreads(3).most == 3);
     CHECK_FALSE(HostThreads(3).learned);
     CHECK(HostThreads(0).most >= 1);
