@@ -1,4 +1,4 @@
-// Bad arguments: each has its code, and a message that names the numbers.
+// Tests of invalid arguments. Each is refused with its return code and a message that names the values.
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <limits>
@@ -14,7 +14,7 @@ constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 
 bool mentions(const std::string &message, const std::string &what) { return message.find(what) != std::string::npos; }
 
-// What create() answers, with the handle it leaves.
+// The return code of create() and the handle that it returns.
 template <class Configuration> struct Creation {
     explicit Creation(int64_t n, int32_t m, int32_t backend = Configuration::backend)
         : code(Abi<typename Configuration::Real>::create(&handle, n, m, backend)) {}
@@ -25,7 +25,7 @@ template <class Configuration> struct Creation {
     int code;
 };
 
-// A failed handle is good for its message and for being destroyed; all else refuses it.
+// A handle whose creation failed has a message and can be destroyed. All other functions refuse it.
 void check_failed_handle(cuda_opt *handle) {
     CHECK(cuda_opt_backend(handle) < 0);
     double x = 0, f = 0, g = 0;
@@ -40,7 +40,7 @@ void check_failed_handle(cuda_opt *handle) {
     CHECK(memory == nullptr);
 }
 
-// A problem whose first call of the solver is to be refused.
+// Checks that the first call refuses the problem, names the numbers in its message, and does not change x.
 template <class Configuration> void check_refused(const Problem &problem, const std::vector<std::string> &named) {
     Harness<Configuration> harness(problem, 3);
     CHECK(harness.step() == CUDA_OPT_IMPROPER_INPUT);
@@ -48,11 +48,11 @@ template <class Configuration> void check_refused(const Problem &problem, const 
     CHECK(outcome.evaluations == 0);
     INFO(outcome.message);
     for (const std::string &number : named) CHECK(mentions(outcome.message, number));
-    // Nothing was changed.
     using Real = typename Configuration::Real;
     for (std::size_t i = 0; i < problem.start.size(); i++) {
         const Real before = static_cast<Real>(problem.start[i]);
-        if (!(outcome.x[i] == before || (std::isnan(before) && std::isnan(outcome.x[i])))) FAIL_CHECK("x changed");
+        if (!(outcome.x[i] == before || (std::isnan(before) && std::isnan(outcome.x[i]))))
+            FAIL_CHECK("the refused call has changed x");
     }
 }
 
@@ -99,7 +99,8 @@ CONFIGURED_TEST_CASE("The backend has to be one of the three", "[api]", HostDoub
     }
 }
 
-CONFIGURED_TEST_CASE("A workspace that does not fit", "[api]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A workspace that does not fit into memory ends with OUT_OF_MEMORY", "[api]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     struct Size {
         int64_t n;
@@ -113,7 +114,7 @@ CONFIGURED_TEST_CASE("A workspace that does not fit", "[api]", EVERY_CONFIGURATI
         Creation<TestType> creation(size.n, size.m);
         int code = creation.code;
         if (code == 0) {
-            // No array of this length exists; the workspace comes before anyone looks at it.
+            // No array of this length exists. The workspace is allocated before the arrays are accessed.
             using Real = typename TestType::Real;
             Handle<TestType> other(1, 1);
             Array<Real> x(other, 1), g(other, 1);
@@ -126,7 +127,7 @@ CONFIGURED_TEST_CASE("A workspace that does not fit", "[api]", EVERY_CONFIGURATI
     }
 }
 
-TEST_CASE("CUDA where there is none", "[api]") {
+TEST_CASE("Without a GPU the backend AUTO uses the host and the backend CUDA is unavailable", "[api]") {
     const std::string reason = unavailable(CUDA_OPT_BACKEND_CUDA);
     Creation<HostDouble> automatic(10, 3, CUDA_OPT_BACKEND_AUTO);
     REQUIRE(automatic.code == 0);
@@ -142,7 +143,7 @@ TEST_CASE("CUDA where there is none", "[api]") {
     check_failed_handle(cuda.handle);
 }
 
-TEST_CASE("NULL instead of a handle", "[api]") {
+TEST_CASE("The functions of the C interface refuse NULL instead of a handle", "[api]") {
     double real = 0;
     float single = 0;
     int64_t integer = 0;
@@ -188,7 +189,8 @@ TEST_CASE("Destroying sets the handle to NULL", "[api]") {
     CHECK(cuda_opt_solve(handle, &x, &x, &x) == CUDA_OPT_MISUSE);
 }
 
-CONFIGURED_TEST_CASE("NULL instead of an argument", "[api]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("NULL instead of an array or of the address of a result is refused", "[api]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
     Handle<TestType> handle(2, 3);
@@ -212,12 +214,12 @@ CONFIGURED_TEST_CASE("NULL instead of an argument", "[api]", EVERY_CONFIGURATION
     CHECK(cuda_opt_copy_out(handle, &value, nullptr, 8) == CUDA_OPT_MISUSE);
     CHECK(cuda_opt_free(handle, nullptr) == 0);
 
-    // None of this has spoilt the handle.
+    // The handle can still be used.
     CHECK(cuda_opt_reset(handle) == 0);
     CHECK(Abi<Real>::solve(handle, x.data(), f.data(), g.data()) == CUDA_OPT_EVALUATE_FG);
 }
 
-CONFIGURED_TEST_CASE("A number of bytes that cannot be", "[api]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("Negative and excessive numbers of bytes are refused", "[api]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     Handle<TestType> handle(2, 3);
     Array<double> f(handle, 1);
@@ -231,7 +233,7 @@ CONFIGURED_TEST_CASE("A number of bytes that cannot be", "[api]", HostDouble, Cu
     CHECK(memory == nullptr);
 }
 
-CONFIGURED_TEST_CASE("A lower bound above the upper one", "[api]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A lower bound above the upper bound is refused with its index", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const std::size_t where : {std::size_t{0}, std::size_t{37}, std::size_t{70000}}) {
         Problem problem = in_box(zeros(70001), -1, 1);
@@ -239,13 +241,13 @@ CONFIGURED_TEST_CASE("A lower bound above the upper one", "[api]", EVERY_CONFIGU
         problem.upper[where] = 3.75;
         check_refused<TestType>(problem, {"index " + std::to_string(where), "70001"});
     }
-    // Of several, the first is named.
+    // If there are several, the message names the first.
     Problem several = in_box(zeros(70001), -1, 1);
     several.lower[777] = several.lower[60000] = 5.25;
     check_refused<TestType>(several, {"index 777"});
 }
 
-CONFIGURED_TEST_CASE("NaN in a bound", "[api]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("NaN in a bound is refused with its index", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const bool in_lower : {true, false}) {
         INFO((in_lower ? "lower" : "upper"));
@@ -257,7 +259,8 @@ CONFIGURED_TEST_CASE("NaN in a bound", "[api]", EVERY_CONFIGURATION) {
     }
 }
 
-CONFIGURED_TEST_CASE("Bounds that leave no finite x", "[api]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Infinite bounds that leave no finite x are refused with their index", "[api]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const double side : {infinite, -infinite}) {
         Problem problem = in_box(zeros(100), -1, 1);
@@ -266,7 +269,7 @@ CONFIGURED_TEST_CASE("Bounds that leave no finite x", "[api]", EVERY_CONFIGURATI
     }
 }
 
-CONFIGURED_TEST_CASE("A start that is not finite", "[api]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A start that is not finite is refused with its index", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Problem problem = zeros(4001);
     problem.start[3999] = nan_value;
@@ -276,7 +279,7 @@ CONFIGURED_TEST_CASE("A start that is not finite", "[api]", EVERY_CONFIGURATION)
     check_refused<TestType>(problem, {"index 3999"});
 }
 
-TEST_CASE("Versions and names", "[api]") {
+TEST_CASE("The version and the names of tasks and return codes match the header", "[api]") {
     const std::string version = std::to_string(CUDA_OPT_VERSION_MAJOR) + "." + std::to_string(CUDA_OPT_VERSION_MINOR) +
                                 "." + std::to_string(CUDA_OPT_VERSION_PATCH);
     CHECK(cuda_opt_version() == version);

@@ -1,4 +1,5 @@
-// A handle that is in use is not freed. Copies of zero bytes succeed, and arrays without elements can be used.
+// Tests that a handle in use is not freed, that copies of zero bytes succeed, and that arrays without elements can be
+// used.
 #include <catch2/catch.hpp>
 
 #include <string>
@@ -46,7 +47,7 @@ TEST_CASE("The log's function cannot destroy the handle that calls it", "[api]")
     CHECK(one.handle == nullptr);
 }
 
-TEST_CASE("Copies of no bytes succeed wherever they point", "[api]") {
+TEST_CASE("Copies of zero bytes succeed with any pointers", "[api]") {
     double value = 3;
     cudaopt::Minimiser<double> s(10, 3, CUDA_OPT_BACKEND_HOST);
     for (void *const there : {static_cast<void *>(nullptr), static_cast<void *>(&value)})
@@ -63,7 +64,7 @@ TEST_CASE("Copies of no bytes succeed wherever they point", "[api]") {
     CHECK(cuda_opt_copy_out(s, nullptr, nullptr, -1) == CUDA_OPT_MISUSE);
 }
 
-TEST_CASE("An array without elements is one", "[api]") {
+TEST_CASE("An array without elements can be read and written", "[api]") {
     cudaopt::Minimiser<double> s(10, 3, CUDA_OPT_BACKEND_HOST);
     s.set_ranks(1, 2, 10, 0);
     cudaopt::Array<double> x(s, s.own_dimension());

@@ -1,4 +1,4 @@
-// The log that goes to the caller's function: which lines come for each value of the manual's iprint.
+// Tests of the log that the caller's function receives: which lines are written for each value of the manual's iprint.
 #include <catch2/catch.hpp>
 #include <cstdio>
 
@@ -29,29 +29,30 @@ int64_t lines_with(const std::vector<std::string> &lines, const std::string &tex
 
 } // namespace
 
-CONFIGURED_TEST_CASE("Without a frequency there is no log", "[api]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("A negative frequency disables the log", "[api]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     CHECK(lines_of<TestType>(-1, 3).empty());
 }
 
-CONFIGURED_TEST_CASE("Each iterate logged has its line", "[api]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("The log has more lines if its interval is smaller or its type is higher", "[api]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const std::vector<std::string> all = lines_of<TestType>(1, 0), third = lines_of<TestType>(3, 0),
                                    ends = lines_of<TestType>(0, 0);
     CHECK(all.size() >= 10);
     CHECK(third.size() < all.size());
     CHECK(ends.size() < third.size());
-    // The values are in the manual's form; at the start f = 48.4, in single precision nearly so.
+    // The values have the manual's format. At the start f = 48.4, in single precision approximately.
     const std::string at_start = sizeof(typename TestType::Real) == 8 ? "4.840000e+01" : "4.8400";
     CHECK(lines_with(all, at_start) >= 1);
     CHECK(lines_with(ends, at_start) >= 1);
-    // More is told of each, never less.
+    // A higher type adds lines.
     CHECK(lines_of<TestType>(1, 1).size() > all.size());
     CHECK(lines_of<TestType>(1, 2).size() > lines_of<TestType>(1, 1).size());
     CHECK(lines_of<TestType>(1, 3).size() > lines_of<TestType>(1, 2).size());
 }
 
-TEST_CASE("Of each k iterations the first is logged, and the last one", "[api]") {
+TEST_CASE("The log contains the first of each k iterations and the last iteration", "[api]") {
     const auto logged = [](int64_t frequency, int64_t iterations) {
         std::vector<int> numbers;
         for (const std::string &line : lines_of<HostDouble>(frequency, 0, iterations)) {
@@ -72,7 +73,7 @@ TEST_CASE("Of each k iterations the first is logged, and the last one", "[api]")
     CHECK(logged(5, 1) == Numbers{1});
 }
 
-CONFIGURED_TEST_CASE("The log can be taken away on the way", "[api]", HostDouble) {
+CONFIGURED_TEST_CASE("The log function can be removed during a solve", "[api]", HostDouble) {
     std::vector<std::string> lines;
     Harness<TestType> harness(extended_rosenbrock(4), 5);
     harness.set_int(CUDA_OPT_IPRINT_FREQUENCY, 1);
@@ -84,7 +85,7 @@ CONFIGURED_TEST_CASE("The log can be taken away on the way", "[api]", HostDouble
     CHECK(lines.size() == until_now);
 }
 
-TEST_CASE("An exception out of the log's function ends the solve with a code", "[api]") {
+TEST_CASE("An exception from the log function ends the solve with MISUSE", "[api]") {
     const auto throws = [](void *, const char *) { throw std::out_of_range("enough"); };
     Harness<HostDouble> harness(extended_rosenbrock(4), 5);
     harness.set_int(CUDA_OPT_IPRINT_FREQUENCY, 1);
@@ -99,12 +100,12 @@ TEST_CASE("An exception out of the log's function ends the solve with a code", "
 
 namespace {
 
-// What the log's function may and may not do to the handle that calls it.
+// Calls functions from the log function of the same handle and counts how many of the calls are refused.
 struct Meddler {
     Harness<HostDouble> harness{extended_rosenbrock(4), 5};
     double x[4] = {}, f = 0, g[4] = {};
     int64_t lines = 0, refused = 0;
-    bool leaves = false; // by taking itself away
+    bool leaves = false; // whether the log function removes itself
 
     Outcome run() {
         harness.set_int(CUDA_OPT_IPRINT_FREQUENCY, 1).set_int(CUDA_OPT_IPRINT_TYPE, 3);
@@ -127,7 +128,7 @@ struct Meddler {
 
 } // namespace
 
-TEST_CASE("The log's function can neither step, reset nor save the solve that calls it", "[api]") {
+TEST_CASE("The log function cannot step or reset or save the solve that calls it", "[api]") {
     const Outcome plain = Harness<HostDouble>(extended_rosenbrock(4), 5).run();
     Meddler meddler;
     const Outcome outcome = meddler.run();
@@ -139,7 +140,7 @@ TEST_CASE("The log's function can neither step, reset nor save the solve that ca
     CHECK(cuda_opt_reset(meddler.harness.handle()) == 0);
 }
 
-TEST_CASE("The log's function can take itself away", "[api]") {
+TEST_CASE("The log function can remove itself", "[api]") {
     Meddler meddler;
     meddler.leaves = true;
     CHECK(meddler.run().task == CUDA_OPT_CONVERGED);

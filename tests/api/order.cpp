@@ -1,4 +1,4 @@
-// Calls out of order, of the wrong precision, or with pointers of the wrong memory space.
+// Tests of calls out of order, of calls in the wrong precision, and of pointers to the wrong memory space.
 #include <catch2/catch.hpp>
 #include <type_traits>
 
@@ -10,7 +10,7 @@ namespace {
 
 Problem valley() { return in_box(extended_rosenbrock(20), -2, 2); }
 
-// A handle of two variables and the arrays that go with it.
+// A handle with two variables, and its arrays.
 template <class Configuration> struct Pair {
     using Real = typename Configuration::Real;
     Pair() : handle(2, 3), x(handle, 2), g(handle, 2), lower(handle, 2), upper(handle, 2), f(handle, 1) {
@@ -28,7 +28,8 @@ template <class Configuration> struct Pair {
 
 } // namespace
 
-CONFIGURED_TEST_CASE("What belongs before the first call is refused after it", "[api]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Functions and settings that must precede the first call are refused after it", "[api]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
     Pair<TestType> pair;
@@ -47,18 +48,18 @@ CONFIGURED_TEST_CASE("What belongs before the first call is refused after it", "
         CHECK(after == before);
     }
 
-    // The solve is none the worse for it.
+    // The refused calls have no effect on the solve.
     pair.f.write({1});
     pair.g.write({0, 0});
     CHECK(pair.solve() == CUDA_OPT_CONVERGED);
 
-    // A reset opens the door again.
+    // After a reset these calls are accepted again.
     CHECK(cuda_opt_reset(pair.handle) == 0);
     CHECK(Abi<Real>::set_bounds(pair.handle, pair.lower.data(), pair.upper.data()) == 0);
     CHECK(pair.solve() == CUDA_OPT_EVALUATE_FG);
 }
 
-CONFIGURED_TEST_CASE("The memory's bits are chosen before the first call, and before a warm start keeps pairs", "[api]",
+CONFIGURED_TEST_CASE("HISTORY_BITS can be set before the first call unless a warm start has kept pairs", "[api]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const int bits = TestType::history_bits, other = bits == 16 ? 32 : 16;
@@ -72,7 +73,7 @@ CONFIGURED_TEST_CASE("The memory's bits are chosen before the first call, and be
     };
     REQUIRE(harness.step() == CUDA_OPT_EVALUATE_FG);
     refuses(other, "CUDA_OPT_HISTORY_BITS can be set before the first call");
-    refuses(bits, "CUDA_OPT_HISTORY_BITS can be set before the first call"); // not even to what they are
+    refuses(bits, "CUDA_OPT_HISTORY_BITS can be set before the first call"); // even the current value is refused
     const Outcome first = harness.run();
     REQUIRE(first.task == CUDA_OPT_ITERATION_LIMIT);
     refuses(other, "CUDA_OPT_HISTORY_BITS can be set before the first call");
@@ -85,7 +86,7 @@ CONFIGURED_TEST_CASE("The memory's bits are chosen before the first call, and be
                                  std::to_string(bits) + " bits";
     refuses(other, sentence.c_str());
     CHECK(cuda_opt_set_int(s, CUDA_OPT_HISTORY_BITS, bits) == 0);
-    CHECK(harness.run().task <= 0); // the kept pairs serve
+    CHECK(harness.run().task <= 0); // the kept pairs are used
 
     harness.restart();
     CHECK(harness.get_int(CUDA_OPT_PAIRS) == 0);
@@ -98,13 +99,12 @@ CONFIGURED_TEST_CASE("The memory's bits are chosen before the first call, and be
     CHECK(fresh.run().x == with_other.x);
     CHECK(fresh.get_int(CUDA_OPT_WORKSPACE_BYTES) == harness.get_int(CUDA_OPT_WORKSPACE_BYTES));
 
-    harness.restart(); // and back
+    harness.restart(); // HISTORY_BITS returns to its first value
     CHECK(cuda_opt_set_int(s, CUDA_OPT_HISTORY_BITS, bits) == 0);
     CHECK(harness.run().x == first.x);
 }
 
-CONFIGURED_TEST_CASE("Arrays that share memory are refused, but for bounds that are the same", "[api]",
-                     EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Overlapping arrays are refused unless all of them are only read", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
     constexpr int n = 4;
@@ -135,11 +135,11 @@ CONFIGURED_TEST_CASE("Arrays that share memory are refused, but for bounds that 
     refused(call(lower + 1, f.data(), g, lower, upper, nullptr), "x", "the lower bounds");
     refused(call(x, f.data(), g, lower, g + 3, nullptr), "g", "the upper bounds");
     refused(call(x, f.data(), g, lower, upper, x + 1), "x", "the diagonal");
-    CHECK(call(x, f.data(), g, lower, lower, lower) == CUDA_OPT_EVALUATE_FG); // all of them are read alone
-    CHECK(call(x, f.data(), g, lower, upper, h) == CUDA_OPT_EVALUATE_FG);     // next to each other
+    CHECK(call(x, f.data(), g, lower, lower, lower) == CUDA_OPT_EVALUATE_FG); // all of them are only read
+    CHECK(call(x, f.data(), g, lower, upper, h) == CUDA_OPT_EVALUATE_FG);     // the arrays are adjacent
 }
 
-CONFIGURED_TEST_CASE("After the end a reset is needed", "[api]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A solve that has ended needs a reset before the next call", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Harness<TestType> harness(valley(), 5);
     harness.set_int(CUDA_OPT_MAX_ITERATIONS, 3);
@@ -157,7 +157,8 @@ CONFIGURED_TEST_CASE("After the end a reset is needed", "[api]", EVERY_CONFIGURA
     CHECK(harness.run().task == CUDA_OPT_ITERATION_LIMIT);
 }
 
-CONFIGURED_TEST_CASE("The three arrays stay the same in one solve", "[api]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Other arrays are refused during a solve and accepted after a reset", "[api]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
     for (const int changed : {0, 1, 2}) {
@@ -169,7 +170,7 @@ CONFIGURED_TEST_CASE("The three arrays stay the same in one solve", "[api]", EVE
         CHECK(Abi<Real>::solve(pair.handle, changed == 0 ? other.x.data() : pair.x.data(),
                                changed == 1 ? other.f.data() : pair.f.data(),
                                changed == 2 ? other.g.data() : pair.g.data()) == CUDA_OPT_MISUSE);
-        // After a reset they may be others.
+        // After a reset the arrays may be others.
         CHECK(cuda_opt_reset(pair.handle) == 0);
         CHECK(Abi<Real>::solve(pair.handle, other.x.data(), other.f.data(), other.g.data()) == CUDA_OPT_EVALUATE_FG);
     }
@@ -201,7 +202,7 @@ CONFIGURED_TEST_CASE("A float handle refuses the functions for double", "[api]",
     CHECK(pair.solve() == CUDA_OPT_EVALUATE_FG);
 }
 
-CONFIGURED_TEST_CASE("diagco without a diagonal", "[api]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("DIAGCO = 1 without a diagonal is refused by the first call", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Pair<TestType> pair;
     REQUIRE(cuda_opt_set_int(pair.handle, CUDA_OPT_DIAGCO, 1) == 0);
@@ -209,7 +210,7 @@ CONFIGURED_TEST_CASE("diagco without a diagonal", "[api]", EVERY_CONFIGURATION) 
     CHECK(pair.message().find("cuda_opt_set_diagonal") != std::string::npos);
 }
 
-CONFIGURED_TEST_CASE("On CUDA host memory is refused before it is touched", "[api]", CudaDouble, CudaFloat) {
+CONFIGURED_TEST_CASE("The CUDA backend refuses host memory before it accesses it", "[api]", CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
     std::vector<Real> host(2, Real(0.5));
@@ -230,7 +231,7 @@ CONFIGURED_TEST_CASE("On CUDA host memory is refused before it is touched", "[ap
     CHECK(Abi<Real>::set_diagonal(pair.handle, host.data()) == CUDA_OPT_MISUSE);
 }
 
-CONFIGURED_TEST_CASE("On the host device memory is refused before it is touched", "[api]", CudaDouble, CudaFloat) {
+CONFIGURED_TEST_CASE("The host backend refuses device memory before it accesses it", "[api]", CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
     using Host = std::conditional_t<std::is_same_v<Real, double>, HostDouble, HostFloat>;

@@ -1,4 +1,5 @@
-// Settings: defaults, the edges of their ranges, unknown keys; results: readable at any time, and not to be set.
+// Tests of the settings, their defaults, the limits of their ranges and unknown keys, and of the results, which can be
+// read at any time but not set.
 #include <catch2/catch.hpp>
 #include <limits>
 
@@ -146,7 +147,7 @@ TEST_CASE("Real settings accept their range and nothing else", "[api]") {
     for (const RealSetting &setting : real_settings) {
         Settings settings;
         INFO(setting.name);
-        // First the defaults' neighbours are refused, then the good values taken.
+        // Refused values leave the default. Afterwards each good value is accepted.
         for (const double value : setting.bad) {
             INFO(value);
             CHECK(cuda_opt_set_real(settings, setting.key, value) == CUDA_OPT_IMPROPER_INPUT);
@@ -167,7 +168,7 @@ TEST_CASE("Real settings accept their range and nothing else", "[api]") {
     }
 }
 
-TEST_CASE("Unknown keys are refused by their number", "[api]") {
+TEST_CASE("Unknown keys are refused with a message that names their number", "[api]") {
     Settings settings;
     int64_t integer = 42;
     double real = 42;
@@ -185,7 +186,7 @@ TEST_CASE("Unknown keys are refused by their number", "[api]") {
     }
 }
 
-TEST_CASE("Results can be read before the first call, and never be set", "[api]") {
+TEST_CASE("Results can be read before the first call and cannot be set", "[api]") {
     Settings settings;
     for (const int key : integer_results) {
         INFO("key " << key);
@@ -209,7 +210,7 @@ TEST_CASE("Results can be read before the first call, and never be set", "[api]"
     CHECK(bits == 32);
 }
 
-TEST_CASE("DIAGCO and METRIC are two names of one thing", "[api]") {
+TEST_CASE("DIAGCO is 1 exactly if METRIC selects the caller's diagonal", "[api]") {
     Settings settings;
     CHECK(cuda_opt_set_int(settings, CUDA_OPT_DIAGCO, 1) == 0);
     CHECK(settings.get_int(CUDA_OPT_METRIC) == CUDA_OPT_METRIC_DIAGONAL);
@@ -217,14 +218,14 @@ TEST_CASE("DIAGCO and METRIC are two names of one thing", "[api]") {
     CHECK(settings.get_int(CUDA_OPT_METRIC) == CUDA_OPT_METRIC_ONE_NUMBER);
     CHECK(cuda_opt_set_int(settings, CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED) == 0);
     CHECK(settings.get_int(CUDA_OPT_DIAGCO) == 0);
-    CHECK(cuda_opt_set_int(settings, CUDA_OPT_DIAGCO, 0) == 0); // it was not the caller's
+    CHECK(cuda_opt_set_int(settings, CUDA_OPT_DIAGCO, 0) == 0); // the caller's diagonal was not selected
     CHECK(settings.get_int(CUDA_OPT_METRIC) == CUDA_OPT_METRIC_LEARNED);
     CHECK(cuda_opt_set_int(settings, CUDA_OPT_DIAGCO, 1) == 0);
     CHECK(cuda_opt_set_int(settings, CUDA_OPT_METRIC, CUDA_OPT_METRIC_ONE_NUMBER) == 0);
     CHECK(settings.get_int(CUDA_OPT_DIAGCO) == 0);
 }
 
-TEST_CASE("HISTORY_BITS: those of x by default, and never more", "[api]") {
+TEST_CASE("HISTORY_BITS is the precision of x by default and cannot exceed it", "[api]") {
     const auto bits_of = [](const cuda_opt *s) {
         int64_t bits = 0;
         CHECK(cuda_opt_get_int(s, CUDA_OPT_HISTORY_BITS, &bits) == 0);
@@ -250,7 +251,7 @@ TEST_CASE("HISTORY_BITS: those of x by default, and never more", "[api]") {
     cuda_opt_destroy(&search);
 }
 
-TEST_CASE("Settings outlive a reset", "[api]") {
+TEST_CASE("A reset keeps the settings", "[api]") {
     Settings settings;
     REQUIRE(cuda_opt_set_int(settings, CUDA_OPT_MAXFEV, 7) == 0);
     REQUIRE(cuda_opt_set_real(settings, CUDA_OPT_FTOL, 0.25) == 0);
@@ -261,9 +262,10 @@ TEST_CASE("Settings outlive a reset", "[api]") {
     CHECK(settings.get_real(CUDA_OPT_FTOL) == 0.25);
 }
 
-// f = |x - c|^2 / 2 in the unit box, from 0: the first Cauchy point is P(c). Two variables stop at their upper bounds,
-// one goes to its c, one is held.
-CONFIGURED_TEST_CASE("The last direction is told as it can be worked out by hand", "[api]", HostDouble, CudaDouble) {
+// f = |x - c|^2 / 2 in the unit box, from 0. The first Cauchy point is P(c): two variables stop at their upper bounds,
+// one reaches c_i, and one is active.
+CONFIGURED_TEST_CASE("The results on the last direction match values computed by hand", "[api]", HostDouble,
+                     CudaDouble) {
     if (skipped<TestType>()) return;
     const Vector c = {3, 3, 0.5, -1};
     const auto evaluate = [c](const Vector &x, Vector &g) {

@@ -1,4 +1,5 @@
-// cuda_opt_set_uniform_bounds: what it takes, what it refuses and in which words, and how it goes with arrays.
+// Tests of cuda_opt_set_uniform_bounds: which values it accepts, which it refuses and with which message, and how it
+// combines with arrays of bounds.
 #include <catch2/catch.hpp>
 #include <limits>
 #include <type_traits>
@@ -12,7 +13,7 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 
-// f = sum (x_i - t)^2 / 2 of five variables, from 0.
+// Minimises f = sum (x_i - t)^2 / 2 with five variables, from 0.
 template <class Configuration> struct Solve {
     using Real = typename Configuration::Real;
     static constexpr int n = 5;
@@ -23,7 +24,7 @@ template <class Configuration> struct Solve {
     int set(double l, double u) {
         return Abi<Real>::set_uniform_bounds(handle, static_cast<Real>(l), static_cast<Real>(u));
     }
-    // Arrays of these numbers; NULL for NaN.
+    // Sets arrays whose elements are l and u. NaN stands for NULL.
     int set_arrays(double l, double u) {
         lower.write(Vector(n, l));
         upper.write(Vector(n, u));
@@ -33,7 +34,7 @@ template <class Configuration> struct Solve {
         x.write(Vector(n, 0));
         return Abi<Real>::solve(handle, x.data(), f.data(), g.data());
     }
-    // From the start to the end: the solution, of which all components are the same.
+    // Solves the problem and returns the solution, whose components are all equal.
     double operator()() {
         for (int task = begin(); task > 0; task = Abi<Real>::solve(handle, x.data(), f.data(), g.data())) {
             Vector at = x.read();
@@ -57,15 +58,15 @@ template <class Configuration> struct Solve {
 
 } // namespace
 
-CONFIGURED_TEST_CASE("Uniform bounds hold, exactly, until others are set", "[api]", HostDouble, HostFloat, CudaDouble,
-                     CudaFloat) {
+CONFIGURED_TEST_CASE("Uniform bounds hold exactly until other bounds are set", "[api]", HostDouble, HostFloat,
+                     CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
     Solve<TestType> above(10), below(-10);
     REQUIRE(above.set(-infinite, 0.1) == 0);
     CHECK(above() == static_cast<Real>(0.1));
     CHECK(above() == static_cast<Real>(0.1)); // a reset keeps them
-    REQUIRE(below.set(0.3, infinite) == 0);   // a start outside is moved
+    REQUIRE(below.set(0.3, infinite) == 0);   // a start outside the box is projected
     CHECK(below() == static_cast<Real>(0.3));
     REQUIRE(below.set(-0.7, 0.2) == 0);
     CHECK(below() == static_cast<Real>(-0.7));
@@ -78,8 +79,8 @@ CONFIGURED_TEST_CASE("Uniform bounds hold, exactly, until others are set", "[api
     CHECK(below() == Approx(-10));
 }
 
-CONFIGURED_TEST_CASE("A uniform bound holds where its side has no array", "[api]", HostDouble, HostFloat, CudaDouble,
-                     CudaFloat) {
+CONFIGURED_TEST_CASE("A uniform bound holds if no array is set for its side", "[api]", HostDouble, HostFloat,
+                     CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     Solve<TestType> above(10);
     REQUIRE(above.set(-2, 0.5) == 0);
@@ -87,14 +88,14 @@ CONFIGURED_TEST_CASE("A uniform bound holds where its side has no array", "[api]
     CHECK(above() == 0.5);
     REQUIRE(above.set_arrays(-1, 0.75) == 0);
     CHECK(above() == 0.75);
-    REQUIRE(above.set(-2, 0.25) == 0); // the array stands, whichever comes last
+    REQUIRE(above.set(-2, 0.25) == 0); // the array has precedence, even if it was set earlier
     CHECK(above() == 0.75);
     REQUIRE(above.set_arrays(nan_value, nan_value) == 0);
     CHECK(above() == 0.25);
 }
 
-CONFIGURED_TEST_CASE("Uniform bounds that cannot be are refused with their numbers", "[api]", HostDouble, HostFloat,
-                     CudaDouble, CudaFloat) {
+CONFIGURED_TEST_CASE("Invalid uniform bounds are refused with a message that names their values", "[api]", HostDouble,
+                     HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     struct Refusal {
         double l, u;
@@ -112,10 +113,10 @@ CONFIGURED_TEST_CASE("Uniform bounds that cannot be are refused with their numbe
         CHECK(above.set(refusal.l, refusal.u) == CUDA_OPT_IMPROPER_INPUT);
         CHECK(above.message() == refusal.sentence);
     }
-    CHECK(above() == 0.5); // as they were
+    CHECK(above() == 0.5); // the bounds are unchanged
 }
 
-CONFIGURED_TEST_CASE("Bounds that cross between an array and a number are found by the first call", "[api]", HostDouble,
+CONFIGURED_TEST_CASE("The first call refuses an array of bounds that crosses a uniform bound", "[api]", HostDouble,
                      HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     Solve<TestType> solve;
@@ -124,14 +125,14 @@ CONFIGURED_TEST_CASE("Bounds that cross between an array and a number are found 
     solve.lower.write({0, 1, 1.5, 2, 3});
     CHECK(solve.begin() == CUDA_OPT_IMPROPER_INPUT);
     CHECK_THAT(solve.message(), Catch::Contains("at index 3 ") && Catch::Contains("l = 2, x = 0, u = 1.5"));
-    CHECK(solve.x.read() == Vector(5, 0)); // nothing was changed
+    CHECK(solve.x.read() == Vector(5, 0)); // x is unchanged
     REQUIRE(solve.set_arrays(nan_value, 2) == 0);
     solve.upper.write({0, -2, -1, 1, 1});
     CHECK(solve.begin() == CUDA_OPT_IMPROPER_INPUT);
     CHECK_THAT(solve.message(), Catch::Contains("at index 1 ") && Catch::Contains("l = -1, x = 0, u = -2"));
 }
 
-CONFIGURED_TEST_CASE("Uniform bounds come before the first call, in the handle's precision", "[api]", HostDouble,
+CONFIGURED_TEST_CASE("Uniform bounds are refused after the first call and in the other precision", "[api]", HostDouble,
                      HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
@@ -150,12 +151,12 @@ CONFIGURED_TEST_CASE("Uniform bounds come before the first call, in the handle's
     CHECK(above.message() == "cuda_opt_set_uniform_bounds has to come before the first call of cuda_opt_solve, or "
                              "after cuda_opt_reset");
     REQUIRE(cuda_opt_reset(above.handle) == 0);
-    CHECK(above() == Approx(10)); // none of these was taken
+    CHECK(above() == Approx(10)); // none of these bounds was accepted
     CHECK(above.set(-1, 0.5) == 0);
     CHECK(above() == 0.5);
 }
 
-TEST_CASE("A search has no uniform bounds", "[api]") {
+TEST_CASE("A handle for pattern search refuses uniform bounds", "[api]") {
     cuda_opt *s = nullptr;
     REQUIRE(cuda_opt_create_search(&s, 2, 3, CUDA_OPT_BACKEND_HOST) == 0);
     CHECK(cuda_opt_set_uniform_bounds(s, -1, 1) == CUDA_OPT_MISUSE);
