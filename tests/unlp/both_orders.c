@@ -1,5 +1,5 @@
-/* A program in the order of cuda_opt_unlp.h, where n is the function's first argument. It may be linked with
- * libcuda_opt_unlp as well, before libcuda_opt or after it. f(x) = sum (x_i - i)^2 / 2. */
+/* This program uses the order of arguments of cuda_opt_unlp.h, in which n is the first argument of the function. The
+ * program may also be linked with libcuda_opt_unlp, before libcuda_opt or after it. f(x) = sum (x_i - i)^2 / 2. */
 #include <cuda_opt_unlp.h>
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Usage: check_symbol.py SOURCE_ROOT VERSION
 
-The installed libcuda_opt_unlp: it exports the manual's cuda_opt_unlp_solve and nothing else, has a versioned soname,
-and calls libcuda_opt. The two libraries have a function of the same name with different orders of the callback's
-arguments: each is found where it should be, by programs and by dlsym, in whichever order the libraries come. Runs
-below with_installed."""
+Checks that the installed libcuda_opt_unlp exports only the manual's cuda_opt_unlp_solve, has a versioned soname, and
+calls libcuda_opt. Both libraries have a function of this name, with different orders of the callback's arguments.
+Programs and dlsym must find the intended one, independent of the order of the libraries. The script with_installed runs
+this program."""
 import ctypes
 import os
 import re
@@ -13,7 +13,7 @@ import sys
 import unittest
 from pathlib import Path
 
-ROOT, VERSION, *NAMES = Path(sys.argv[1]), *sys.argv[2:]  # NAMES: see LookedUp
+ROOT, VERSION, *NAMES = Path(sys.argv[1]), *sys.argv[2:]  # NAMES are passed by LookedUp
 SAYS = "code = 0, istate = 0, info = 1, x[9] = 9.0000\n"
 
 
@@ -30,11 +30,11 @@ SMALL, WHOLE = LIBDIR / "libcuda_opt_unlp.so", LIBDIR / "libcuda_opt.so"
 
 
 class Library(unittest.TestCase):
-    def test_exports(self):
+    def test_only_the_solve_is_exported(self):
         symbols = [line.split() for line in output("nm", "--dynamic", "--defined-only", SMALL).splitlines()]
         self.assertEqual([name for *_, kind, name in symbols if kind != "A"], ["cuda_opt_unlp_solve"])
 
-    def test_names(self):
+    def test_file_name_and_soname_have_the_version(self):
         dynamic = output("readelf", "--dynamic", SMALL)
         major = VERSION.split(".")[0]
         self.assertEqual(re.findall(r"\(SONAME\).*\[(.*)\]", dynamic), [f"libcuda_opt_unlp.so.{major}"])
@@ -53,12 +53,12 @@ class Programs(unittest.TestCase):
         subprocess.run(["cc", *strict, ROOT / "tests/unlp" / source, *flags, "-o", "program"], check=True)
         return output("./program")
 
-    def test_with_its_own_prototype(self):
+    def test_program_with_its_own_prototype(self):
         flags = pkg_config("--cflags", "--libs", "cuda_opt_unlp")
         self.assertEqual(self.built_and_run("own_prototype.c", *flags), SAYS)
 
-    def test_with_its_own_prototype_and_without_the_other_library(self):
-        """libcuda_opt is found by the small library alone."""
+    def test_program_that_is_linked_only_with_the_small_library(self):
+        """The loader finds libcuda_opt through the small library."""
         source = (ROOT / "tests/unlp/own_prototype.c").read_text()
         Path("alone.c").write_text(source.replace("cuda_opt_unlp_set_iprint(-1, 0);", "")
                                    .replace("cuda_opt_unlp_info()", "1"))
@@ -69,7 +69,7 @@ class Programs(unittest.TestCase):
         printed = output("./alone")
         self.assertTrue(printed.startswith("Xtol: 2.220446e-16\n") and printed.endswith(SAYS), printed)
 
-    def test_the_other_order_of_arguments_with_either_library_first(self):
+    def test_other_order_of_arguments_with_either_library_first(self):
         libraries = ["-lcuda_opt", "-lcuda_opt_unlp"]
         for order in (libraries[:1], libraries, libraries[::-1]):
             with self.subTest(order=order):
@@ -95,7 +95,7 @@ ORDERS = {
 
 
 def solve(library, path):
-    """A solve by the library's symbol, looked up in that library. Returns the code, and the last x."""
+    """Solves by the symbol that is looked up in this library. Returns the code, the last element of x and the state."""
     library.cuda_opt_unlp_set_iprint(-1, 0)
     x, f, g = ((ctypes.c_double * size)() for size in (N, 1, N))
     state = ctypes.c_int(0)
@@ -105,9 +105,9 @@ def solve(library, path):
 
 
 class LookedUp(unittest.TestCase):
-    """By dlsym, each order of loading in a process of its own."""
+    """The symbols are looked up by dlsym. Each order of loading is tested in its own process."""
 
-    def test_both_libraries(self):
+    def test_each_library_finds_its_own_symbol(self):
         for order in ("SMALL", "WHOLE", "SMALL WHOLE", "WHOLE SMALL"):
             for mode in "RTLD_LOCAL", "RTLD_GLOBAL":
                 with self.subTest(order=order, mode=mode):

@@ -1,4 +1,5 @@
-// Several solves at once: by reverse communication in one thread, nested in the function, given up, in other threads.
+// Tests of several solves at the same time: by reverse communication in one thread, nested in the function, released
+// before their end, and in other threads.
 #include <memory>
 #include <thread>
 
@@ -6,7 +7,7 @@
 
 using namespace cudaopt_test;
 
-CONFIGURED_TEST_CASE("Interleaved solves do not know of each other", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("Interleaved solves give the same results as separate solves", "[unlp]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     const Problem problems[] = {extended_rosenbrock(100), extended_wood(40), extended_powell(20), trigonometric(30)};
@@ -32,7 +33,7 @@ CONFIGURED_TEST_CASE("Interleaved solves do not know of each other", "[unlp]", H
     }
 }
 
-CONFIGURED_TEST_CASE("A function may solve a problem of its own", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("The caller's function may solve another problem", "[unlp]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     Run<TestType> outer(extended_rosenbrock(20)), alone(extended_rosenbrock(20));
@@ -47,7 +48,8 @@ CONFIGURED_TEST_CASE("A function may solve a problem of its own", "[unlp]", Host
     CHECK(inner_ended_well == outer.evaluations());
 }
 
-CONFIGURED_TEST_CASE("A solve can be given up, and started anew", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("A solve can be released or restarted without an effect on other solves", "[unlp]", HostDouble,
+                     CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     const Problem problem = extended_rosenbrock(100);
@@ -59,14 +61,14 @@ CONFIGURED_TEST_CASE("A solve can be given up, and started anew", "[unlp]", Host
     }
     CHECK(cuda_opt_unlp_release(run.istate.data()) == 0);
     CHECK(cuda_opt_unlp_release(run.istate.data()) == -3);
-    CHECK(run.reversed_step() == -3); // its state still says 1
-    CHECK(other.reversed() == 0);     // and was not in the way of the other
+    CHECK(run.reversed_step() == -3); // its state is still 1
+    CHECK(other.reversed() == 0);     // the release does not affect the other solve
     CHECK(other.x() == plain.x());
 
     Run<TestType> restarted(problem);
     for (int k = 0; k < 7; k++) REQUIRE(restarted.reversed_step() > 0);
     const Vector there = restarted.x();
-    restarted.istate = 0; // from here, without the pairs
+    restarted.istate = 0; // restarts from the current x without the history
     CHECK(restarted.reversed() == 0);
     Problem from_there = problem;
     from_there.start = there;
@@ -82,14 +84,14 @@ CONFIGURED_TEST_CASE("A solve can be given up, and started anew", "[unlp]", Host
     CHECK(cuda_opt_unlp_release(second.istate.data()) == -3);
 }
 
-CONFIGURED_TEST_CASE("A solve belongs to its thread, which frees it when it ends", "[unlp][threads]", HostDouble,
-                     CudaDouble) {
+CONFIGURED_TEST_CASE("A solve can be continued only by its own thread and is freed with it", "[unlp][threads]",
+                     HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     Run<TestType> run(extended_rosenbrock(100)), plain(extended_rosenbrock(100));
     plain.reversed();
     int elsewhere = untouched;
-    std::thread([&] { // left as it is: what it holds must not be lost, as the address sanitizer sees
+    std::thread([&] { // The solve is not ended. AddressSanitizer checks that its memory is freed.
         for (int k = 0; k < 5; k++) run.reversed_step();
     })
         .join();
@@ -106,7 +108,8 @@ CONFIGURED_TEST_CASE("A solve belongs to its thread, which frees it when it ends
     CHECK(mine.x() == plain.x());
 }
 
-CONFIGURED_TEST_CASE("Threads solve side by side", "[unlp][threads]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("Solves in concurrent threads give the same result as a single solve", "[unlp][threads]",
+                     HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     const Problem problem = extended_rosenbrock(200);

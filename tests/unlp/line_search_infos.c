@@ -1,4 +1,4 @@
-/* Each info of the line search, provoked and read by cuda_opt_unlp_info(): in the manual's own names, on the host. */
+/* Provokes each info of the line search on the host and reads it by cuda_opt_unlp_info(), with the manual's names. */
 #include "cu_lbfgs_dp.h"
 #include <math.h>
 #include <stdio.h>
@@ -30,8 +30,8 @@ static void kink(double *x, double *f, double *g, int n) {
     }
 }
 
-/* The first line search of a solve from x = 0, under the settings of this thread: the solve ends after it (icall = 1),
- * with the state -10, unless it ends by itself. */
+/* Checks the info of the first line search of a solve from x = 0 with the settings of this thread. The limit icall = 1
+ * ends the solve with the state -10 after this line search, if it has not ended before. */
 static void expect(int info, const char *how, cuda_opt_unlp_manual_function eval_fg, int state) {
     double x = 0, f = 0, g = 0, hess = 1;
     int istate = 0;
@@ -49,7 +49,7 @@ static void expect(int info, const char *how, cuda_opt_unlp_manual_function eval
 }
 
 int main(void) {
-    if (cuda_opt_unlp_info() != 0) failures++; /* nothing has been solved */
+    if (cuda_opt_unlp_info() != 0) failures++; /* there has been no line search */
 
     cuda_opt_unlp_set_icall(0);
     expect(1, "both conditions hold at the end of a solve that converges", quadratic, 0);
@@ -74,7 +74,7 @@ int main(void) {
     cuda_opt_unlp_set_XTOL(0);
     expect(6, "between two neighbouring numbers there is no further step", kink, -10);
 
-    /* A search that goes on is none that has ended: by reverse communication the info stays. */
+    /* By reverse communication the info is 0 until the first line search has ended. */
     double x = 0, f = 0, g = 0;
     int istate = 0, evaluations = 0;
     cuda_opt_unlp_default_settings();

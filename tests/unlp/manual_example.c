@@ -1,11 +1,11 @@
-/* The manual's example on the host: extended Rosenbrock from (-1.2, 1, -1.2, 1, ...), with the log.
- * manual_example [n [m]]; n even. */
+/* The manual's example on the host: it minimises the extended Rosenbrock function from (-1.2, 1, -1.2, 1, ...) and
+ * prints the log. Usage: manual_example [n [m]], where n is even. */
 #include <cuda_opt_unlp.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static double *terms; /* of the pairs (x_{2i-1}, x_{2i}) */
+static double *terms; /* the terms of the pairs (x_{2i-1}, x_{2i}) */
 
 /* f = sum 100 (b - a^2)^2 + (1 - a)^2 over the pairs (a, b) */
 static void rosenbrock(int n, double *x, double *f, double *g) {

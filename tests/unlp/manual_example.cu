@@ -1,5 +1,5 @@
-// The manual's example on the GPU: extended Rosenbrock from (-1.2, 1, -1.2, 1, ...), with the log.
-// manual_example [n [m]]; n even. Exit status 77 where there is no device.
+// The manual's example on the GPU: it minimises the extended Rosenbrock function from (-1.2, 1, -1.2, 1, ...) and
+// prints the log. Usage: manual_example [n [m]], where n is even. The exit status is 77 if there is no device.
 #include <cuda_opt_unlp.h>
 #include <cuda_runtime.h>
 #include <algorithm>
@@ -30,7 +30,7 @@ __global__ void start(int n, double *x) {
     if (i < n) x[i] = i % 2 == 0 ? -1.2 : 1;
 }
 
-// One thread a pair (a, b): its term 100 (b - a^2)^2 + (1 - a)^2, and its two components of the gradient.
+// One thread per pair (a, b) computes its term 100 (b - a^2)^2 + (1 - a)^2 and its two components of the gradient.
 __global__ void rosenbrock_pairs(int pairs, const double2 *x, double *terms, double2 *g) {
     const int pair = blockIdx.x * blockDim.x + threadIdx.x;
     if (pair >= pairs) return;
@@ -40,9 +40,9 @@ __global__ void rosenbrock_pairs(int pairs, const double2 *x, double *terms, dou
     g[pair] = make_double2(-400 * a * valley - 2 * slope, 200 * valley);
 }
 
-double *terms; // of the pairs, in device memory
+double *terms; // the terms of the pairs, in device memory
 
-// f never leaves the device: my_reduce sums the terms into dev_objf.
+// f stays on the device, because my_reduce writes the sum of the terms to dev_objf.
 void rosenbrock(int n, double *dev_x, double *dev_objf, double *dev_grad) {
     const int pairs = n / 2;
     rosenbrock_pairs<<<blocks(pairs), threads>>>(pairs, reinterpret_cast<const double2 *>(dev_x), terms,

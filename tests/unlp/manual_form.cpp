@@ -1,5 +1,5 @@
-// The solve in the manual's own form: its defaults, its log with counts, the same bits otherwise; what its programs
-// call besides.
+// Tests of the solve in the manual's own form: its defaults, its log with counts, results that are bitwise identical to
+// those of the other form, and the other functions that the manual's programs call.
 #include <limits>
 #include <stdexcept>
 
@@ -17,7 +17,7 @@ int lines_that_begin(const std::vector<std::string> &log, const std::string &beg
 
 } // namespace
 
-CONFIGURED_TEST_CASE("The manual's form has the manual's defaults, and the same bits in both its forms", "[unlp]",
+CONFIGURED_TEST_CASE("The manual's form has its own defaults and log and gives bitwise identical results", "[unlp]",
                      HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
@@ -44,7 +44,7 @@ CONFIGURED_TEST_CASE("The manual's form has the manual's defaults, and the same 
     }
 }
 
-TEST_CASE("In the manual's form a thread's own settings count, and leave the other form's defaults alone", "[unlp]") {
+TEST_CASE("The manual's form uses the settings of the thread and not the other form's defaults", "[unlp]") {
     const Defaults defaults;
     const Problem problem = extended_rosenbrock(100);
     REQUIRE(cuda_opt_unlp_set_XTOL(1e-16) == 0);
@@ -59,12 +59,12 @@ TEST_CASE("In the manual's form a thread's own settings count, and leave the oth
     CHECK(printed([&] { CHECK(silent.called_back() == 0); }).empty());
     cuda_opt_unlp_default_settings();
     CHECK(printed([&] { CHECK(other.called_back() == 0); }).empty());
-    CHECK(cuda_opt_unlp_set_iprint(1, 4) == -3); // a value that is refused chooses nothing
+    CHECK(cuda_opt_unlp_set_iprint(1, 4) == -3); // a refused value has no effect
     CHECK(cuda_opt_unlp_set_XTOL(-1) == -3);
     CHECK(has_line(printed([&] { refused.called_back(); }), "Xtol: 2.220446e-16"));
 }
 
-TEST_CASE("In the manual's form a solve that fails says so in its log, with its counts", "[unlp]") {
+TEST_CASE("The manual's form logs the message and the counts of a solve that fails", "[unlp]") {
     const Defaults defaults;
     REQUIRE(cuda_opt_unlp_set_icall(3) == 0);
     Run<HostDouble> run(extended_rosenbrock(100));
@@ -75,7 +75,7 @@ TEST_CASE("In the manual's form a solve that fails says so in its log, with its 
     CHECK(has_line(log, "Number of calls to mcsrch: " + std::to_string(run.evaluations() - 1 + 3)));
 }
 
-TEST_CASE("In the manual's form improper arguments are refused, and exceptions pass through", "[unlp]") {
+TEST_CASE("The manual's form refuses improper arguments and passes exceptions on", "[unlp]") {
     const Defaults defaults;
     double x = 0, f = 0, g = 0;
     int istate = 0;
@@ -92,7 +92,7 @@ TEST_CASE("In the manual's form improper arguments are refused, and exceptions p
     printed([&] { CHECK_THROWS_AS(run.called_back(), std::out_of_range); });
 }
 
-TEST_CASE("A launch covers its values, and its arguments are looked at", "[unlp]") {
+TEST_CASE("getNumBlocksAndThreads covers n with the fewest blocks and checks its arguments", "[unlp]") {
     for (const int n : {1, 2, 3, 255, 256, 257, 500000, std::numeric_limits<int>::max()}) {
         INFO(n);
         int blocks = 0, threads = 0;
@@ -109,7 +109,7 @@ TEST_CASE("A launch covers its values, and its arguments are looked at", "[unlp]
     CHECK(value == untouched);
 }
 
-TEST_CASE("The best device is one that can be set, or there is none", "[unlp]") {
+TEST_CASE("get_best_device_id returns a device that can be set or reports that there is none", "[unlp]") {
     const int id = cuda_opt_unlp_get_best_device_id();
     int code = untouched;
     const std::vector<std::string> lines = printed([&] { code = cuda_opt_unlp_gpu_mem_info(); });

@@ -1,5 +1,5 @@
-/* A program in the manual's own names, on the host: extended Rosenbrock, by the call of its example.
- * manual_program [n [m]]; n even. */
+/* This program uses the manual's names on the host. It minimises the extended Rosenbrock function by the same call as
+ * the manual's example. Usage: manual_program [n [m]], where n is even. */
 #include "cu_lbfgs_dp.h"
 #include "driver.h"
 #include "functions.h"
@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
     get_solution(h_x, dev_x, n);
     print_vector(dev_x, n < 2 ? n : 2);
     printf("info = %d, istate = %d, f = %.4e, x[0] = %.6f\n", info, dev_istate, dev_objf, h_x[0]);
-    double again = 0; /* the last terms, by all of my_reduce's arguments */
+    double again = 0; /* the sum of the last terms by the form of my_reduce with all arguments */
     my_reduce(n / 2, red_threads, red_blocks, 256, 64, d_temp, d_odata, &again);
     if (again != dev_objf) return 3;
     free(d_odata);

@@ -1,5 +1,5 @@
-// A program in the manual's own names, in C++ on the host, by the headers of its specification, each setting set and
-// my_reduce with its eight arguments. manual_program [n [m]]; n even.
+// This C++ program uses the manual's names on the host. It includes the headers that the manual specifies and calls
+// my_reduce with its eight arguments. Usage: manual_program [n [m]], where n is even.
 #include "cu.lbfgs_dp.h"
 #include "utils.h"
 
@@ -46,11 +46,11 @@ int main(int argc, char **argv) {
     print_vector(x.data(), 2);
     std::printf("info = %d, istate = %d, f = %.4e, x[0] = %.6f\n", info, istate, f, solution[0]);
 
-    double again = 0; // the last terms, by the fewer arguments
+    double again = 0; // the sum of the last terms by the form with fewer arguments
     my_reduce(n / 2, threads, blocks, terms.data(), partial_sums.data(), &again);
     if (again != f) return 3;
 
-    // A small one with the diagonal of its H0, here the identity, and without a log.
+    // A small problem is solved with the diagonal of its H0, here the identity, and without a log.
     const int small = n < 1000 ? n : 1000;
     std::vector<double> diagonal(small, 1.);
     for (int i = 0; i < small; i++) x[i] = i % 2 == 0 ? -1.2 : 1;

@@ -1,6 +1,6 @@
-// A program in the manual's own names, on the GPU: extended Rosenbrock, by the headers and the calls of its example,
-// cudaThreadSynchronize() and cudaSetDevice(1) among them. manual_program [n [m]]; n even. Exit status 77 where there
-// is no device.
+// This program uses the manual's names on the GPU. It minimises the extended Rosenbrock function with the headers and
+// the calls of the manual's example, which include cudaThreadSynchronize() and cudaSetDevice(1). Usage: manual_program
+// [n [m]], where n is even. The exit status is 77 if there is no device.
 #include "cu_lbfgs_dp.h"
 #include "driver.h"
 #include "functions.h"
@@ -18,7 +18,7 @@ __global__ void set_start(double *x, int n) {
     if (i < n) x[i] = i % 2 == 0 ? -1.2 : 1;
 }
 
-// A thread a pair.
+// Runs one thread per pair.
 __global__ void evaluate_pairs(const double *x, double *terms, double *g, int pairs) {
     const int pair = blockIdx.x * blockDim.x + threadIdx.x;
     if (pair >= pairs) return;
@@ -52,7 +52,7 @@ int main(int argc, char **argv) {
     const int deviceId = get_best_device_id();
     if (deviceId < 0) return 77;
     set_device_ID(deviceId);
-    cudaSetDevice(1); // without a second GPU this fails, and leaves the first one current
+    cudaSetDevice(1); // without a second GPU this fails, and the first one stays current
     gpu_mem_info();
     getNumBlocksAndThreads(n / 2, &red_blocks, &red_threads);
     double *const dev_x = device_vector(n), *const dev_grad = device_vector(n), *const dev_objf = device_vector(1);

@@ -1,5 +1,5 @@
-/* A program that includes no header of ours: it declares the manual's function itself, and is linked with what
- * pkg-config gives for cuda_opt_unlp. f(x) = sum (x_i - i)^2 / 2. */
+/* This program includes no header of the library. It declares the manual's function itself and is linked with the flags
+ * of pkg-config cuda_opt_unlp. f(x) = sum (x_i - i)^2 / 2. */
 #include <stdio.h>
 
 int cuda_opt_unlp_solve(int n, int m, void (*eval_fg)(double *dev_x, double *dev_objf, double *dev_grad, int n),

@@ -1,4 +1,5 @@
-// Each improper argument is replied with -3, in *dev_istate too, without an evaluation and with a sentence.
+// Tests of improper arguments. The return value and *dev_istate are -3, nothing is evaluated, and the message names the
+// argument.
 #include <limits>
 
 #include "run.hpp"
@@ -14,7 +15,7 @@ bool message_has(const std::string &text) {
     return std::string(cuda_opt_unlp_message()).find(text) != std::string::npos;
 }
 
-// Arguments that are good, before one of them is spoilt.
+// Valid arguments, one of which a test then makes invalid.
 template <class Configuration> struct Arguments {
     Arguments() : memory(1, 1), x(memory, 4), f(memory, 1), g(memory, 4), hess(memory, 4) {
         x.write({-1.2, 1, -1.2, 1});
@@ -85,8 +86,8 @@ CONFIGURED_TEST_CASE("Improper arguments are refused with -3", "[unlp]", HostDou
     CHECK(cuda_opt_unlp_release(good.dev_istate) == 0);
 }
 
-CONFIGURED_TEST_CASE("Pairs whose products fit nowhere are refused as out of memory", "[unlp]", HostDouble,
-                     CudaDouble) {
+CONFIGURED_TEST_CASE("A history whose inner products do not fit into memory ends with OUT_OF_MEMORY", "[unlp]",
+                     HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     Arguments<TestType> arguments;
@@ -95,7 +96,8 @@ CONFIGURED_TEST_CASE("Pairs whose products fit nowhere are refused as out of mem
     CHECK(arguments.istate == CUDA_OPT_OUT_OF_MEMORY);
 }
 
-CONFIGURED_TEST_CASE("A state that the library has not left is refused", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("A value of dev_istate that the library has not set is refused", "[unlp]", HostDouble,
+                     CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     for (const int state : {1, 2, 3, 4711, -1, -3, std::numeric_limits<int>::min()}) {
@@ -108,7 +110,7 @@ CONFIGURED_TEST_CASE("A state that the library has not left is refused", "[unlp]
     }
 }
 
-CONFIGURED_TEST_CASE("Other arguments on the way end the solve", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("Arguments that change during a solve end it with an error", "[unlp]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     using Changed = Arguments<TestType>;
@@ -129,7 +131,7 @@ CONFIGURED_TEST_CASE("Other arguments on the way end the solve", "[unlp]", HostD
     }
 }
 
-CONFIGURED_TEST_CASE("Arrays in two memories are refused before they are touched", "[unlp]", CudaDouble) {
+CONFIGURED_TEST_CASE("Arrays in different memories are refused before they are accessed", "[unlp]", CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     double host[4] = {};
@@ -150,7 +152,7 @@ CONFIGURED_TEST_CASE("Arrays in two memories are refused before they are touched
     }
 }
 
-TEST_CASE("Setters refuse what is out of range, and keep the old value", "[unlp]") {
+TEST_CASE("Setters refuse values out of range and keep the old value", "[unlp]") {
     const Defaults defaults;
     constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
     for (const double bad : {-1.0, nan, infinite, -infinite}) {

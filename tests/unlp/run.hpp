@@ -1,5 +1,5 @@
-// A solve through the manual's interface for a function that is evaluated on the host, on either backend, in both
-// forms: with the function handed over, and by reverse communication.
+// Runs solves through the manual's interface on either backend, with a function that is evaluated on the host. Both
+// forms are available: the function is called back, or the solve uses reverse communication.
 #pragma once
 
 #include <cstdio>
@@ -12,10 +12,10 @@
 
 namespace cudaopt_test {
 
-// A state that only the library can have replaced.
+// A value of istate that the library never returns.
 constexpr int untouched = 4711;
 
-// Host memory of ints in the handle's space.
+// An int in the memory space of the handle.
 template <class Configuration> class State {
   public:
     explicit State(int value = 0) : handle_(1, 1), memory_(handle_, 1) { *this = value; }
@@ -31,7 +31,7 @@ template <class Configuration> class State {
     Array<int> memory_;
 };
 
-// A solve by cuda_opt.h with the stopping test of the manual, whatever the library's defaults are.
+// A solve by cuda_opt.h with the convergence test of the manual, independent of the library's defaults.
 template <class Configuration> class ManualHarness : public Harness<Configuration> {
   public:
     ManualHarness(const Problem &problem, int m) : Harness<Configuration>(problem, m) {
@@ -58,14 +58,14 @@ template <class Configuration> class Run {
     const cudaopt::Handle &memory() const { return memory_; }
     double *dev_x() { return x_.data(); }
 
-    bool manual = false; // by the form in the manual's own order
+    bool manual = false; // whether the form with the manual's order of arguments is used
     double *workvec = nullptr;
     double eps = 1e-5;
     State<Configuration> istate;
     std::function<void()> at_evaluation = [] {};
     Diagonal diagonal;
 
-    // With the function handed over; what it returns.
+    // Solves with callbacks to the function and returns the code.
     int called_back(int m = 5) {
         Run *const outer = current_;
         if (diagonal) fill_diagonal();
@@ -74,7 +74,7 @@ template <class Configuration> class Run {
         current_ = outer;
         return code;
     }
-    // One step by reverse communication and the work it asks for.
+    // Executes one step by reverse communication and then evaluates what the step requests.
     int reversed_step(int m = 5) {
         const int code = step(m, nullptr);
         if (code == 1) evaluate();
@@ -103,7 +103,7 @@ template <class Configuration> class Run {
     static void evaluate_current(int n, double *x, double *f, double *g) {
         Run &run = *current_;
         if (n != run.n() || x != run.x_.data() || f != run.f_.data() || g != run.g_.data())
-            throw std::runtime_error("the function gets other arguments than solve");
+            throw std::runtime_error("the function receives other arguments than the solve");
         run.evaluate_all();
         run.at_evaluation();
     }
@@ -131,7 +131,7 @@ template <class Configuration> class Run {
 
 template <class Configuration> thread_local Run<Configuration> *Run<Configuration>::current_ = nullptr;
 
-// What an action prints on standard output, line by line.
+// Returns the lines that an action prints on standard output.
 template <class Action> std::vector<std::string> printed(const Action &action) {
     std::FILE *const file = std::tmpfile();
     if (!file) throw std::runtime_error("no temporary file");
@@ -157,7 +157,7 @@ inline bool has_line(const std::vector<std::string> &lines, const std::string &b
                        [&](const std::string &line) { return line.compare(0, beginning.size(), beginning) == 0; });
 }
 
-// Each test begins and ends with the defaults of its thread.
+// Restores the default settings of the thread at the beginning and the end of a test.
 struct Defaults {
     Defaults() { cuda_opt_unlp_default_settings(); }
     ~Defaults() { cuda_opt_unlp_default_settings(); }

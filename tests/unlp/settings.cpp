@@ -1,4 +1,4 @@
-// The settings: each does what its key in cuda_opt.h does, and each thread has its own.
+// Tests of the settings. Each has the effect of its key in cuda_opt.h, and each thread has its own settings.
 #include <thread>
 
 #include "run.hpp"
@@ -9,7 +9,8 @@ namespace {
 
 const Problem problem = extended_rosenbrock(1000);
 
-// A solve with the thread's settings ends as one of cuda_opt_solve with this one, and otherwise than one without.
+// Checks that a solve with the settings of the thread gives the same result as cuda_opt_solve with this setting, and
+// that the result differs without the setting.
 template <class Configuration, class Set> void check_same(const char *name, const Set &set) {
     INFO(name);
     ManualHarness<Configuration> harness(problem, 5);
@@ -25,7 +26,7 @@ template <class Configuration, class Set> void check_same(const char *name, cons
 
 } // namespace
 
-CONFIGURED_TEST_CASE("A setting is that of cuda_opt.h", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("Each setting has the same effect as its key in cuda_opt.h", "[unlp]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     using Same = Harness<TestType>;
@@ -48,7 +49,7 @@ CONFIGURED_TEST_CASE("A setting is that of cuda_opt.h", "[unlp]", HostDouble, Cu
     check_same<TestType>("EPS", [](Same &s) { s.set_real(CUDA_OPT_EPS, 10); });
 }
 
-TEST_CASE("icall ends a solve with -10", "[unlp]") {
+TEST_CASE("A solve ends with -10 after icall iterations", "[unlp]") {
     const Defaults defaults;
     REQUIRE(cuda_opt_unlp_set_icall(3) == 0);
     Run<HostDouble> run(problem);
@@ -56,7 +57,7 @@ TEST_CASE("icall ends a solve with -10", "[unlp]") {
     CHECK(run.istate == -10);
 }
 
-TEST_CASE("eps can be changed on the way", "[unlp]") {
+TEST_CASE("eps can be changed during a solve", "[unlp]") {
     const Defaults defaults;
     Run<HostDouble> run(problem), plain(problem);
     plain.called_back();
@@ -66,19 +67,19 @@ TEST_CASE("eps can be changed on the way", "[unlp]") {
     CHECK(run.called_back() == 0);
     CHECK(run.evaluations() >= 10);
     CHECK(run.evaluations() < plain.evaluations());
-    REQUIRE(cuda_opt_unlp_change_eps(-1) == 0); // the argument's turn again
+    REQUIRE(cuda_opt_unlp_change_eps(-1) == 0); // the argument eps applies again
     Run<HostDouble> again(problem);
     again.called_back();
     CHECK(again.x() == plain.x());
 
-    Run<HostDouble> reversed(problem); // and so can the argument
+    Run<HostDouble> reversed(problem); // the argument eps can be changed, too
     for (int k = 0; k < 12; k++) REQUIRE(reversed.reversed_step() > 0);
     reversed.eps = 1e9;
     CHECK(reversed.reversed() == 0);
     CHECK(reversed.evaluations() < plain.evaluations());
 }
 
-TEST_CASE("GTOL out of its range is set back to 0.9, with a warning where a log is asked for", "[unlp]") {
+TEST_CASE("GTOL out of its range becomes 0.9 with a warning if there is a log", "[unlp]") {
     const Defaults defaults;
     const Outcome plain = ManualHarness<HostDouble>(problem, 5).run();
     for (const double gtol : {1e-4, 0.0, -3.0, 1.0, 1e9, std::numeric_limits<double>::quiet_NaN()})
@@ -97,7 +98,7 @@ TEST_CASE("GTOL out of its range is set back to 0.9, with a warning where a log 
     CHECK(cuda_opt_unlp_set_GTOL(0.5) == 0);
 }
 
-TEST_CASE("The log is as iprint says", "[unlp]") {
+TEST_CASE("iprint determines the length of the log", "[unlp]") {
     const Defaults defaults;
     const auto lines = [](int frequency, int type) {
         REQUIRE(cuda_opt_unlp_set_iprint(frequency, type) == 0);
@@ -128,11 +129,11 @@ CONFIGURED_TEST_CASE("Each thread has its own settings", "[unlp][threads]", Host
     }
     REQUIRE(expected[0] != expected[1]);
     REQUIRE(expected[0] != expected[2]);
-    REQUIRE(cuda_opt_unlp_set_GTOL(gtols[2]) == 0); // this thread's
+    REQUIRE(cuda_opt_unlp_set_GTOL(gtols[2]) == 0); // for this thread
     std::vector<std::thread> threads;
     for (int k = 0; k < 2; k++)
         threads.emplace_back([&, k] {
-            if (k == 1) cuda_opt_unlp_set_GTOL(gtols[1]); // the other one keeps the default
+            if (k == 1) cuda_opt_unlp_set_GTOL(gtols[1]); // the other thread keeps the default
             Run<TestType> run(problem);
             run.called_back();
             found[k] = run.x();

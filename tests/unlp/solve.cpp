@@ -1,9 +1,10 @@
-// Solves through the manual's interface: its log, the same bits as cuda_opt_solve, workspace, diagonal.
+// Tests of solves through the manual's interface: the log, bitwise equality with cuda_opt_solve, the workspace, and the
+// diagonal.
 #include "run.hpp"
 
 using namespace cudaopt_test;
 
-CONFIGURED_TEST_CASE("The manual's log comes out on standard output", "[unlp][large]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("A solve prints the manual's log on standard output", "[unlp][large]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     REQUIRE(cuda_opt_unlp_set_iprint(1, 0) == 0);
@@ -23,7 +24,8 @@ CONFIGURED_TEST_CASE("The manual's log comes out on standard output", "[unlp][la
     CHECK(!has_line(log, "  38"));
 }
 
-CONFIGURED_TEST_CASE("Both forms give the bits of cuda_opt_solve", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("Both forms give results that are bitwise identical to those of cuda_opt_solve", "[unlp]",
+                     HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     for (const Problem &problem : {extended_rosenbrock(1000), extended_wood(100), extended_powell(40)})
@@ -45,7 +47,7 @@ CONFIGURED_TEST_CASE("Both forms give the bits of cuda_opt_solve", "[unlp]", Hos
         }
 }
 
-CONFIGURED_TEST_CASE("A workspace is accepted, and left alone", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("The caller's workspace is accepted and not written", "[unlp]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     const Problem problem = extended_rosenbrock(100);
@@ -76,11 +78,11 @@ Problem badly_scaled() {
 
 } // namespace
 
-CONFIGURED_TEST_CASE("The diagonal is used once it is enabled", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("The caller's diagonal is used only if it is enabled", "[unlp]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     Run<TestType> without(badly_scaled());
-    without.diagonal = inverse_curvature; // filled, but not enabled
+    without.diagonal = inverse_curvature; // the diagonal is filled but not enabled
     without.called_back();
 
     REQUIRE(cuda_opt_unlp_enable_first_Hessian(1) == 0);
@@ -100,7 +102,7 @@ CONFIGURED_TEST_CASE("The diagonal is used once it is enabled", "[unlp]", HostDo
     CHECK(again.evaluations() == without.evaluations());
 }
 
-CONFIGURED_TEST_CASE("VA15's loop runs as it is: all is evaluated before each call, the first included", "[unlp]",
+CONFIGURED_TEST_CASE("A loop for VA15 that evaluates f and g before each call gives the same solution", "[unlp]",
                      HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
@@ -119,7 +121,7 @@ CONFIGURED_TEST_CASE("VA15's loop runs as it is: all is evaluated before each ca
     }
 }
 
-CONFIGURED_TEST_CASE("A diagonal that is not positive ends with -2", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("A diagonal that is not positive ends the solve with -2", "[unlp]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     REQUIRE(cuda_opt_unlp_enable_first_Hessian(1) == 0);
@@ -137,7 +139,7 @@ CONFIGURED_TEST_CASE("A diagonal that is not positive ends with -2", "[unlp]", H
     }
 }
 
-CONFIGURED_TEST_CASE("A gradient that is none ends with -1, and not at a worse point", "[unlp]", HostDouble,
+CONFIGURED_TEST_CASE("A gradient of the wrong sign ends the solve with -1 at its start", "[unlp]", HostDouble,
                      CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
@@ -154,7 +156,7 @@ CONFIGURED_TEST_CASE("A gradient that is none ends with -1, and not at a worse p
     CHECK(run.x() == problem.start);
 }
 
-TEST_CASE("An exception of the caller's function passes through, and nothing is lost", "[unlp]") {
+TEST_CASE("An exception of the caller's function is passed on and the solve can be repeated", "[unlp]") {
     const Defaults defaults;
     Run<HostDouble> run(extended_rosenbrock(100));
     run.at_evaluation = [] { throw std::out_of_range("enough"); };

@@ -1,12 +1,12 @@
-// Two functions of libcuda_opt that the other tests do not call: the info of the last line search, and the symbol
-// cuda_opt_unlp_solve, which cuda_opt_unlp.h replaces by cuda_opt_unlp_solve_n_first.
+// Tests of two functions of libcuda_opt that the other tests do not call: the info of the last line search, and the
+// symbol cuda_opt_unlp_solve, which cuda_opt_unlp.h replaces by cuda_opt_unlp_solve_n_first.
 #include <set>
 
 #include "run.hpp"
 
 using namespace cudaopt_test;
 
-TEST_CASE("The info of the line search is that of cuda_opt.h", "[unlp]") {
+TEST_CASE("cuda_opt_unlp_info returns the line search info of cuda_opt.h", "[unlp]") {
     const Defaults defaults;
     const Problem problem = extended_rosenbrock(100);
     std::set<int> infos;
@@ -26,10 +26,11 @@ TEST_CASE("The info of the line search is that of cuda_opt.h", "[unlp]") {
     CHECK(infos.size() > 1);
 }
 
-// Programs that were compiled before the header replaced the name, or that look it up, call this symbol.
+// This symbol is called by programs that were compiled before the header replaced the name, and by programs that look
+// the name up at run time.
 #undef cuda_opt_unlp_solve
 
-TEST_CASE("The symbol cuda_opt_unlp_solve takes the function's n first", "[unlp]") {
+TEST_CASE("The symbol cuda_opt_unlp_solve calls a function whose first argument is n", "[unlp]") {
     const Defaults defaults;
     const cuda_opt_unlp_function distance = [](int n, double *x, double *f, double *g) {
         *f = 0;

@@ -1,4 +1,4 @@
-// get_solution, print_vector, my_reduce, set_device_ID.
+// Tests of the functions get_solution, print_vector, my_reduce and set_device_ID.
 #include "run.hpp"
 
 using namespace cudaopt_test;
@@ -17,7 +17,7 @@ CONFIGURED_TEST_CASE("The solution is fetched to the host", "[unlp]", HostDouble
     CHECK(cuda_opt_unlp_get_solution(1000, run.dev_x(), nullptr) == -3);
 }
 
-CONFIGURED_TEST_CASE("A vector is printed six a line", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("A vector is printed with six elements per line", "[unlp]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     for (const int n : {0, 1, 6, 7, 6000, 13001}) {
         Handle<TestType> memory(1, 1);
@@ -69,7 +69,7 @@ CONFIGURED_TEST_CASE("A vector is summed", "[unlp]", HostDouble, CudaDouble) {
     CHECK(cuda_opt_unlp_my_reduce(1, &v, nullptr) == -3);
 }
 
-CONFIGURED_TEST_CASE("A sum stays in the memory of its terms", "[unlp]", CudaDouble) {
+CONFIGURED_TEST_CASE("my_reduce refuses a sum and terms in different memories", "[unlp]", CudaDouble) {
     if (skipped<TestType>()) return;
     Handle<TestType> memory(1, 1);
     Array<double> v(memory, 1);
@@ -78,7 +78,7 @@ CONFIGURED_TEST_CASE("A sum stays in the memory of its terms", "[unlp]", CudaDou
     CHECK(cuda_opt_unlp_my_reduce(1, &host, v.data()) == -3);
 }
 
-TEST_CASE("A GPU that is not there is refused", "[unlp]") {
+TEST_CASE("set_device_ID refuses a GPU that does not exist", "[unlp]") {
     const bool cuda = unavailable(CUDA_OPT_BACKEND_CUDA).empty();
     for (const int id : {-1, 1000}) {
         CHECK(cuda_opt_unlp_set_device_ID(id) == (cuda ? -3 : CUDA_OPT_BACKEND_UNAVAILABLE));
@@ -86,7 +86,7 @@ TEST_CASE("A GPU that is not there is refused", "[unlp]") {
     }
 }
 
-CONFIGURED_TEST_CASE("A GPU that is there is chosen", "[unlp]", CudaDouble) {
+CONFIGURED_TEST_CASE("set_device_ID accepts a GPU that exists", "[unlp]", CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     CHECK(cuda_opt_unlp_set_device_ID(0) == 0);
