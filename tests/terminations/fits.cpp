@@ -1,5 +1,5 @@
-// Small problems on which solvers report convergence far from a minimum, solved with the default settings. The minimum
-// of each is known in closed form, or was found by a dense Newton iteration in the test.
+// Small problems on which solvers report convergence far from a minimum. They are solved with the default settings. The
+// minimum of each is known in closed form or is computed by the test.
 #include <cmath>
 
 #include <catch2/catch.hpp>
@@ -38,8 +38,8 @@ double valley(const Vector &x, Vector &g) {
     return f;
 }
 
-// Utility of consumption over several periods with a discount factor of 0.3, and a penalty that keeps the sum of x near
-// `sum`.
+// Negative utility of consumption over several periods with a discount factor of 0.3, and a penalty that keeps the sum
+// of x near `sum`.
 struct Consumption {
     double sum;
     double operator()(const Vector &x, Vector &g) const {
@@ -118,7 +118,7 @@ struct Smoothing {
 TEST_CASE("A large variable beside a small one does not end the solve at the start") {
     for (const int metric : both)
         for (const double scale : {1e4, 1e5, 1e6}) {
-            INFO("metric " << metric << ", scale " << scale);
+            INFO("initial Hessian " << metric << ", scale " << scale);
             const Outcome end = solve(natural_units(scale), {scale, 0.5}, {}, metric);
             CHECK(end.task == CUDA_OPT_CONVERGED);
             CHECK(end.f < 1e-8);
@@ -126,12 +126,12 @@ TEST_CASE("A large variable beside a small one does not end the solve at the sta
         }
 }
 
-TEST_CASE("A stiff valley of two variables is followed to its minimum") {
+TEST_CASE("A stiff problem of two variables is solved to its minimum") {
     Vector g(2);
     const double minimum = valley({1, 1e-6}, g);
     for (const int metric : both)
         for (const Vector &start : {Vector{1, 1}, {0.1, 0.1}, {10, 0.01}, {1, 1e-3}, {3, 0.3}}) {
-            INFO("metric " << metric << ", start " << start[0] << " " << start[1]);
+            INFO("initial Hessian " << metric << ", start " << start[0] << " " << start[1]);
             const Outcome end = solve(valley, start, {{1e-6, 1e-9}, {1e4, 1e4}}, metric);
             CHECK(end.task == CUDA_OPT_CONVERGED);
             CHECK(end.f - minimum < 1e-6 * std::fabs(minimum));
@@ -139,10 +139,10 @@ TEST_CASE("A stiff valley of two variables is followed to its minimum") {
         }
 }
 
-TEST_CASE("A first step along -g that gains little does not end the solve") {
+TEST_CASE("A first step along -g that reduces f little does not end the solve") {
     for (const int metric : both)
         for (const double start : {20.0, 1.0}) {
-            INFO("metric " << metric << ", start " << start);
+            INFO("initial Hessian " << metric << ", start " << start);
             const Consumption consumption{200};
             const Outcome end = solve(consumption, Vector(10, start), {Vector(10, 0), {}}, metric);
             CHECK(end.task == CUDA_OPT_CONVERGED);
@@ -150,10 +150,10 @@ TEST_CASE("A first step along -g that gains little does not end the solve") {
         }
 }
 
-TEST_CASE("A shift of x does not change where a solve ends") {
+TEST_CASE("A solve converges to the minimum after any shift of x") {
     for (const int metric : both)
         for (const double shift : {0.0, 1e2, 1e4, 1e6}) {
-            INFO("metric " << metric << ", shift " << shift);
+            INFO("initial Hessian " << metric << ", shift " << shift);
             const Outcome end = solve(shifted_bowl(shift), Vector(4, shift), {}, metric);
             CHECK(end.task == CUDA_OPT_CONVERGED);
             CHECK(end.f < 1e-8);
@@ -161,7 +161,7 @@ TEST_CASE("A shift of x does not change where a solve ends") {
         }
 }
 
-TEST_CASE("FACTR alone ends the solve of version 3.0 and one without a bound on the relative gradient") {
+TEST_CASE("FACTR alone ends a solve if ROBUST is 0 or RELATIVE_GTOL is infinite") {
     const Consumption consumption{200};
     const Box box{Vector(10, 0), {}};
     cudaopt::Minimiser<double> solver(10, 5, CUDA_OPT_BACKEND_HOST);
@@ -195,5 +195,5 @@ TEST_CASE("Few fits of exponential smoothing end above the minimum that solves w
                           last = solve(smoothing, further.x, Smoothing::box(), metric, no_factr, m);
             above += end.f > std::fmin(further.f, last.f) + 3e-4 * std::fmax(1, std::fabs(last.f));
         }
-    CHECK(above <= 3); // it is 2, and would be 6 if FACTR could end a solve right after a restart
+    CHECK(above <= 3); // the number is 2, and would be 6 if FACTR could end a solve immediately after a restart
 }

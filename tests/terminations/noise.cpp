@@ -1,5 +1,6 @@
-// Solves of functions with errors that are larger than rounding errors. Their level is either set or estimated. The
-// tests add the errors themselves, so that the result can be judged by the function without them.
+// Tests of functions with errors that are larger than rounding errors. The level of the errors is either set or
+// estimated. The tests add the errors themselves, so that the result can be compared with the minimum of the exact
+// function.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -14,7 +15,7 @@ using namespace terminations;
 
 namespace {
 
-constexpr double level = 1e-3; // of the noise in f, as a bound on its absolute value
+constexpr double level = 1e-3; // a bound on the absolute value of the noise in f
 
 // The chained Rosenbrock function with n = 10, whose minimum is 0.
 double rosenbrock(const Vector &x, Vector &g) {
@@ -97,7 +98,7 @@ Estimated solve_estimating(const Function &f, bool saves, const std::vector<std:
 
 } // namespace
 
-TEST_CASE("With its level set, noise in f is no obstacle", "[noise]") {
+TEST_CASE("A solve with a noise level ends by the test NOISE close to the minimum", "[noise]") {
     for (const int kind : every_kind) {
         double with = 0, without = 0;
         for (unsigned seed = 1; seed <= 5; seed++) {
@@ -116,11 +117,11 @@ TEST_CASE("With its level set, noise in f is no obstacle", "[noise]") {
             with += std::log(gap(end.x));
             without += std::log(gap(solve(with_noise(rosenbrock, level, seed), start, {}, kind, no_factr).x));
         }
-        CHECK(with < without - 5 * std::log(100)); // by a factor of 100 in the geometric mean
+        CHECK(with < without - 5 * std::log(100)); // f is lower by a factor of 100 in the geometric mean
     }
 }
 
-TEST_CASE("A relative noise level is that share of |f|", "[noise]") {
+TEST_CASE("A relative noise level is a fraction of |f|", "[noise]") {
     const Function raised = [](const Vector &x, Vector &g) { return rosenbrock(x, g) + 1000; };
     const Settings relative = {{CUDA_OPT_FACTR, 0}, {CUDA_OPT_PGTOL, 1e-9}, {CUDA_OPT_NOISE, level / 1000}};
     const Outcome end = solve(with_noise(raised, level), start, {}, Initial::learned, relative);
@@ -145,7 +146,7 @@ TEST_CASE("A solve without progress beyond the noise ends after 200 evaluations"
 }
 
 // In a long valley f falls by more than its noise in each 200 evaluations, although ||P g|| does not.
-TEST_CASE("A slow fall of f beyond the noise is progress", "[noise]") {
+TEST_CASE("A slow decrease of f beyond the noise counts as progress", "[noise]") {
     Vector standard(100);
     for (std::size_t i = 0; i < standard.size(); i++) standard[i] = i % 2 == 0 ? -1.2 : 1;
     const Outcome without = solve(rosenbrock, standard, {}, Initial::learned, {{CUDA_OPT_FACTR, 0}});
@@ -156,8 +157,9 @@ TEST_CASE("A slow fall of f beyond the noise is progress", "[noise]") {
     CHECK(static_cast<double>(with.evaluations) < 1.2 * static_cast<double>(without.evaluations));
 }
 
-// f is rounded down to multiples of the level, like that of a table or of an iteration with a tolerance; g is exact.
-TEST_CASE("FACTR does not hold by a fall that is below the noise", "[noise]") {
+// f is rounded down to multiples of the noise level, as happens if f is read from a table or computed by an iteration
+// with a tolerance; g is exact.
+TEST_CASE("FACTR does not hold if f decreases by less than the noise level", "[noise]") {
     const Function steps = [](const Vector &x, Vector &g) { return level * std::floor(rosenbrock(x, g) / level); };
     for (const int kind : every_kind) {
         const Outcome end = solve(steps, start, {}, kind, {{CUDA_OPT_NOISE_ABS, level}, {CUDA_OPT_PGTOL, 1e-7}});
@@ -185,7 +187,7 @@ TEST_CASE("The noise level is estimated when a line search fails", "[noise]") {
     }
 }
 
-TEST_CASE("Without a failed search nothing is estimated", "[noise]") {
+TEST_CASE("The noise level is not estimated if no line search fails", "[noise]") {
     const Estimated off = solve_estimating(rosenbrock, false, {});
     const Estimated on = solve_estimating(rosenbrock, false, {{CUDA_OPT_NOISE_AUTO, 1}});
     CHECK(on.values == off.values);
@@ -203,7 +205,7 @@ TEST_CASE("Rounding errors are not taken for noise: with a wrong gradient the li
     CHECK(end.estimate == 0);
 }
 
-TEST_CASE("The points of the estimate are along the direction, close to x, and f may be undefined there", "[noise]") {
+TEST_CASE("The noise is estimated at points close to x at which f may be undefined", "[noise]") {
     int close = 0;
     Vector last;
     bool undefined = false;
@@ -220,7 +222,7 @@ TEST_CASE("The points of the estimate are along the direction, close to x, and f
         return is_close && undefined ? NAN : value;
     };
     CHECK(solve_estimating(f, false, {{CUDA_OPT_NOISE_AUTO, 1}}).estimate > 0);
-    CHECK(close >= 7); // the first of the eight is compared with the last trial point
+    CHECK(close >= 7); // the point before the first of the eight is a trial point
     undefined = true;
     last.clear();
     const Estimated end = solve_estimating(f, false, {{CUDA_OPT_NOISE_AUTO, 1}});
@@ -228,14 +230,14 @@ TEST_CASE("The points of the estimate are along the direction, close to x, and f
     CHECK(end.task <= 0);
 }
 
-TEST_CASE("Without ROBUST a noise level has no effect", "[noise]") {
+TEST_CASE("NOISE_AUTO has no effect if ROBUST is 0", "[noise]") {
     const Estimated off = solve_estimating(with_noise(rosenbrock, level), false, {{CUDA_OPT_ROBUST, 0}});
     const Estimated on =
         solve_estimating(with_noise(rosenbrock, level), false, {{CUDA_OPT_ROBUST, 0}, {CUDA_OPT_NOISE_AUTO, 1}});
     CHECK(on.values == off.values);
 }
 
-TEST_CASE("A batch has a noise level for all problems, and refuses to estimate it", "[noise]") {
+TEST_CASE("A batch applies its noise level to all problems and refuses NOISE_AUTO", "[noise]") {
     constexpr int count = 3, n = 10;
     for (const int kind : every_kind) {
         cuda_opt *s = nullptr;

@@ -50,11 +50,11 @@ class LeastSquaresInSingle {
 
 } // namespace
 
-TEST_CASE("With the gradient of the point before, a rise of f is not called convergence") {
+TEST_CASE("With gradients of the previous point a solve converges only at the minimum") {
     int converged = 0;
     for (const int metric : both)
         for (const Vector &start : {Vector{-1.2, 1}, {-1.2, 2}, {0, 2}, {2, 2}, {-2, -1}}) {
-            INFO("metric " << metric << ", start " << start[0] << " " << start[1]);
+            INFO("initial Hessian " << metric << ", start " << start[0] << " " << start[1]);
             Vector previous;
             const auto stale = [&previous](const Vector &x, Vector &g) {
                 Vector here(2);
@@ -76,10 +76,10 @@ TEST_CASE("With the gradient of the point before, a rise of f is not called conv
     CHECK(converged <= 2);
 }
 
-TEST_CASE("A gradient of the wrong sign is a failure, not convergence at the rounding level") {
+TEST_CASE("A gradient of the wrong sign ends with LINE_SEARCH_FAILED") {
     for (const int metric : both)
         for (const double scale : {1.0, 1e-8, 1e8}) {
-            INFO("metric " << metric << ", scale " << scale);
+            INFO("initial Hessian " << metric << ", scale " << scale);
             const auto wrong = [scale](const Vector &x, Vector &g) {
                 double f = 0;
                 for (std::size_t i = 0; i < x.size(); i++) {
@@ -94,8 +94,9 @@ TEST_CASE("A gradient of the wrong sign is a failure, not convergence at the rou
         }
 }
 
-// Whether a single solve still finds a lower f among the rounding errors of single precision is chance: at 1f9317ce 57
-// of 600 of these solves ended with LINE_SEARCH_FAILED, all within 4e-6 of the minimum. So many solves are counted.
+// In single precision, chance decides whether a single solve still finds a lower f among the rounding errors: at
+// 1f9317ce, 57 of 600 of these solves ended with LINE_SEARCH_FAILED, all within 4e-6 of the minimum. Therefore the test
+// counts the results of many solves.
 TEST_CASE("A function in single precision converges at its rounding level") {
     const Vector start(LeastSquaresInSingle::columns, 0);
     int converged = 0, at_rounding_level = 0, failed_without = 0;
@@ -103,7 +104,7 @@ TEST_CASE("A function in single precision converges at its rounding level") {
         const LeastSquaresInSingle f(seed);
         double least = INFINITY, greatest = -INFINITY;
         for (const int metric : both) {
-            INFO("seed " << seed << ", metric " << metric);
+            INFO("seed " << seed << ", initial Hessian " << metric);
             const Outcome end = solve(f, start, {}, metric);
             converged += end.task == CUDA_OPT_CONVERGED;
             CHECK((end.task == CUDA_OPT_CONVERGED || end.task == CUDA_OPT_LINE_SEARCH_FAILED));
@@ -124,7 +125,7 @@ TEST_CASE("A function in single precision converges at its rounding level") {
     CHECK(failed_without >= 1);
 }
 
-TEST_CASE("A function without a lower bound is found out") {
+TEST_CASE("A function without a lower bound ends with UNBOUNDED") {
     const auto line = [](const Vector &x, Vector &g) {
         g[0] = 1;
         return x[0];
@@ -153,12 +154,12 @@ TEST_CASE("A function without a lower bound is found out") {
     CHECK(off.task == CUDA_OPT_ITERATION_LIMIT);
 }
 
-// The setting may change at any time. Then f of the base point may be below the new value as well, and so may a trial
-// point at which f is higher. That point is no iterate.
-TEST_CASE("F_UNBOUNDED that rises during a line search does not let f increase") {
+// The setting may change at any time. Then f at the base point may already be below the new value, and so may f at a
+// trial point that is higher than the base point. Such a trial point must not become an iterate.
+TEST_CASE("Raising F_UNBOUNDED during a line search does not let f increase") {
     for (const int64_t robust : {0, 1})
         for (const int metric : both) {
-            INFO("metric " << metric << ", ROBUST " << robust);
+            INFO("initial Hessian " << metric << ", ROBUST " << robust);
             cudaopt::Minimiser<double> solver(1, 5, CUDA_OPT_BACKEND_HOST);
             solver.set_int(CUDA_OPT_THREADS, 1);
             solver.set_int(CUDA_OPT_METRIC, metric);
@@ -185,9 +186,9 @@ TEST_CASE("F_UNBOUNDED that rises during a line search does not let f increase")
         }
 }
 
-TEST_CASE("A minimum far away, and one at infinity, are not taken for the lack of one") {
+TEST_CASE("A distant minimum or an infimum at infinity does not end with UNBOUNDED") {
     for (const int metric : both) {
-        INFO("metric " << metric);
+        INFO("initial Hessian " << metric);
         const auto far = [](const Vector &x, Vector &g) { // minimum at 1e7
             g[0] = 1e-7 * x[0] - 1;
             return x[0] * (0.5e-7 * x[0] - 1);
@@ -201,7 +202,7 @@ TEST_CASE("A minimum far away, and one at infinity, are not taken for the lack o
     }
 }
 
-TEST_CASE("A solve that converges at its start says so") {
+TEST_CASE("A solve that converges at its start reports this in its message") {
     const Outcome end = solve(rosenbrock, {1, 1});
     CHECK(end.task == CUDA_OPT_CONVERGED);
     CHECK(end.evaluations == 1);
@@ -209,8 +210,8 @@ TEST_CASE("A solve that converges at its start says so") {
     CHECK(end.message.find("converged at the start") == 0);
 }
 
-// A quadratic so flat that f is the same number everywhere, although g is not. For any number of iterations, the
-// iterate with the smallest gradient has to be returned. Quasi-Newton steps do not reduce the gradient each time.
+// A quadratic that is so flat that f is the same number everywhere, although g is not. For any number of iterations,
+// the iterate with the smallest gradient must be returned. Quasi-Newton steps do not reduce the gradient every time.
 TEST_CASE("Among iterates of equal f the one with the smallest gradient is returned") {
     constexpr int n = 8;
     const auto flat = [](const Vector &x, Vector &g) {
@@ -248,7 +249,7 @@ TEST_CASE("Among iterates of equal f the one with the smallest gradient is retur
                     f = flat(x, g);
                     if (solver.get_int(CUDA_OPT_EVALUATIONS) == 1) least = norm(g);
                 }
-            INFO("metric " << metric << ", " << iterations << " iterations: " << solver.message());
+            INFO("initial Hessian " << metric << ", " << iterations << " iterations: " << solver.message());
             CHECK(f == 1e6);
             CHECK(norm(g) == least);
             rises += last > least;
@@ -275,7 +276,8 @@ TEST_CASE("The line search does not accept a point far above a lower one that it
             int task, evaluations = 0;
             while ((task = solver.solve(x.data(), &f, g.data())) > 0) {
                 if (task == CUDA_OPT_NEW_ITERATE) {
-                    if (evaluations > 1) CHECK(f <= lowest + 0.1 * std::fabs(lowest)); // of this line search
+                    // `lowest` is the lowest f of this line search.
+                    if (evaluations > 1) CHECK(f <= lowest + 0.1 * std::fabs(lowest));
                     searches++;
                     lowest = INFINITY;
                     evaluations = 0;
@@ -289,7 +291,7 @@ TEST_CASE("The line search does not accept a point far above a lower one that it
     CHECK(searches > 100);
 }
 
-TEST_CASE("Points are evaluated once, but for a few at the rounding level") {
+TEST_CASE("No point is evaluated twice except a few at the rounding level") {
     const LeastSquaresInSingle single(0);
     int64_t evaluations = 0, repeated = 0;
     for (const int metric : both) {
@@ -303,11 +305,11 @@ TEST_CASE("Points are evaluated once, but for a few at the rounding level") {
     CHECK(repeated <= 0.02 * evaluations + 2);
 }
 
-TEST_CASE("A box far larger than the first step is not taken for the lack of a lower bound") {
+TEST_CASE("A linear function in a very large box converges and does not end with UNBOUNDED") {
     for (const int metric : both)
         for (const double width : {1e5, 1e7, 1e10})
             for (const double upper : {width, double{INFINITY}}) {
-                INFO("metric " << metric << ", width " << width << ", upper bounds " << upper);
+                INFO("initial Hessian " << metric << ", width " << width << ", upper bounds " << upper);
                 const auto linear = [](const Vector &x, Vector &g) {
                     g = {1, 0.3, -0.7};
                     return g[0] * x[0] + g[1] * x[1] + g[2] * x[2];
@@ -318,7 +320,7 @@ TEST_CASE("A box far larger than the first step is not taken for the lack of a l
             }
 }
 
-TEST_CASE("A function without a lower bound is found out in single precision") {
+TEST_CASE("A function without a lower bound ends with UNBOUNDED in single precision") {
     for (const int metric : both)
         for (const float slope : {1e-3F, 1.0F, 1e3F}) {
             cudaopt::Minimiser<float> solver(3, 5, CUDA_OPT_BACKEND_HOST);
@@ -331,13 +333,15 @@ TEST_CASE("A function without a lower bound is found out in single precision") {
                 for (const float element : x) f += static_cast<double>(slope) * static_cast<double>(element);
                 evaluations++;
             }
-            INFO("metric " << metric << ", slope " << slope << ": " << solver.message());
+            INFO("initial Hessian " << metric << ", slope " << slope << ": " << solver.message());
             CHECK(task == CUDA_OPT_UNBOUNDED);
             CHECK(evaluations <= 200);
         }
 }
 
-TEST_CASE("An expected fall that is not known is not below the rounding errors, however large these are set") {
+// The expected decrease of f is not known here. It must not be treated as smaller than the rounding errors, however
+// large ROUNDING makes these.
+TEST_CASE("A wrong gradient ends with LINE_SEARCH_FAILED even if ROUNDING is very large") {
     const auto wrong = [](const Vector &x, Vector &g) {
         g[0] = -x[0];
         return 1e300 * (1 + x[0] * x[0]);
@@ -348,7 +352,7 @@ TEST_CASE("An expected fall that is not known is not below the rounding errors, 
 }
 
 // Near the minimum the steps of the model are less than half an ulp of x, so that d is 0.
-TEST_CASE("A smooth function with neither FACTR nor PGTOL converges at the rounding level") {
+TEST_CASE("Most solves without FACTR and PGTOL converge at the rounding level of a smooth function") {
     const auto chain = [](const Vector &x, Vector &g) {
         double f = 0;
         std::fill(g.begin(), g.end(), 0);

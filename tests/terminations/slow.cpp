@@ -75,12 +75,12 @@ class MatrixScaling {
 
 } // namespace
 
-TEST_CASE("A slow solve restarts, and then ends soon", "[slow]") {
+TEST_CASE("A slow solve restarts and then converges soon", "[slow]") {
     for (const int kind : {Initial::scalar, Initial::learned}) {
         const Outcome end = solve(long_valley, Vector(100, -1.0), {}, kind, to_a_gradient);
         CHECK(end.stop_test == CUDA_OPT_PGTOL);
         CHECK(end.refreshes >= 1);
-        CHECK(end.evaluations < 5000); // without restarts 10000 are not enough
+        CHECK(end.evaluations < 5000); // without restarts, 10000 evaluations do not suffice
     }
     int64_t evaluations = 0;
     for (unsigned seed = 1; seed <= 5; seed++) {
@@ -92,7 +92,7 @@ TEST_CASE("A slow solve restarts, and then ends soon", "[slow]") {
     CHECK(evaluations < 5 * 1500);
 }
 
-TEST_CASE("A long solve that goes on along its valley does not restart", "[slow]") {
+TEST_CASE("A long solve that makes steady progress does not restart", "[slow]") {
     Vector standard(200);
     for (std::size_t i = 0; i < standard.size(); i++) standard[i] = i % 2 == 0 ? -1.2 : 1;
     const Function chained = [](const Vector &x, Vector &g) {
@@ -111,7 +111,7 @@ TEST_CASE("A long solve that goes on along its valley does not restart", "[slow]
     CHECK(end.refreshes == 0);
 }
 
-TEST_CASE("The problems of a batch restart by the same rule", "[slow]") {
+TEST_CASE("Slow problems of a batch restart by the rule of a single solve", "[slow]") {
     for (const int kind : {Initial::scalar, Initial::learned}) {
         cuda_opt *s = nullptr;
         constexpr int n = 100;
