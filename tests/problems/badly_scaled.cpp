@@ -1,4 +1,5 @@
-// Published objectives with variables of sizes that differ by 1e6, or with values multiplied by 1e8 or 1e-8.
+// Published objectives whose variables differ in size by a factor of 1e6, or whose values are multiplied by 1e8 or
+// 1e-8.
 #include "more_garbow_hillstrom.hpp"
 
 #include "sets.hpp"
@@ -7,7 +8,8 @@ namespace cudaopt_problems {
 
 namespace {
 
-// x_i = s_i z_i, s_i from 1 to `spread` and back by turns, in the variables z.
+// Substitutes x_i = s_i z_i and returns the problem in the variables z. The s_i are periodically 1, the square root of
+// `spread`, and `spread`.
 Problem in_units(const Problem &problem, double spread) {
     const Vector units = repeated({1, std::sqrt(spread), spread}, problem.n());
     const auto to_x = [units](auto z) {
@@ -52,7 +54,8 @@ Problems badly_scaled() {
                                    variably_dimensioned(10), boxed}) {
         all.push_back(in_units(problem, 1e6));
         all.push_back(times(problem, 1e8, "1e8"));
-        Problem far = problem; // for the slopes at the standard start are as small as the tolerance there
+        // At the standard start, the slopes would be as small as the tolerance.
+        Problem far = problem;
         far.from(scaled(far.start, 100)).minima.clear();
         all.push_back(times(far, 1e-8, "1e-8"));
     }

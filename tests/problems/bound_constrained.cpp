@@ -1,4 +1,4 @@
-// Problems that were published with their boxes.
+// Problems that were published with bounds.
 #include "more_garbow_hillstrom.hpp"
 
 #include "sets.hpp"
@@ -39,7 +39,7 @@ Problems of_hock_and_schittkowski() {
              })
             .box({0.1, 0, 0}, {100, 25.6, 5})
             .minimum(0, 1e-4)
-            .minimum(32.835, 1e-3), // the start itself, where the gradient vanishes to rounding
+            .minimum(32.835, 1e-3), // the value at the start, where the gradient is 0 except for rounding errors
         wood().named("-hs38").box(-10, 10),
         make("hs45", hock_schittkowski + "45", {2, 2, 2, 2, 2},
              [](const auto &x) { return 2 - x[0] * x[1] * x[2] * x[3] * x[4] / 120; })
@@ -60,7 +60,7 @@ Problems of_hock_and_schittkowski() {
     };
 }
 
-// The valley of roots, u_2 <= 0.8 in the second.
+// A curved valley with square roots. The second problem has the bound u_2 <= 0.8.
 Problem hatfld(const char *name, double second_upper) {
     return make(name, cute + "HATFLD", Vector(4, 0.1),
                 [](const auto &x) {
@@ -171,8 +171,8 @@ Problems of_two_variables() {
     };
 }
 
-// Moré and Toraldo's grids, k by k inner points of the unit square, h = 1/(k + 1): the sum over the triangles of
-// |grad v|^2/2 - load v, linear elements, v = 0 on the boundary.
+// The grid problems of Moré and Toraldo, with k by k inner points of the unit square and h = 1/(k + 1). f is the sum
+// over the triangles of |grad v|^2/2 - load v, with linear elements and v = 0 on the boundary.
 Problem membrane(const std::string &name, const std::string &source, int k, double load) {
     return make(sized(name, k * k), source, Vector(k * k, 0), [k, load](const auto &v) {
         using T = ScalarOf<decltype(v)>;

@@ -1,4 +1,4 @@
-// Unconstrained problems with published formulas: of one test collection after another, at small and moderate n.
+// Unconstrained problems with published formulas from several test collections, with small and moderate n.
 #include "sets.hpp"
 
 namespace cudaopt_problems {
@@ -222,7 +222,7 @@ Problems coupled(int n) {
 
 namespace {
 
-// Three blocks of n / 3 variables; f = 1 at 0.
+// The DIXMAAN problems consist of three blocks of n / 3 variables. At 0, f = 1.
 Problem dixmaan(char letter, int n, double alpha, double beta, double gamma, double delta, int end, int middle) {
     return make(sized(std::string("dixmaan") + letter, n), cute + "DIXMAAN, after Dixon and Maany 1988", Vector(n, 2),
                 [=](const auto &x) {
@@ -275,7 +275,8 @@ Problems of_exponentials(int n) {
     };
 }
 
-// What their line search is tried on: functions of one step length, from the second of their first trials.
+// The functions of one step length with which Moré and Thuente tested their line search. The start is the second of
+// their first trial steps.
 Problems line_functions() {
     Problems all = {
         make("line-1", more_thuente + "5.1", {0.1}, [](const auto &x) { return -x[0] / (square(x[0]) + 2); })

@@ -11,9 +11,9 @@ struct Dual {
     double value;
     std::array<double, width> partial{};
 
-    Dual(double v = 0) : value(v) {} // a constant, so that a double stands wherever a Dual does
+    Dual(double v = 0) : value(v) {} // a constant, so that a double is accepted as a Dual
 
-    // a function of this one, with its value and its derivative here
+    // Returns a function of this number. The arguments are the value and the derivative of the function.
     Dual through(double v, double derivative) const {
         Dual result(v);
         for (int k = 0; k < width; k++) result.partial[k] = derivative * partial[k];
@@ -74,7 +74,7 @@ inline Dual abs(const Dual &a) { return a.value < 0 ? -a : a; }
 inline Dual pow(const Dual &a, double b) {
     return a.through(std::pow(a.value, b), b == 0 ? 0 : b * std::pow(a.value, b - 1));
 }
-// a >= 0; a^b log a tends to 0 with a for the b > 0 that occur here.
+// Requires a >= 0. For b > 0, which holds for all uses, a^b log a tends to 0 with a.
 inline Dual pow(const Dual &a, const Dual &b) {
     Dual result = pow(a, b.value);
     const double by_exponent = a.value > 0 ? result.value * std::log(a.value) : 0;

@@ -1,4 +1,4 @@
-// Published objectives in boxes of our own, in which some bounds are active at the solution.
+// Published objectives in boxes that are chosen here, such that some bounds are active at the solution.
 #include "more_garbow_hillstrom.hpp"
 
 #include "sets.hpp"
@@ -7,7 +7,8 @@ namespace cudaopt_problems {
 
 namespace {
 
-// u_i for the first half of the variables, none for the others; the start is moved into the box by the solver.
+// Sets upper bounds for the first half of the variables and none for the others. The solver moves the start into the
+// box.
 Problem first_half_below(Problem problem, double bound) {
     const int n = problem.n();
     const Vector upper = sequence(n, [n, bound](int i) { return i <= (n + 1) / 2 ? bound : INFINITY; });
@@ -16,7 +17,7 @@ Problem first_half_below(Problem problem, double bound) {
     return problem.box(problem.lower, upper).named("-half-below");
 }
 
-// Every third variable has a lower bound, every third both, and every third none.
+// In each group of three variables, the first has a lower bound, the second has both bounds, and the third has none.
 Problem in_thirds(Problem problem, double lower, double upper) {
     const int n = problem.n();
     problem.source += "; by turns bounded below, on both sides and not at all";
@@ -29,7 +30,7 @@ Problem in_a_box(Problem problem, double lower, double upper) {
     return problem.box(lower, upper).named("-box");
 }
 
-// Minimise |A x - b|^2 over x >= 0 with A_ij = 1 / (i + j - 1) + (1 where i = j) and b of both signs.
+// Minimise |A x - b|^2 over x >= 0, with A_ij = 1 / (i + j - 1) + (1 if i = j) and b with elements of both signs.
 Problem nonnegative_least_squares(int n) {
     return make("nnls-n" + std::to_string(n), "the problem of Lawson, Hanson, Solving Least Squares Problems, 1974, 23",
                 Vector(n, 1),
@@ -63,7 +64,7 @@ Problems in_our_boxes() {
     for (const Problem &problem : coupled(40)) all.push_back(first_half_below(problem, 0.4));
     for (const Problem &problem : chained(40)) all.push_back(in_thirds(problem, 0.2, 0.7));
     for (const Problem &problem : separable(40)) all.push_back(in_a_box(problem, 0.5, 4));
-    for (Problem &problem : all) problem.minima.clear(); // those of the unbounded problems
+    for (Problem &problem : all) problem.minima.clear(); // they are minima of the problems without bounds
     return all;
 }
 

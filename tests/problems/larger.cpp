@@ -10,10 +10,10 @@ const double pi = std::acos(-1.0);
 const std::string luksan_vlcek = "Luksan, Vlcek, Sparse and partially separable test problems, 1999, no. ";
 const std::string cute = "Bongartz, Conn, Gould, Toint, CUTE, ACM TOMS 21 (1995) 123: ";
 
-// ---- grids: k by k inner points of the unit square, 0 around them ----
+// ---- grids of k by k inner points in the unit square, with 0 on the boundary ----
 
 int at(int i, int j, int k) { return i < 0 || j < 0 || i >= k || j >= k ? -1 : i * k + j; }
-// The edges of the grid, from the point (i, j), -1 <= i, j < k, down and to the right.
+// The edges of the grid lead from the point (i, j), -1 <= i, j < k, down and to the right.
 Few<int, 2> edge(int number, int k) {
     const int place = number / 2, i = place / (k + 1) - 1, j = place % (k + 1) - 1;
     return number % 2 ? Few<int, 2>{at(i, j, k), at(i + 1, j, k)} : Few<int, 2>{at(i, j, k), at(i, j + 1, k)};
@@ -21,7 +21,8 @@ Few<int, 2> edge(int number, int k) {
 int edges(int k) { return 2 * (k + 1) * (k + 1); }
 double coordinate(int place, int k) { return (place + 1) / (k + 1.0); }
 
-// -div(a grad u) = 1 by five points, a from 1 to 10^decades; constant in blocks of `block` by `block` points.
+// -div(a grad u) = 1 by the five-point formula. a is between 1 and 10^decades and constant in blocks of `block` by
+// `block` points.
 Problem diffusion(int k, double decades, int block) {
     Chance chance(static_cast<unsigned>(k + block));
     const int blocks = k / block + 2;
@@ -46,7 +47,7 @@ Problem diffusion(int k, double decades, int block) {
         });
 }
 
-// The membrane of Moré and Toraldo (1991) over an obstacle, or between two.
+// The membrane of Moré and Toraldo (1991) over an obstacle, or between two obstacles.
 Problem membrane(const std::string &name, int k, double load) {
     const double h = 1.0 / (k + 1);
     return make_sum<2>(
@@ -80,7 +81,7 @@ Problems of_grids(int k) {
 
 // ---- chains ----
 
-// sum of c_i ((x_i - 1)^2/2 + (x_i - 1)^4/4), c over 5 decades, and a chain of springs
+// f is the sum of c_i ((x_i - 1)^2/2 + (x_i - 1)^4/4) with c over 5 decades, and of the energy of a chain of springs.
 Problem quartic(int n) {
     Chance chance(static_cast<unsigned>(n));
     const Vector c = sequence(n, [&](int) { return chance.decades(5); });
@@ -150,7 +151,7 @@ Problems chains(int n) {
 
 // ---- linear forms ----
 
-// Labels by a plane with noise; features whose units go over three decades.
+// The labels are the side of a plane, with noise. The units of the features spread over two decades.
 Problem logistic(int n) {
     Chance chance(static_cast<unsigned>(2 * n + 1));
     Vector units, weights, labels;
@@ -181,7 +182,8 @@ Problem logistic(int n) {
         .box(-1, 1);
 }
 
-// Counts along parallel rays through k by k pixels, in 3k/4 directions; log-likelihood of a background of 0.1 and x.
+// The data are counts along parallel rays through k by k pixels, in 3k/4 directions. f is the negative log-likelihood
+// of the intensities x and a background of 0.1.
 Problem tomography(int k) {
     const int angles = 3 * k / 4;
     Forms forms;
@@ -217,7 +219,7 @@ Problem tomography(int k) {
         .box(0, INFINITY);
 }
 
-// |A x - b|^2 / 2 over x >= 0, A sparse, its columns in units over two decades.
+// |A x - b|^2 / 2 over x >= 0. A is sparse, and the units of its columns spread over two decades.
 Problem nonnegative_least_squares(int n) {
     Chance chance(static_cast<unsigned>(n + 5));
     const Vector units = sequence(n, [&](int) { return chance.decades(2) / 10; });

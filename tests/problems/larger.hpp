@@ -1,5 +1,6 @@
-// Problems of hundreds and thousands of variables from public definitions, for comparisons of minimisers. The f of each
-// is divided by ||P g||_inf at its start, so that ||P g||_inf <= 1e-6 asks about as much of all of them.
+// Problems with hundreds or thousands of variables from public definitions, for comparisons of minimisers. The f of
+// each problem is divided by ||P g||_inf at its start, so that ||P g||_inf <= 1e-6 is about equally strict for all of
+// them.
 #pragma once
 
 #include "problem.hpp"
@@ -8,7 +9,7 @@ namespace cudaopt_problems {
 
 const Problems &larger_problems();
 
-// f / ||P g||_inf at the start, which is moved into the box.
+// Moves the start into the box and divides f by ||P g||_inf at the start.
 Problem with_unit_slope(Problem problem);
 
 } // namespace cudaopt_problems

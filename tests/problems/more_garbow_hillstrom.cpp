@@ -1,4 +1,4 @@
-// Which of the functions are solved, at which sizes and from which starts.
+// This file selects which functions are solved, with which n and from which starts.
 #include "more_garbow_hillstrom.hpp"
 
 #include "sets.hpp"
@@ -7,7 +7,7 @@ namespace cudaopt_problems {
 
 namespace {
 
-// The paper starts from 10 and 100 times the standard start, too.
+// The paper also starts from 10 and 100 times the standard start.
 Problem from_multiple(Problem problem, int factor) {
     return problem.from(scaled(problem.start, factor)).named("-start" + std::to_string(factor));
 }
@@ -82,7 +82,7 @@ Problems from_far() {
               discrete_boundary_value(10), broyden_tridiagonal(10), broyden_banded(10), penalty_1(10)})
             all.push_back(from_multiple(problem, factor));
     }
-    // Whose minima from there are not those of the paper's table.
+    // From these starts, the minima are not those of the paper's table.
     for (Problem problem : {powell_badly_scaled(), meyer(), osborne_2(), kowalik_osborne()}) {
         problem.minima.clear();
         all.push_back(from_multiple(problem, 10));

@@ -1,6 +1,6 @@
-// Moré, Garbow, Hillstrom, "Testing Unconstrained Optimization Software", ACM TOMS 7 (1981) 17-41: the functions by
-// their numbers there, each the sum of the squares of its residuals, at its standard start and with the minima of the
-// paper. Others use some of them in boxes.
+// The functions of Moré, Garbow, Hillstrom, "Testing Unconstrained Optimization Software", ACM TOMS 7 (1981) 17-41,
+// with the numbers of the paper. Each is the sum of the squares of its residuals, with its standard start and the
+// minima that the paper lists. Other sources use some of them in boxes.
 #pragma once
 
 #include "problem.hpp"

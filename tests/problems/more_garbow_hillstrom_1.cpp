@@ -1,4 +1,4 @@
-// The functions 1 to 19, of fixed dimension.
+// The functions 1 to 19, which have a fixed dimension.
 #include "more_garbow_hillstrom.hpp"
 
 namespace cudaopt_problems {
@@ -59,7 +59,7 @@ Problem jennrich_sampson() {
 Problem helical_valley() {
     return make("helical-valley", numbered(7), {-1, 0, 0},
                 [](const auto &x) {
-                    // arctan(x2/x1) / 2 pi, and 1/2 more where x1 < 0: the branch from -1/4 to 3/4
+                    // The angle is arctan(x2/x1) / 2 pi, plus 1/2 if x1 < 0. This is the branch from -1/4 to 3/4.
                     auto turns = atan2(x[1], x[0]) / (2 * pi);
                     if (turns < -0.25) turns += 1;
                     return square(10 * (x[2] - 10 * turns)) + square(10 * (sqrt(square(x[0]) + square(x[1])) - 1)) +
@@ -78,7 +78,7 @@ Problem bard() {
                     });
                 })
         .minimum(8.21487e-3, 1e-8)
-        .minimum(17.4286, 1e-3); // the second at infinity
+        .minimum(17.4286, 1e-3); // the second minimum is at infinity
 }
 
 Problem gaussian() {
@@ -105,7 +105,7 @@ Problem meyer() {
 }
 
 Problem gulf() {
-    // With |y_i - x2|; the paper's "y_i m i x2" is a misprint, as its own minimiser (50, 25, 1.5) tells.
+    // |y_i - x2| is used. The paper's "y_i m i x2" is a misprint, as its minimiser (50, 25, 1.5) shows.
     return make("gulf", numbered(11) + ", m = 99", {5, 2.5, 0.15},
                 [](const auto &x) {
                     return sum_of(1, 100, [&](int i) {
@@ -151,7 +151,7 @@ Problem kowalik_osborne() {
                     return f;
                 })
         .minimum(3.07505e-4, 1e-8)
-        .minimum(1.02734e-3, 1e-6); // the second at infinity
+        .minimum(1.02734e-3, 1e-6); // the second minimum is at infinity
 }
 
 Problem brown_dennis() {

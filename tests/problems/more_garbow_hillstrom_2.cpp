@@ -1,4 +1,4 @@
-// The functions 20 to 35, of any dimension.
+// The functions 20 to 35, which have any dimension.
 #include "more_garbow_hillstrom.hpp"
 
 namespace cudaopt_problems {
@@ -7,7 +7,7 @@ namespace {
 
 std::string numbered(int number) { return "More, Garbow, Hillstrom 1981, no. " + std::to_string(number); }
 
-// The start of 28 and 29.
+// The start of the functions 28 and 29.
 Vector parabola(int n) {
     return sequence(n, [n](int j) { return j / (n + 1.0) * (j / (n + 1.0) - 1); });
 }
@@ -215,7 +215,7 @@ Problem chebyquad(int n) {
     return make(sized("chebyquad", n), numbered(35), sequence(n, [n](int j) { return j / (n + 1.0); }),
                 [n](const auto &x) {
                     using T = ScalarOf<decltype(x)>;
-                    std::vector<T> mean(x.size(), 0.0); // of T_i over the points
+                    std::vector<T> mean(x.size(), 0.0); // the mean of T_i over the points
                     for (const auto &v : x) {
                         const T twice = 2 * (2 * v - 1);
                         T before = 1, now = twice / 2;

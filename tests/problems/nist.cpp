@@ -1,5 +1,6 @@
-// NIST's Statistical Reference Datasets for nonlinear regression, those of few observations: the sum of the squares of
-// y - model(x; b), from both of NIST's starts. The suite takes each at NIST's certified b and compares the sums.
+// The problems with few observations from NIST's Statistical Reference Datasets for nonlinear regression. f is the sum
+// of the squares of y - model(x; b). Each problem is solved from both of NIST's starts. The suite also compares f at
+// NIST's certified b with the certified sum.
 #include "nist.hpp"
 
 #include "more_garbow_hillstrom.hpp"
@@ -28,7 +29,7 @@ Regression regression(const std::string &name, const Observations &data, Vector 
     return {problem, std::move(second), std::move(certified), certified_sum};
 }
 
-// Those that are among the functions of Moré, Garbow and Hillstrom, too, whose start is NIST's second.
+// These regressions are also functions of Moré, Garbow and Hillstrom, whose start is NIST's second start.
 Regression from_the_collection(const std::string &name, Problem problem, Vector first, Vector certified,
                                double certified_sum) {
     const Vector second = problem.start;
@@ -38,7 +39,7 @@ Regression from_the_collection(const std::string &name, Problem problem, Vector 
     return {problem.from(std::move(first)), second, std::move(certified), certified_sum};
 }
 
-// Three exponentials (Lanczos 1956), rounded to a unit that may depend on y.
+// The sum of three exponentials (Lanczos 1956), rounded to a unit that may depend on y.
 template <class Unit> Observations lanczos(const Unit &unit) {
     Observations data;
     for (int k = 0; k < 24; k++) {
@@ -170,13 +171,14 @@ std::vector<Regression> regressions() {
 Problems nist_regressions() {
     Problems all;
     for (const Regression &regression : regressions()) {
-        const bool collected = regression.problem.name.find("mgh") != std::string::npos; // and solved from there
+        // The functions of Moré, Garbow and Hillstrom are solved from the second start in that collection.
+        const bool collected = regression.problem.name.find("mgh") != std::string::npos;
         all.push_back(regression.problem);
         if (collected) continue;
         Problem second = regression.problem;
         second.from(regression.second_start).named("-start2");
         all.push_back(second.minimum(regression.certified_sum, 1e-5 * std::max(1.0, regression.certified_sum)));
-        // With rates and amounts that are not negative, and the first smaller than the best fit has it.
+        // In the box, rates and amounts are not negative, and the first parameter is smaller than that of the best fit.
         Vector lower, upper(second.start.size(), INFINITY);
         for (const double parameter : regression.certified) lower.push_back(parameter > 0 ? 0 : -INFINITY);
         upper[0] = 0.95 * regression.certified[0];

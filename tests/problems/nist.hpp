@@ -1,4 +1,4 @@
-// NIST's regressions with what NIST certifies of them.
+// NIST's nonlinear regressions with the certified results.
 #pragma once
 
 #include "problem.hpp"
@@ -6,10 +6,10 @@
 namespace cudaopt_problems {
 
 struct Regression {
-    Problem problem; // from NIST's first start
+    Problem problem; // starts from NIST's first start
     Vector second_start;
     Vector certified;     // the parameters, to eleven digits
-    double certified_sum; // of the squares of the residuals there
+    double certified_sum; // the sum of the squares of the residuals at these parameters
 };
 
 std::vector<Regression> regressions();

@@ -1,5 +1,6 @@
-// Small problems from public definitions, each with its source: plain host code in double, independent of the library.
-// An objective is written once, as a template over the number type; its gradient comes by automatic differentiation.
+// Small problems from public definitions, each with its source. They are plain host code in double and independent of
+// the library. An objective is written once, as a template over the number type, and its gradient is computed by
+// automatic differentiation.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 
 namespace cudaopt_problems {
 
-// For unqualified calls with any number type.
+// These declarations permit unqualified calls with any number type.
 using std::abs;
 using std::atan;
 using std::atan2;
@@ -28,38 +29,38 @@ using std::tan;
 using Vector = std::vector<double>;
 using LongVector = std::vector<long double>;
 
-// minimise f(x) subject to lower <= x <= upper, infinite where there is no bound
+// Minimise f(x) subject to lower <= x <= upper. The elements are infinite if there is no bound.
 struct Problem {
-    std::string name, source; // no blank and no comma in a name
+    std::string name, source; // a name contains neither blanks nor commas
     Vector start, lower, upper;
-    std::function<double(const Vector &x, Vector &g)> evaluate;     // f(x), and its gradient into g
-    std::function<long double(const LongVector &x)> in_long_double; // f alone, to check the gradient by
-    Vector minima = {};   // the values at its local minima, as published, where they are
-    double tolerance = 0; // how near to one of them f comes where ||P g||_inf <= 1e-6
+    std::function<double(const Vector &x, Vector &g)> evaluate;     // returns f(x) and stores its gradient in g
+    std::function<long double(const LongVector &x)> in_long_double; // returns f, for the check of the gradient
+    Vector minima = {};   // the published values of f at the local minima, if there are any
+    double tolerance = 0; // the largest distance of f from one of them if ||P g||_inf <= 1e-6
 
     int n() const { return static_cast<int>(start.size()); }
     bool bounded() const;
 
     Problem &minimum(double value, double within);
     Problem &minimum(double value) { return minimum(value, 1e-5 * std::max(1e-4, std::abs(value))); }
-    // The same bounds for every variable.
+    // Sets the same bounds for every variable.
     Problem &box(double l, double u);
     Problem &box(Vector l, Vector u);
     Problem &from(Vector another_start);
     Problem &named(std::string suffix);
 };
 
-// || x - P(x - g) ||_inf, P the projection to the box; NaN where x or g is.
+// Returns || x - P(x - g) ||_inf, where P is the projection onto the box, or NaN if x or g is NaN.
 double projected_gradient_norm(const Problem &problem, const Vector &x, const Vector &g);
 
-// The type of an argument's elements, in a generic lambda.
+// The type of the elements of an argument of a generic lambda.
 template <class V> using ScalarOf = typename std::decay_t<V>::value_type;
 
 template <class T> T square(const T &a) { return a * a; }
 template <class T> T cube(const T &a) { return a * a * a; }
 template <class T> T fourth(const T &a) { return square(square(a)); }
 
-// term(begin) + term(begin + step) + ..., below end
+// Returns term(begin) + term(begin + step) + ..., with arguments below `end`.
 template <class Term> auto sum_of(int begin, int end, int step, const Term &term) {
     decltype(term(begin)) sum = 0;
     for (int i = begin; i < end; i += step) sum += term(i);
@@ -67,7 +68,7 @@ template <class Term> auto sum_of(int begin, int end, int step, const Term &term
 }
 template <class Term> auto sum_of(int begin, int end, const Term &term) { return sum_of(begin, end, 1, term); }
 
-// f and g, `Dual::width` partial derivatives at a time.
+// Computes f and g, with `Dual::width` partial derivatives at a time.
 template <class F> double differentiate(const F &f, const Vector &x, Vector &g) {
     std::vector<Dual> point(x.begin(), x.end());
     double value = 0;
@@ -100,12 +101,12 @@ template <class F> Problem make(std::string name, std::string source, Vector sta
     return problem;
 }
 
-// A problem's name at this n.
+// Returns the name of a problem with this n.
 inline std::string sized(const std::string &name, int n) { return name + "-n" + std::to_string(n); }
-// pattern, pattern, ... up to n values
+// Returns the repeated pattern, with n values in total.
 Vector repeated(const Vector &pattern, int n);
 Vector scaled(Vector values, double factor);
-// value(1), ..., value(n)
+// Returns value(1), ..., value(n).
 template <class F> Vector sequence(int n, const F &value) {
     Vector values(static_cast<std::size_t>(n));
     for (int i = 1; i <= n; i++) values[static_cast<std::size_t>(i - 1)] = value(i);
@@ -115,9 +116,9 @@ template <class F> Vector sequence(int n, const F &value) {
 using Problems = std::vector<Problem>;
 void append(Problems &all, Problems more);
 
-// All of them; the names are unique.
+// Returns all problems. Their names are unique.
 const Problems &all_problems();
-// The one of this name; throws std::out_of_range where there is none.
+// Returns the problem with this name. Throws std::out_of_range if there is none.
 const Problem &problem_named(const std::string &name);
 
 } // namespace cudaopt_problems

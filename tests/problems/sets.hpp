@@ -8,7 +8,7 @@ namespace cudaopt_problems {
 Problems more_garbow_hillstrom();
 Problems nist_regressions();
 Problems classics();
-// Of those, at any n: unconstrained ones that others put into boxes.
+// The unconstrained problems of classics() with any n, which other sources use in boxes.
 Problems chained(int n);
 Problems separable(int n);
 Problems coupled(int n);

@@ -1,5 +1,5 @@
-// Objectives of many variables that are sums of functions of few variables, or of functions of linear forms: their
-// gradients take one pass.
+// Objectives of many variables that are sums of functions of few variables, or of functions of linear forms. Their
+// gradients are computed in one loop over the terms.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@ namespace cudaopt_problems {
 
 template <class T, std::size_t width> using Few = std::array<T, width>;
 
-// The sum over 0 <= k < count of term(k, v), v the variables indices(k), a Few<int, width>; an index below 0 stands for
-// the constant 0.
+// Returns the sum over 0 <= k < count of term(k, v), where v contains the variables with the indices indices(k), a
+// Few<int, width>. A negative index represents the constant 0.
 template <std::size_t width, class Indices, class Term>
 Problem make_sum(std::string name, std::string source, Vector start, int count, Indices indices, Term term) {
     static_assert(width <= Dual::width);
@@ -50,7 +50,7 @@ Problem make_sum(std::string name, std::string source, Vector start, int count, 
     return problem;
 }
 
-// A sparse matrix by rows.
+// A sparse matrix that is stored by rows.
 struct Forms {
     std::vector<std::vector<std::pair<int, double>>> rows;
 
@@ -66,7 +66,7 @@ struct Forms {
     }
 };
 
-// The sum over the rows k of term(k, (A x)_k), and ridge |x|^2 / 2.
+// Returns the sum over the rows k of term(k, (A x)_k), plus ridge |x|^2 / 2.
 template <class Term>
 Problem make_of_forms(std::string name, std::string source, Vector start, Forms forms, double ridge, Term term) {
     const auto value = [=](const auto &x) {
@@ -96,12 +96,12 @@ Problem make_of_forms(std::string name, std::string source, Vector start, Forms 
     return problem;
 }
 
-// Numbers from 0 to 1 that are the same everywhere.
+// Random numbers from 0 to 1 that are the same on every machine.
 class Chance {
   public:
     explicit Chance(unsigned seed) : engine_(seed) {}
     double operator()() { return (engine_() >> 11) / 9007199254740992.0; }
-    // 10^(up to `decades`)
+    // Returns 10 to a random power between 0 and `decades`.
     double decades(double decades) { return std::pow(10, decades * (*this)()); }
 
   private:

@@ -1,4 +1,5 @@
-// What the problems are: well formed, with the gradients of their values, and with values that the papers print.
+// Tests that the problems are well formed, that their gradients match their values, and that they have values that the
+// papers print.
 #include <catch2/catch.hpp>
 
 #include <set>
@@ -12,7 +13,7 @@ using namespace cudaopt_problems;
 
 namespace {
 
-// The central difference of order four, in long double: its error is far below that of f and g in double.
+// Returns the central difference of order four in long double. Its error is far below that of f and g in double.
 long double difference(const Problem &problem, LongVector x, std::size_t i, long double h) {
     const long double middle = x[i];
     const auto at = [&](int steps) {
@@ -22,7 +23,7 @@ long double difference(const Problem &problem, LongVector x, std::size_t i, long
     return (8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * h);
 }
 
-// A point near the start, in the box, away from where gradients vanish.
+// Returns a point in the box near the start, at which gradients do not vanish.
 Vector near_start(const Problem &problem, cudaopt_test::Uniform &uniform) {
     Vector x = problem.start;
     for (std::size_t i = 0; i < x.size(); i++) {
@@ -32,7 +33,7 @@ Vector near_start(const Problem &problem, cudaopt_test::Uniform &uniform) {
     return x;
 }
 
-// f and g at x against f in long double and its differences, in every `stride`-th variable.
+// Compares f and g at x with f in long double and with its differences, for every `stride`-th variable.
 void check_gradient(const Problem &problem, const Vector &x, std::size_t stride) {
     CAPTURE(problem.name);
     Vector g(x.size());
@@ -52,7 +53,7 @@ void check_gradient(const Problem &problem, const Vector &x, std::size_t stride)
 
 } // namespace
 
-TEST_CASE("problems: each is well formed, and a third of them have bounds") {
+TEST_CASE("problems: all are well formed and a third of them have bounds") {
     std::set<std::string> names;
     std::size_t bounded = 0;
     for (const Problem &problem : all_problems()) {
@@ -72,12 +73,12 @@ TEST_CASE("problems: each is well formed, and a third of them have bounds") {
     CHECK(3 * bounded >= names.size());
 }
 
-TEST_CASE("problems: the gradient is that of f") {
+TEST_CASE("problems: the gradient matches differences of f") {
     cudaopt_test::Uniform uniform(20);
     for (const Problem &problem : all_problems()) check_gradient(problem, near_start(problem, uniform), 1);
 }
 
-TEST_CASE("problems: the larger ones are well formed, with the gradient of f and a slope of 1 at most at the start") {
+TEST_CASE("problems: the larger ones are well formed and have a slope of at most 1 at the start") {
     cudaopt_test::Uniform uniform(21);
     std::set<std::string> names;
     for (const Problem &problem : all_problems()) names.insert(problem.name);
@@ -89,13 +90,13 @@ TEST_CASE("problems: the larger ones are well formed, with the gradient of f and
         Vector g(problem.start.size());
         problem.evaluate(problem.start, g);
         const double slope = projected_gradient_norm(problem, problem.start, g);
-        CHECK((slope > 0 && slope <= 1 + 1e-9)); // less where the box is nearer than the gradient is long
+        CHECK((slope > 0 && slope <= 1 + 1e-9)); // it is less than 1 if bounds shorten the projected gradient
         check_gradient(problem, near_start(problem, uniform), g.size() / 20);
     }
     CHECK(larger_problems().size() >= 30);
 }
 
-TEST_CASE("problems: NIST's sums of squares at NIST's parameters") {
+TEST_CASE("problems: the sums of squares at NIST's parameters match NIST's values") {
     CHECK(regressions().size() == 17);
     for (const Regression &regression : regressions()) {
         CAPTURE(regression.problem.name);

@@ -1,4 +1,4 @@
-// The library on each of them, with ten pairs, from the start to ||P g||_inf <= 1e-6.
+// Solves each problem with ten correction pairs from its start to ||P g||_inf <= 1e-6.
 #include <set>
 
 #include "problem.hpp"
@@ -23,22 +23,22 @@ Outcome solved(const cudaopt_problems::Problem &problem) {
     return harness.run();
 }
 
-// How far f is from the nearest of the published minima.
+// Returns the distance of f from the nearest published minimum.
 double away_from_minima(const cudaopt_problems::Problem &problem, double f) {
     double least = INFINITY;
     for (const double minimum : problem.minima) least = std::min(least, std::abs(f - minimum));
     return least;
 }
 
-// Those that need not be solved: the rounding errors of the gradient are about as large as the tolerance, for slopes
-// of 1e9 (Meyer's, which are NIST's MGH10, too), for variables in units of 1e6, or for Wood's function times 1e8, where
-// one rounding error of x changes the gradient by 400e8 1.1e-16 = 4e-6.
+// These problems need not be solved, because the rounding errors of the gradient are about as large as the tolerance.
+// Their slopes are 1e9 (Meyer's problem, which is also NIST's MGH10), their variables have units of 1e6, or Wood's
+// function is multiplied by 1e8: there, one rounding error of x changes the gradient by 400e8 1.1e-16 = 4e-6.
 const std::set<std::string> beyond_rounding = {
     "meyer", "meyer-start10", "nist-mgh10", "nist-misra1c-start2", "broyden-tridiagonal-n10-units", "wood-times-1e8"};
 
 } // namespace
 
-TEST_CASE("problems: solved, with the published minima, but for those beyond rounding errors") {
+TEST_CASE("problems: all that rounding errors permit are solved to a published minimum") {
     for (const cudaopt_problems::Problem &problem : all_problems()) {
         CAPTURE(problem.name);
         const Outcome outcome = solved(problem);
