@@ -27,7 +27,7 @@ def clang_format(*arguments, text=None):
 
 
 def misplaced_in(files):
-    """One line for each place, as clang-format reports it: FILE:LINE:COLUMN."""
+    """Returns the places that clang-format reports, as FILE:LINE:COLUMN."""
     done = clang_format("--dry-run", "-Werror", *files)
     places = re.findall(r"^(\S+:\d+:\d+): error", done.stderr, re.M)
     return places or ([done.stderr.strip()] if done.returncode else [])

@@ -21,7 +21,7 @@ sys.path.insert(0, str(root / "tools"))
 import gpu_report_plan as plan  # noqa: E402
 
 PASSES = "echo 'All tests passed (7 assertions in 3 test cases)'"
-# Like Catch2 2.13, this prints the names of test cases, or runs the test cases listed in the file.
+# Like Catch2 2.13, this script prints the names of the test cases, or runs the test cases that the file lists.
 SELECTS = """case "$*" in
 *--list-test-names-only*) cat "$0.names"; exit 3 ;;
 *-f*) echo "All tests passed (9 assertions in $(wc -l <"${@: -1}") test cases)" ;;
@@ -39,7 +39,7 @@ Sweep 1 counts what is not finite - CudaFloat16
 
 
 def names_of(suite):
-    """The string literals in the sources of a suite."""
+    """Returns the sources of a suite, which contain the names of its test cases."""
     return "".join(path.read_text() for path in (root / "tests" / suite).glob("*.cpp"))
 
 
@@ -172,7 +172,7 @@ class Program(unittest.TestCase):
         results = self.results()
         self.assertEqual(results["suites-mathematics-on-CUDA-1-of-9"]["counts"],
                          "All tests passed (9 assertions in 1 test cases)")
-        self.assertEqual(results["suites-mathematics-on-CUDA-9-of-9"]["state"], "failed")  # only eight test cases
+        self.assertEqual(results["suites-mathematics-on-CUDA-9-of-9"]["state"], "failed")  # only eight exist
         self.assertEqual({results[f"suites-batch-on-CUDA-{i}-of-4"]["reason"] for i in (1, 2, 3, 4)},
                          {"no test case matches *Cuda*, CUDA*"})
         for configuration in plan.BOTH + plan.APART:

@@ -11,7 +11,7 @@ import re
 import sys
 from pathlib import Path
 
-sys.dont_write_bytecode = True  # the source tree stays as it is
+sys.dont_write_bytecode = True  # no bytecode is written into the source tree
 root, version = Path(sys.argv[1]), sys.argv[2]
 HEADERS = ("include/cuda_opt.h", "include/cuda_opt/ranks.h", "include/cuda_opt_batch.h")
 header = re.sub(r"/\*.*?\*/", "", "".join((root / name).read_text() for name in HEADERS), flags=re.S)
@@ -37,7 +37,7 @@ def arguments(text):
 
 
 def former_names(text):
-    """The names that are defined as another name."""
+    """Returns the names that are defined by another name, with this other name."""
     return dict(re.findall(r"\b(CUDA_OPT_\w+)\s*= (CUDA_OPT_\w+)", text))
 
 
@@ -61,7 +61,7 @@ broken += [f"{name} is not public in its module" for name, _, _ in bindings if n
 
 
 def python_constants():
-    """The constants of the Python package by their names in C: INTEGERS, REALS, all of them together, and the former
+    """Returns the constants of the Python package by their names in C: INTEGERS, REALS, all constants, and the former
     names."""
     spec = importlib.util.spec_from_file_location("constants", root / PYTHON)
     module = importlib.util.module_from_spec(spec)
@@ -89,7 +89,8 @@ kind_of = {name: KINDS[value // 100] for name, value in enumerators.items() if v
 broken += [f"{PYTHON}: {name} is no integer" for name in integers if "integer" not in kind_of.get(name, "")]
 broken += [f"{PYTHON}: {name} is no real number" for name in reals if "real" not in kind_of.get(name, "")]
 
-# Each setting is in the table of its kind, under the name of its key. Each result is in a table or in a comparison.
+# Each setting must be in the table of its kind, under the name of its key. Each result must be in a table or in a
+# comparison.
 TABLES = ("lib/api/options.cpp", "lib/api/search_options.cpp", "lib/api/batch.cpp")
 OF_TABLE = {"int_settings": "integer setting", "real_settings": "real setting", "int_results": "integer result",
             "real_results": "real result"}
@@ -111,7 +112,7 @@ broken += [f"{key}, a key of the header, is in no table of lib/api" for key in s
 codes = [value for name, value in enumerators.items() if not name.startswith(VALUES) or value < 0]
 broken += [f"number {value} is used twice" for value in sorted(set(codes)) if codes.count(value) > 1]
 
-# docs/return_codes.md has one row for each task and each return code, with its number.
+# docs/return_codes.md must have one row for each task and each return code, with its number.
 endings = re.search(r"enum \{[^}]*\bCUDA_OPT_CONVERGED = .*?\}", (root / "include/cuda_opt.h").read_text(), re.S)[0]
 page = (root / "docs/return_codes.md").read_text().replace("\u2212", "-")
 documented = re.findall(r"^\| `(\w+)` \| (-?\d+) \| \S", page, re.M)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Usage: check_numbers.py SOURCE_ROOT
 
-Tests that tools/numbers --check finds what it is for: a document that differs from the tables, a number of README.md
-that no table has, a table without its source, and a page that shows another run than docs/tables/sources.csv. Each test
-changes a copy of README.md and docs/. The rounding of ratios is compared with fractions computed here."""
+Tests that tools/numbers --check finds the faults that it has to find: a document that differs from the tables, a number
+of README.md that no table contains, a table without its source, and a page that shows another run than
+docs/tables/sources.csv. Each test changes a copy of README.md and docs/. The rounding of ratios is compared with
+fractions that this program computes."""
 import csv
 import importlib.util
 import re
@@ -137,7 +138,7 @@ class Check(unittest.TestCase):
 
 
 class Rounding(unittest.TestCase):
-    """A printed ratio is never better for us than the ratio of any two numbers that the table's figures stand for."""
+    """A printed ratio never favours this library more than the ratio of any two numbers that round to the table's."""
 
     def test_ratios(self):
         data = module("numbers_data")

@@ -137,7 +137,7 @@ class Demo(Case):
 
 
 class Setup(Case):
-    """No package is installed here, by a dpkg-query that knows none."""
+    """In these tests no package is installed: the script that replaces dpkg-query finds none."""
 
     def setUp(self):
         super().setUp()

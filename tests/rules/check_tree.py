@@ -14,11 +14,11 @@ LAYER = {"boundary": 0, "exec": 1, "dense": 1, "line_search": 1, "lbfgsb": 2, "s
          "solver": 4, "api": 5, "unlp": 6, "setulb": 6}
 # Other interfaces on top of the C interface, which may include its headers and boundary/.
 OVER_THE_HEADERS = {"unlp", "setulb"}
-# The folders whose users ask the library itself for a log on standard output (iprint), or for a vector to be printed.
+# Through these folders, the user of the library requests a log on standard output (iprint) or prints a vector.
 PRINTING = {"unlp", "setulb"}
 # The folders that the files of another folder may include. A folder that is not listed here may include all.
 ALLOWED = {
-    "include": ["include", "lib/batch"], # what cuda_opt/batch.cuh needs is installed with it
+    "include": ["include", "lib/batch"], # the headers that cuda_opt/batch.cuh includes are installed with it
     "testfuncs": ["testfuncs", "lib/exec"],
     "drivers": ["drivers", "include", "testfuncs"],
     "apps": ["apps", "drivers", "include", "testfuncs", "lib/exec"],
@@ -40,12 +40,12 @@ UNFINISHED = re.compile(r"\b(TO[D]O|FIX[M]E|X[X]X)\b")  # the brackets prevent a
 
 
 def folder_of(path):
-    """The folder to which a rule applies: each subfolder of lib, otherwise the top folder."""
+    """Returns the folder to which a rule applies: a subfolder of lib, otherwise the top folder."""
     return "/".join(path.parts[:2]) if path.parts[0] == "lib" else path.parts[0]
 
 
 def included(root, path, text):
-    """The files of this tree that the file includes, relative to the root."""
+    """Finds the files of this tree that the file includes. Their paths are relative to the root."""
     for name in re.findall(r'^\s*#\s*include\s*["<]([^">]+)[">]', text, re.M):
         for folder in (path.parent, Path("."), Path("lib"), Path("include")):
             if (root / folder / name).is_file():
@@ -104,7 +104,7 @@ def dead_links(root):
 
 
 def unlisted_pages(root):
-    """The pages that docs/meson.build lacks, and the laboratory notes that docs/notes/index.md lacks."""
+    """Finds the pages that docs/meson.build lacks, and the laboratory notes that docs/notes/index.md lacks."""
     listed = (root / "docs/meson.build").read_text()
     notes = (root / "docs/notes/index.md").read_text()
     for page in sorted((root / "docs").rglob("*.md")):
@@ -116,7 +116,7 @@ def unlisted_pages(root):
 
 
 def not_installed(root):
-    """The headers that are included by those installed for cuda_opt/batch.cuh, but are not in their list."""
+    """Finds headers that the headers installed for cuda_opt/batch.cuh include, but that are not in their list."""
     headers = re.search(r"^batch_headers = \[\n(.*?)^\]", (root / "lib/meson.build").read_text(), re.M | re.S)[1]
     installed = re.findall(r"'(.+?)'", headers)
     for name in installed:
