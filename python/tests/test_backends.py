@@ -72,17 +72,17 @@ class Driver:
         ("", Driver(), "", "Test GPU (compute capability 9.0)"),
     ],
 )
-def test_reasons(failure, driver, reason, device):
+def test_the_reason_and_the_device_name_follow_from_the_driver(failure, driver, reason, device):
     assert _backends._explain(failure, driver) == (reason, device)
 
 
 @pytest.mark.parametrize("driver", [None, Driver(), Driver(devices=0)])
-def test_a_library_without_cuda_says_so_on_every_machine(driver):
+def test_a_library_built_without_cuda_gives_that_reason_on_every_machine(driver):
     reason, _ = _backends._explain("the CUDA backend was asked for, but the library was built without CUDA", driver)
     assert reason == "this library was built without CUDA; install cuda-opt-cu13, or build it with nvcc"
 
 
-def test_this_machine():
+def test_backends_reports_host_and_cuda_on_this_machine():
     found = cuda_opt.backends()
     assert list(found) == ["host", "cuda"]
     assert found["host"].works and not found["host"].reason and str(os.cpu_count()) in found["host"].device
@@ -91,12 +91,12 @@ def test_this_machine():
         assert found["cuda"].works
 
 
-def test_a_failing_trial_gives_the_message_of_the_library(monkeypatch):
+def test_a_backend_that_fails_has_the_message_of_the_library_as_reason(monkeypatch):
     monkeypatch.setattr(_backends, "BACKEND_HOST", 7)
     assert "backend" in cuda_opt.backends()["host"].reason
 
 
-def test_module():
+def test_python_m_cuda_opt_prints_the_version_and_the_backends():
     done = subprocess.run([sys.executable, "-m", "cuda_opt"], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
     first, host, cuda = done.stdout.splitlines()

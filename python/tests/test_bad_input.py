@@ -46,7 +46,7 @@ def one_sentence(error):
         ([np.inf], ValueError, "x0|start|x\\["),
     ],
 )
-def test_start(x0, kind, text, parabola):
+def test_minimize_rejects_an_invalid_x0(x0, kind, text, parabola):
     with pytest.raises(kind, match=text) as error:
         cuda_opt.minimize(parabola, x0)
     assert one_sentence(error)
@@ -63,13 +63,13 @@ def test_start(x0, kind, text, parabola):
         (-1, ValueError, "the number of variables is -1: it has to be an integer"),
     ],
 )
-def test_start_in_place(x, kind, text):
+def test_solver_rejects_an_x_that_it_cannot_use_in_place(x, kind, text):
     with pytest.raises(kind, match=text) as error:
         Solver(x)
     assert one_sentence(error)
 
 
-def test_bounds_in_the_memory_of_x(parabola):
+def test_solver_rejects_bounds_that_share_memory_with_x(parabola):
     """``Solver`` overwrites x and reads bounds in place, so that it rejects bounds that share memory with x.
     ``minimize`` copies x0 and accepts such bounds."""
     x = np.ones(3)
@@ -110,7 +110,7 @@ def test_bounds_in_the_memory_of_x(parabola):
         (Bounds([0, 1, 10**400], None), ValueError, "the lower bound is a list, but its elements do not form an array"),
     ],
 )
-def test_bounds(bounds, kind, text, parabola):
+def test_minimize_rejects_invalid_bounds(bounds, kind, text, parabola):
     with pytest.raises(kind, match=text) as error:
         cuda_opt.minimize(parabola, np.zeros(3), bounds=bounds)
     assert one_sentence(error)
@@ -142,7 +142,7 @@ def test_bounds(bounds, kind, text, parabola):
         ((1.0, [[0.0], 1.0, 2.0]), TypeError, "the gradient is a list whose elements differ in shape"),
     ],
 )
-def test_what_the_function_returns(returned, kind, text):
+def test_minimize_rejects_invalid_return_values_of_fun(returned, kind, text):
     with pytest.raises(kind, match=text) as error:
         cuda_opt.minimize(lambda x: returned, np.zeros(3))
     assert one_sentence(error)
@@ -178,7 +178,7 @@ def test_what_the_function_returns(returned, kind, text):
         ({"INITIAL_HESSIAN": None}, "INITIAL_HESSIAN is None: it has to be an integer"),
     ],
 )
-def test_options(options, text, parabola):
+def test_minimize_rejects_invalid_options(options, text, parabola):
     with pytest.raises(ValueError, match=text) as error:
         cuda_opt.minimize(parabola, np.zeros(3), options=options)
     assert one_sentence(error)
@@ -195,27 +195,27 @@ def test_options(options, text, parabola):
     ],
 )
 @pytest.mark.parametrize("minimise", [cuda_opt.minimize, cuda_opt.minimize_batch])
-def test_tol_by_its_own_name(minimise, tol, kind, text, parabola):
+def test_the_message_for_an_invalid_tol_names_tol(minimise, tol, kind, text, parabola):
     # The pattern begins with ^, because a message "ftol is -1" would name another option.
     with pytest.raises(kind, match="^" + text):
         minimise(parabola, np.zeros((2, 3) if minimise is cuda_opt.minimize_batch else 3), tol=tol)
 
 
-def test_options_that_are_no_dict(parabola):
+def test_options_that_are_not_a_dict_are_rejected(parabola):
     for minimise, x0 in ((cuda_opt.minimize, np.zeros(3)), (cuda_opt.minimize_batch, np.zeros((2, 3)))):
         with pytest.raises(TypeError, match="options is a list: it has to be a dict"):
             minimise(parabola, x0, options=["gtol"])
 
 
 @pytest.mark.parametrize("value", ["1e-3", None, 1j, []])
-def test_a_setting_that_is_no_number(value, parabola):
+def test_a_setting_that_is_not_a_number_is_rejected(value, parabola):
     with pytest.raises((TypeError, ValueError), match="EPS (is a|has the shape)") as error:
         cuda_opt.minimize(parabola, np.zeros(3), options={"EPS": value})
     assert one_sentence(error)
 
 
 @pytest.mark.parametrize("smallest, largest", [(1e30, 1e31), (1e-31, 1e-30), (2, 2)])
-def test_the_smallest_and_the_largest_step_in_any_order(smallest, largest, parabola):
+def test_stpmin_and_stpmax_may_be_given_in_any_order(smallest, largest, parabola):
     """STPMIN and STPMAX may be given in any order, although STPMIN must not exceed STPMAX at any moment. Both values
     are either above or below the defaults."""
     x0, limits = np.zeros(3), {"STPMIN": smallest, "STPMAX": largest}
@@ -228,31 +228,31 @@ def test_the_smallest_and_the_largest_step_in_any_order(smallest, largest, parab
         cuda_opt.minimize(parabola, x0, options={"STPMIN": 2, "STPMAX": 1})
 
 
-def test_options_without_effect(parabola):
+def test_options_without_effect_cause_a_warning(parabola):
     with pytest.warns(RuntimeWarning, match="without effect here: eps, workers"):
         cuda_opt.minimize(parabola, np.zeros(3), options={"eps": 1e-8, "workers": 1})
 
 
-def test_stream(parabola):
+def test_an_invalid_stream_is_rejected(parabola):
     with pytest.raises(TypeError, match="stream is 'a'"):
         cuda_opt.minimize(parabola, np.zeros(3), stream="a")
 
 
-def test_a_gradient_that_is_wrong(rosenbrock):
+def test_a_wrong_gradient_gives_a_status_and_no_exception(rosenbrock):
     """For a wrong gradient ``minimize`` returns a status and raises no exception. The solve may also have ended because
     f is as low as its rounding errors allow."""
     result = cuda_opt.minimize(lambda x: (rosenbrock(x)[0], -rosenbrock(x)[1]), np.zeros(3))
     assert result.task is cuda_opt.Task.LINE_SEARCH_FAILED and not result.success and result.status == 2
 
 
-def test_a_result_cannot_be_set():
+def test_results_of_a_solver_cannot_be_set():
     with pytest.raises(cuda_opt.ImproperInput, match="^ITERATIONS is a result, and cannot be set$"):
         Solver(3)["ITERATIONS"] = 1
     with pytest.raises(cuda_opt.ImproperInput, match="^PG_NORM_INF is a result, and cannot be set$"):
         Solver(3)["PG_NORM_INF"] = 1.0
 
 
-def test_a_number_of_variables():
+def test_solver_accepts_numpy_integers_as_n_and_rejects_invalid_n():
     """n is often computed by NumPy, whose integers are no ints."""
     assert Solver(np.int64(3)).n == 3
     for n in (-1, 2**70):
@@ -261,7 +261,7 @@ def test_a_number_of_variables():
         assert one_sentence(error)
 
 
-def test_a_closed_solver():
+def test_each_use_of_a_closed_solver_raises_an_exception():
     solver = Solver(3)
     solver.close()
     for use in (lambda: next(solver), solver.save, lambda: solver["F"]):
@@ -269,7 +269,7 @@ def test_a_closed_solver():
             use()
 
 
-def test_a_library_that_is_not_there(tmp_path):
+def test_a_missing_shared_library_raises_an_import_error(tmp_path):
     import os
     import subprocess
     import sys
@@ -282,7 +282,7 @@ def test_a_library_that_is_not_there(tmp_path):
 
 
 @pytest.mark.parametrize("fun", [None, 3.0, "f"])
-def test_fun_that_is_no_function(fun):
+def test_a_fun_that_is_not_callable_is_rejected(fun):
     for minimise, x0 in ((cuda_opt.minimize, np.ones(3)), (cuda_opt.minimize_batch, np.ones((2, 3)))):
         with pytest.raises(TypeError, match="fun is a .*: it has to be a function") as error:
             minimise(fun, x0)
@@ -290,7 +290,7 @@ def test_fun_that_is_no_function(fun):
 
 
 @pytest.mark.parametrize("callback", [3.0, "f", []])
-def test_a_callback_that_is_no_function(callback):
+def test_a_callback_that_is_not_callable_is_rejected_before_any_evaluation(callback):
     evaluated = []
 
     def fun(x):

@@ -36,7 +36,7 @@ def projected(x, g, lower, upper):
     return x - np.clip(x - g, lower, upper)
 
 
-def test_minima_in_boxes_of_each_problem():
+def test_each_problem_satisfies_the_optimality_conditions_in_its_own_box():
     """Each problem of a batch has its own box. The results satisfy the conditions for a minimum, evaluated with the
     function itself."""
     random, x0 = np.random.default_rng(2), starts(300, 7)
@@ -58,7 +58,7 @@ def test_minima_in_boxes_of_each_problem():
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_same_bits_as_alone(dtype):
+def test_a_problem_has_bitwise_the_same_result_alone_and_in_a_batch(dtype):
     """The iterates of a problem do not depend on the other problems of the batch or on the number of threads. For
     comparison each problem is also solved alone."""
     x0, bounds = starts(40, 6).astype(dtype), Bounds(-1.5, 0.8)
@@ -72,7 +72,7 @@ def test_same_bits_as_alone(dtype):
 
 
 @pytest.mark.parametrize("options", [{}, {"INITIAL_HESSIAN": cuda_opt.InitialHessian.SCALAR}])
-def test_like_single_solves(options):
+def test_a_batch_makes_the_same_iterations_as_minimize(options):
     """The iterations of a batch agree with those of ``minimize`` with the same options, except for rounding errors,
     because sums have another order."""
     x0 = starts(50, 5)
@@ -99,7 +99,7 @@ def inverse_curvature(x, p):
 
 
 @pytest.mark.parametrize("lower, solution", [(0.25, 0.25), (-np.inf, 0)])
-def test_metrics(lower, solution):
+def test_diagonal_initial_hessians_reduce_the_evaluations_of_a_batch(lower, solution):
     """If the variables have different scales, a supplied and a learned diagonal lead to the same x as the scalar
     initial Hessian, with fewer evaluations."""
     calls = []
@@ -124,7 +124,7 @@ def test_metrics(lower, solution):
         assert given.nfev.sum() < 0.2 * plain.nfev.sum() and learned.nfev.sum() < 0.5 * plain.nfev.sum()
 
 
-def test_a_bad_diagonal():
+def test_an_invalid_diagonal_ends_only_its_own_problem():
     def bad(x, p):
         diagonal = inverse_curvature(x, p)
         diagonal[p == 7, 2] = -1
@@ -136,7 +136,7 @@ def test_a_bad_diagonal():
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
-def test_like_scipy(problem):
+def test_minima_of_a_batch_are_no_higher_than_those_of_scipy(problem):
     """Each minimum of a batch is no higher than that of SciPy's L-BFGS-B from the same start, or x satisfies the
     conditions for another minimum. The starts are the standard start of the problem and points near it."""
     scipy = pytest.importorskip("scipy.optimize")
@@ -157,7 +157,7 @@ def test_like_scipy(problem):
         assert within or np.abs(projected(result.x[p], g, *sides)).max() < 1e-4, (f, theirs.fun)
 
 
-def test_what_the_function_is_given():
+def test_fun_receives_only_the_active_problems_of_a_batch():
     """In a batch the user's function receives only the active problems, in ascending order, each with its own row. x is
     read-only and satisfies the bounds."""
     seen = []
@@ -185,7 +185,7 @@ def test_what_the_function_is_given():
     assert len(seen) == result.rounds
 
 
-def test_jac_as_a_function_and_lists():
+def test_a_batch_accepts_jac_as_a_function_and_lists():
     result = cuda_opt.minimize_batch(
         lambda x, p: parabolas(x, p)[0], [[0, 0], [0, 0]], jac=lambda x, p: parabolas(x, p)[1], indices=True
     )
@@ -194,7 +194,7 @@ def test_jac_as_a_function_and_lists():
     np.testing.assert_array_equal(pairs.x, result.x)
 
 
-def test_starts_in_any_layout():
+def test_a_batch_accepts_starts_in_any_memory_layout():
     x0 = starts(5, 3)
     expected = cuda_opt.minimize_batch(rosenbrocks, x0).x
     wide = np.zeros((5, 6))
@@ -206,7 +206,7 @@ def test_starts_in_any_layout():
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_forms_of_bounds(dtype):
+def test_equal_bounds_in_any_form_give_bitwise_equal_results(dtype):
     """Bounds of a batch may be numbers, one row for all problems, or one row per problem, in any combination. The
     results for equal boxes are bitwise equal."""
     x0 = starts(5, 3).astype(dtype)
@@ -229,7 +229,7 @@ def test_forms_of_bounds(dtype):
     np.testing.assert_array_equal(held.x, own)
 
 
-def test_the_hopeless_do_not_disturb_the_others():
+def test_problems_that_fail_do_not_affect_the_other_problems():
     """Problems that cannot be solved end with their own return codes: problems with NaN, with a lower bound above an
     upper bound, with an unbounded function, or with a wrong gradient. The results of the other problems are bitwise the
     same as without them."""
@@ -263,7 +263,7 @@ def test_the_hopeless_do_not_disturb_the_others():
         np.testing.assert_array_equal(result[name][healthy], alone[name])
 
 
-def test_a_part_of_the_domain():
+def test_the_step_of_a_problem_is_shortened_where_its_f_is_undefined():
     """If f of one problem of a batch is NaN at a point, the step of that problem is shortened."""
 
     def logs(x):  # sum x - log x
@@ -276,7 +276,7 @@ def test_a_part_of_the_domain():
     np.testing.assert_allclose(result.x, 1, atol=1e-4)
 
 
-def test_callback():
+def test_stop_iteration_in_the_callback_ends_a_batch():
     seen = []
 
     def callback(intermediate_result):
@@ -293,7 +293,7 @@ def test_callback():
 
 
 @pytest.mark.parametrize("at", range(1, 12))
-def test_a_stop_at_each_round(at):
+def test_a_batch_stopped_in_any_round_returns_evaluated_points(at):
     """If a batch is stopped in any round, each problem returns an x and an f that its function has computed, whatever
     the arrays contained before."""
     offsets, seen = 1000.0 * np.arange(12), set()
@@ -319,7 +319,7 @@ def test_a_stop_at_each_round(at):
         assert (p, float(result.fun[p]), result.x[p].tobytes()) in seen, p
 
 
-def test_limits_and_tolerances():
+def test_limits_and_tolerances_end_all_problems_of_a_batch():
     x0 = starts(9, 5)
     for options, codes in (
         ({"maxiter": 2}, {Task.ITERATION_LIMIT}),
@@ -338,7 +338,7 @@ class OwnError(Exception):
     pass
 
 
-def test_errors_come_out_and_memory_is_freed():
+def test_exceptions_of_fun_are_raised_unchanged_and_memory_is_freed():
     class Function:
         def __call__(self, x):
             raise OwnError
@@ -397,14 +397,14 @@ def test_errors_come_out_and_memory_is_freed():
         ({"fun": lambda x: (np.zeros(4), x * 1j)}, TypeError, "the array of gradients has elements of complex128"),
     ],
 )
-def test_bad_input(settings, kind, text):
+def test_minimize_batch_rejects_invalid_input(settings, kind, text):
     given = {"fun": rosenbrocks, "x0": np.zeros((4, 3)), **settings}
     with pytest.raises(kind, match=text) as error:
         cuda_opt.minimize_batch(**given)
     assert "\n" not in str(error.value) and len(str(error.value)) < 250
 
 
-def test_message_of_what_is_not_there():
+def test_message_of_rejects_an_index_out_of_range():
     result = cuda_opt.minimize_batch(rosenbrocks, np.zeros((4, 3)))
     for problem in (-1, 4):
         with pytest.raises(IndexError, match=f"there is no problem {problem}: they are counted from 0 to 3"):

@@ -58,7 +58,7 @@ def recorder(monkeypatch):
     return recorder
 
 
-def test_warm_ups_then_one_recording_then_launches(rosenbrock, recorder):
+def test_a_graph_is_recorded_once_after_the_warm_ups_and_then_launched(rosenbrock, recorder):
     x0, bounds = np.full(20, -1.2), cuda_opt.Bounds(-2, 0.9)
     eager = cuda_opt.minimize(rosenbrock, x0, bounds=bounds)
     assert recorder.log == []
@@ -68,7 +68,7 @@ def test_warm_ups_then_one_recording_then_launches(rosenbrock, recorder):
     assert recorder.log == before + ["launch"] * (graph.nfev - WARM_UPS)
 
 
-def test_a_short_solve_records_nothing(parabola, recorder):
+def test_a_solve_that_ends_during_the_warm_ups_records_no_graph(parabola, recorder):
     result = cuda_opt.minimize(parabola, np.arange(4.0), cuda_graph=True)
     assert result.success and recorder.log == ["warm-up"] * result.nfev and result.nfev < WARM_UPS
 
@@ -87,7 +87,7 @@ def failing_at(call, exception, fun):
 
 @pytest.mark.parametrize("fails_at_the_end", [None, RuntimeError("the capture is not joined")])
 @pytest.mark.parametrize("call", [1, WARM_UPS, WARM_UPS + 1])
-def test_exceptions_come_out_unchanged(call, fails_at_the_end, rosenbrock, recorder):
+def test_exceptions_of_fun_are_raised_unchanged_also_during_recording(call, fails_at_the_end, rosenbrock, recorder):
     recorder.fails = fails_at_the_end
     for exception in (ValueError("mine"), RuntimeError("mine"), KeyboardInterrupt()):
         recorder.log.clear()
@@ -96,7 +96,7 @@ def test_exceptions_come_out_unchanged(call, fails_at_the_end, rosenbrock, recor
         assert caught.value is exception and ("recorded" in recorder.log) == (call > WARM_UPS)
 
 
-def test_what_cannot_be_recorded(rosenbrock, recorder):
+def test_a_function_that_cannot_be_recorded_raises_a_runtime_error(rosenbrock, recorder):
     unsupported = RuntimeError("CUDA error: operation not permitted when stream is capturing\nCompile with ...")
     match = "^the function cannot become a CUDA graph: CUDA error: .* when stream is capturing; a recorded"
     with pytest.raises(RuntimeError, match=match) as caught:
@@ -108,18 +108,18 @@ def test_what_cannot_be_recorded(rosenbrock, recorder):
     assert caught.value.__cause__ is recorder.fails
 
 
-def test_where_there_are_no_graphs(parabola):
+def test_cuda_graph_is_rejected_for_numpy_arrays(parabola):
     with pytest.raises(ValueError, match="cuda_graph is True, but x0 is not an array of torch or CuPy"):
         cuda_opt.minimize(parabola, np.zeros(3), cuda_graph=True)
 
 
-def test_torch_on_the_host():
+def test_cuda_graph_is_rejected_for_torch_tensors_on_the_host():
     torch = pytest.importorskip("torch")
     with pytest.raises(ValueError, match="cuda_graph is True, but x0 is on the device cpu"):
         cuda_opt.minimize(lambda x: (x @ x, 2 * x), torch.zeros(3, dtype=torch.float64), cuda_graph=True)
 
 
-def test_torch_says_where_it_waits(monkeypatch):
+def test_the_exception_names_the_line_where_torch_synchronizes(monkeypatch):
     torch = pytest.importorskip("torch")
     from cuda_opt._captured_torch import _refusing_to_wait
 
@@ -199,7 +199,7 @@ class Cupy:
 CUPY = Cupy()
 
 
-def test_cupy(monkeypatch, rosenbrock):
+def test_cupy_executes_recorded_operations_only_at_each_launch(monkeypatch, rosenbrock):
     """While CuPy's operations are recorded as a CUDA graph, none is executed. Each launch executes all of them."""
     protocols = pytest.importorskip("test_protocols")
 
@@ -237,7 +237,7 @@ def test_cupy(monkeypatch, rosenbrock):
         cuda_opt.minimize(lambda x: (1.0 + len(calls), fun(x)[1]), Array(x0), cuda_graph=True)
 
 
-def test_the_sentence():
+def test_refusal_gives_the_reason_in_one_sentence():
     assert str(refusal("why.\nmore")) == (
         "the function cannot become a CUDA graph: why; a recorded function must not read values on the host, as "
         ".item(), float() and if do: leave out cuda_graph for such a function"

@@ -34,7 +34,7 @@ def with_component(index, change):
     return changed(altered)
 
 
-def test_right():
+def test_a_correct_gradient_is_accepted():
     result = check_gradient(rosen, X)
     assert result.success and result.verdict is Gradient.CONSISTENT and result.component is None
     assert "agrees with differences of f along 3 directions" in result.message
@@ -43,13 +43,13 @@ def test_right():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_wrong_sign(seed):
+def test_a_gradient_with_the_wrong_sign_is_recognised(seed):
     result = check_gradient(changed(lambda x, g: -g), X, seed=seed)
     assert result.verdict is Gradient.WRONG_SIGN and not result.success and "wrong sign" in result.message
 
 
 @pytest.mark.parametrize("factor", [2, 0.5, -3, 1.1, 1e-3])
-def test_wrong_factor(factor):
+def test_a_gradient_with_a_wrong_factor_is_recognised(factor):
     result = check_gradient(changed(lambda x, g: factor * g), X)
     assert result.verdict is Gradient.WRONG_FACTOR
     assert f"g is {factor:g} times the gradient" in result.message
@@ -58,7 +58,7 @@ def test_wrong_factor(factor):
 
 @pytest.mark.parametrize("index", [0, 1, 17, 39])
 @pytest.mark.parametrize("change", [lambda gi: 0.0, lambda gi: -gi, lambda gi: gi + 5, lambda gi: 1.02 * gi])
-def test_one_wrong_component(index, change):
+def test_one_wrong_component_of_the_gradient_is_found(index, change):
     result = check_gradient(with_component(index, change), X)
     right = rosen(X)[1][index]
     assert result.verdict is Gradient.WRONG_COMPONENT and result.component == index
@@ -70,19 +70,19 @@ def test_one_wrong_component(index, change):
     assert without.nfev < result.nfev <= without.nfev + 4 * 8 + 16
 
 
-def test_among_many():
+def test_one_wrong_component_among_20000_is_found():
     x = np.random.default_rng(6).uniform(-1.5, 1.5, 20000)
     result = check_gradient(with_component(12345, lambda gi: 0.0), x)
     assert result.verdict is Gradient.WRONG_COMPONENT and result.component == 12345
 
 
-def test_one_variable():
+def test_a_function_of_one_variable_can_be_checked():
     assert check_gradient(lambda x: (float(x[0] ** 2), 2 * x), [3.0]).success
     assert check_gradient(lambda x: (float(x[0] ** 2), 3 * x), [3.0]).verdict is Gradient.WRONG_FACTOR
     assert check_gradient(lambda x: (float(x[0] ** 2), 0 * x), [3.0]).verdict is Gradient.WRONG_COMPONENT
 
 
-def test_stale():
+def test_the_gradient_of_the_previous_point_is_recognised():
     before = [np.zeros_like(X)]
 
     def fun(x):
@@ -95,7 +95,7 @@ def test_stale():
     assert "so that g is that of the point before" in result.message
 
 
-def test_added_to_and_not_set():
+def test_a_gradient_that_is_accumulated_over_calls_is_recognised():
     total = np.zeros_like(X)
 
     def fun(x):
@@ -106,7 +106,7 @@ def test_added_to_and_not_set():
     assert check_gradient(fun, X).verdict is Gradient.OF_ANOTHER_POINT
 
 
-def test_single_precision_of_g():
+def test_a_gradient_rounded_to_single_precision_is_recognised():
     result = check_gradient(changed(lambda x, g: g.astype(np.float32).astype(np.float64)), X)
     assert result.verdict is Gradient.SINGLE_PRECISION and "single precision" in result.message
     # A gradient that single precision represents exactly may be correct, for example that of a piecewise linear
@@ -115,7 +115,7 @@ def test_single_precision_of_g():
 
 
 @pytest.mark.parametrize("at", [0, 13])
-def test_kink(at):
+def test_a_kink_of_f_at_x_is_recognised(at):
     x = X.copy()
     x[at] = 0
 
@@ -130,14 +130,14 @@ def test_kink(at):
     assert check_gradient(fun, X).success
 
 
-def test_noise():
+def test_a_noisy_f_gives_the_verdict_undecided():
     rng = np.random.default_rng(1)
     result = check_gradient(lambda x: (rosen(x)[0] + 1e4 * rng.normal(), rosen(x)[1]), X)
     assert result.verdict is Gradient.UNDECIDED and "do not settle" in result.message
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
-def test_no_false_alarm(problem):
+def test_correct_gradients_of_published_problems_are_accepted(problem):
     rng = np.random.default_rng(3)
     start = problem.x0
     for x in (start, start + rng.uniform(-0.1, 0.1, len(start)), cuda_opt.minimize(problem, start).x):
@@ -145,7 +145,7 @@ def test_no_false_alarm(problem):
         assert result.success, result.message
 
 
-def test_points_lie_in_the_box():
+def test_all_points_of_the_check_satisfy_the_bounds():
     lower, upper = X - np.where(np.arange(40) % 3, 1e-4, 0), X + np.where(np.arange(40) % 5, 0.3, 0)
 
     def fun(x):
@@ -163,7 +163,7 @@ def test_points_lie_in_the_box():
     assert entropy.success, entropy.message
 
 
-def test_scales():
+def test_x_scale_permits_variables_of_very_different_sizes():
     size = 10.0 ** np.linspace(-8, 8, 40)
 
     def fun(x):
@@ -175,7 +175,7 @@ def test_scales():
     assert check_gradient(wrong, X * size, x_scale=size).component == 3
 
 
-def test_single_precision():
+def test_gradients_of_float32_functions_are_checked():
     def fun(x):
         f, g = rosen(x.astype(np.float64))
         return f, g.astype(np.float32)
@@ -187,7 +187,7 @@ def test_single_precision():
     assert check_gradient(wrong, x).component == 7
 
 
-def test_torch_and_x0_unchanged():
+def test_gradients_of_torch_functions_are_checked_and_x0_is_unchanged():
     torch = pytest.importorskip("torch")
     x0 = torch.tensor(X)
 
@@ -202,7 +202,7 @@ def test_torch_and_x0_unchanged():
     assert jac.verdict is Gradient.WRONG_SIGN
 
 
-def test_jax():
+def test_gradients_of_jax_functions_are_checked():
     jax = pytest.importorskip("jax")
     before = jax.config.read("jax_enable_x64")
     jax.config.update("jax_enable_x64", True)
@@ -230,6 +230,6 @@ def test_jax():
         ({"seed": 1.5}, ValueError, "seed is 1.5"),
     ],
 )
-def test_refused(arguments, kind, match):
+def test_check_gradient_rejects_invalid_input(arguments, kind, match):
     with pytest.raises(kind, match=match):
         check_gradient(**{"fun": rosen, "x0": X, **arguments})

@@ -25,7 +25,7 @@ def solve(**arguments):
     return minimize(badly_scaled, np.zeros(8), options={"ftol": 0, **arguments.pop("options", {})}, **arguments)
 
 
-def test_fewer_evaluations():
+def test_a_diagonal_reduces_the_number_of_evaluations():
     plain, array, function = solve(), solve(diagonal=1 / SCALE), solve(diagonal=inverse_curvature)
     for result in (plain, array, function):
         assert result.success
@@ -33,7 +33,7 @@ def test_fewer_evaluations():
     assert array.nfev < plain.nfev / 2 and function.nfev < plain.nfev / 2
 
 
-def test_how_often_it_is_asked_for():
+def test_diagonal_is_called_at_each_iterate_or_once_per_solve():
     calls = []
 
     def counted(x, *args):
@@ -47,7 +47,7 @@ def test_how_often_it_is_asked_for():
     assert len(calls) == 1
 
 
-def test_as_a_loop_of_ones_own():
+def test_minimize_with_a_diagonal_matches_a_loop_with_solver():
     """``minimize`` with a diagonal makes the same evaluations as a loop with ``Solver`` that uses the same diagonal."""
     ours = minimize(badly_scaled, np.zeros(8), diagonal=inverse_curvature, options={"ftol": 0, "maxcor": 5})
     solver = cuda_opt.Solver(np.zeros(8), 5, diagonal=True, FACTR=0, MAXFEV=20)
@@ -61,7 +61,7 @@ def test_as_a_loop_of_ones_own():
 
 
 @pytest.mark.parametrize("diagonal", [1 / SCALE, inverse_curvature])
-def test_the_inverse_hessian(diagonal):
+def test_hess_inv_approximates_the_inverse_curvature_and_can_be_pickled(diagonal):
     result = solve(diagonal=diagonal)
     v = np.arange(1.0, 9)
     product = result.hess_inv @ v
@@ -69,13 +69,13 @@ def test_the_inverse_hessian(diagonal):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(result)).hess_inv @ v, product)
 
 
-def test_single_precision():
+def test_a_diagonal_works_in_single_precision():
     result = minimize(badly_scaled, np.zeros(8, np.float32), diagonal=(1 / SCALE).astype(np.float32))
     assert result.success and result.x.dtype == np.float32
     np.testing.assert_allclose(result.x, 1, atol=1e-2)
 
 
-def test_torch():
+def test_a_diagonal_may_be_a_torch_tensor_or_return_one():
     torch = pytest.importorskip("torch")
     scale = torch.tensor(SCALE)
 
@@ -102,12 +102,12 @@ def test_torch():
         ({"options": {"DIAGCO": 1}}, ValueError, "diagonal is not given"),
     ],
 )
-def test_refused(arguments, kind, match):
+def test_invalid_diagonals_are_rejected(arguments, kind, match):
     with pytest.raises(kind, match=match):
         solve(**arguments)
 
 
-def test_a_bad_element():
+def test_a_negative_element_of_a_diagonal_gives_bad_diagonal():
     bad = np.ones(8)
     bad[3] = -1
     result = solve(diagonal=bad)
@@ -135,7 +135,7 @@ def test_the_diagonal_of_a_solver_may_be_assigned(library):
     assert evaluations[0] <= 8
 
 
-def test_a_diagonal_that_cannot_be_assigned():
+def test_assigning_an_invalid_diagonal_raises_an_exception():
     solver = cuda_opt.Solver(np.ones(3), diagonal=True)
     with pytest.raises(ValueError, match="the diagonal has the shape"):
         solver.diagonal = np.ones(4)

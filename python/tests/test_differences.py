@@ -32,7 +32,7 @@ def points_and_boxes(rng):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("options", [{}, {"finite_diff_rel_step": 1e-4}, {"eps": 1e-6}, {"eps": -1e-5}])
-def test_the_differences_are_those_of_scipy(method, options):
+def test_finite_differences_agree_with_those_of_scipy(method, options):
     numdiff = pytest.importorskip("scipy.optimize._numdiff")
     rng = np.random.default_rng(1)
     for _ in range(100):
@@ -56,7 +56,7 @@ def test_the_differences_are_those_of_scipy(method, options):
 
 @pytest.mark.parametrize("jac", [*METHODS, False])
 @pytest.mark.parametrize("bounds", [None, [(0, 3)] * 4, [(0, 3), (1, 1), (-1, 1.5), (3, 3)]])
-def test_minimize(jac, bounds):
+def test_minimize_with_finite_differences_satisfies_the_bounds(jac, bounds):
     seen = []
 
     def fun(x):
@@ -75,12 +75,12 @@ def test_minimize(jac, bounds):
         np.testing.assert_array_equal(result.x[fixed], low[fixed])
 
 
-def test_all_variables_fixed():
+def test_one_evaluation_suffices_if_all_variables_are_fixed():
     result = cuda_opt.minimize(lambda x: float(x @ x), np.zeros(2), jac=None, bounds=[(1, 1), (2, 2)])
     assert (result.fun, result.nfev, result.success) == (5, 1, True) and result.x.tolist() == [1, 2]
 
 
-def test_single_precision():
+def test_steps_of_single_precision_are_used_if_x_or_f_is_float32():
     """Finite differences use the step of single precision if x or f has single precision."""
     for kind in (np.float32, np.float64):
         result = cuda_opt.minimize(lambda x: np.float32(((x - 1) ** 2).sum()), np.zeros(3, kind), jac="2-point")
@@ -88,7 +88,7 @@ def test_single_precision():
         np.testing.assert_allclose(result.x, 1, atol=1e-2)
 
 
-def test_limit_of_evaluations():
+def test_maxfun_counts_the_evaluations_for_differences():
     for n, limit in ((3, 50), (3, 0), (3, 7.5), (20, 5)):
         calls = []
         fun = lambda x: (calls.append(1), float(((x - 1) ** 4).sum()))[1]  # noqa: E731
@@ -96,7 +96,7 @@ def test_limit_of_evaluations():
         assert result.status == 1 and result.nfev == len(calls) <= limit + n + 1
 
 
-def test_batched_workers():
+def test_map_like_workers_receive_all_points_of_a_gradient_at_once():
     """If the option ``workers`` is a map-like function, it receives all points of a gradient in one call."""
     sizes = []
 
@@ -120,7 +120,7 @@ def quartic(x):
 
 
 @pytest.mark.parametrize("workers", [1, 2, "pool"])
-def test_workers_in_parallel(workers):
+def test_parallel_workers_give_bitwise_the_serial_result(workers):
     serial = cuda_opt.minimize(quartic, np.zeros(3), jac="2-point")
     if workers == "pool":
         with ThreadPoolExecutor(2) as pool:
@@ -133,7 +133,7 @@ def test_workers_in_parallel(workers):
     assert result.nfev == serial.nfev
 
 
-def test_an_exception_ends_the_processes():
+def test_an_exception_of_fun_ends_the_worker_processes():
     before = threading.active_count(), len(multiprocessing.active_children())
     with pytest.raises(ZeroDivisionError):
         cuda_opt.minimize(division_by_zero, np.zeros(3), jac=None, options={"workers": 2})
@@ -146,7 +146,7 @@ def killed_in_another_process(x, main):
     return quartic(x)
 
 
-def test_a_process_that_is_killed_ends_the_solve():
+def test_a_killed_worker_process_ends_the_solve():
     """For example because memory is exhausted. ``multiprocessing.Pool`` itself would wait for its values for ever."""
     options = {"workers": 2}
     with pytest.raises(RuntimeError, match="a process of the option workers was killed while it evaluated fun"):
@@ -177,7 +177,7 @@ def division_by_zero(x):
         ({"finite_diff_rel_step": 1j, "jac": "3-point"}, TypeError, "finite_diff_rel_step is a complex"),
     ],
 )
-def test_bad_options(options, kind, text):
+def test_invalid_options_for_differences_are_rejected(options, kind, text):
     jac = options.pop("jac", None)
     with pytest.raises(kind, match=text):
         cuda_opt.minimize(lambda x: float(x @ x), np.ones(3), jac=jac, options=options)
@@ -194,23 +194,23 @@ def test_bad_options(options, kind, text):
     ],
 )
 @pytest.mark.parametrize("jac", METHODS)
-def test_bad_values(jac, returned, kind, text):
+def test_invalid_values_of_fun_are_rejected_for_each_kind_of_difference(jac, returned, kind, text):
     with pytest.raises(kind, match=text):
         cuda_opt.minimize(lambda x: returned, np.ones(3), jac=jac)
 
 
-def test_a_complex_step_through_a_real_function():
+def test_complex_steps_reject_a_function_with_real_values():
     with pytest.raises(TypeError, match="at a complex x is not complex"):
         cuda_opt.minimize(lambda x: float((np.abs(x) ** 2).sum()), np.ones(3), jac="cs")
 
 
-def test_steps_of_zero_and_of_rounding_size():
+def test_steps_that_vanish_in_rounding_are_replaced():
     for options in ({"eps": 0}, {"eps": 1e-30}, {"eps": [1e-8, 0, 1e-8]}):
         result = cuda_opt.minimize(lambda x: float(((x - 1e3) ** 2).sum()), np.ones(3), jac=None, options=options)
         np.testing.assert_allclose(result.x, 1e3, rtol=1e-5)
 
 
-def test_undefined_values():
+def test_steps_are_shortened_where_f_is_undefined():
     """With gradients by finite differences, the step is shortened if f is undefined at x or at a point of the
     differences."""
 
@@ -226,7 +226,7 @@ def test_undefined_values():
         assert start.task is cuda_opt.Task.NOT_FINITE and start.nfev == 1
 
 
-def test_arrays_of_other_libraries_have_none():
+def test_finite_differences_are_rejected_for_torch_tensors():
     torch = pytest.importorskip("torch")
     with pytest.raises(ValueError, match="jac is '2-point', but x0 is no NumPy array"):
         cuda_opt.minimize(lambda x: (x**2).sum(), torch.ones(3, dtype=torch.float64), jac="2-point")

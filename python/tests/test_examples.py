@@ -29,33 +29,33 @@ def drawn(tmp_path):
     return not importlib.util.find_spec("matplotlib") or (tmp_path / "picture.png").stat().st_size > 1000
 
 
-def test_all_are_tested():
+def test_every_example_is_run_by_a_test():
     tested = set(re.findall(r'run\("(\w+\.py)"', Path(__file__).read_text()))
     assert tested == {path.name for path in FOLDER.glob("*.py")} or not FOLDER.exists()
 
 
-def test_scipy_drop_in(tmp_path):
+def test_scipy_drop_in_reaches_the_f_of_scipy(tmp_path):
     pytest.importorskip("scipy")
     out = run("scipy_drop_in.py", "--n", "200", *picture(tmp_path))
     theirs, ours = (float(f) for f in re.findall(r"f = ([\d.]+)", out))
     assert ours == pytest.approx(theirs, rel=1e-7) and drawn(tmp_path)
 
 
-def test_torch_deblur(tmp_path):
+def test_torch_deblur_reduces_the_error_of_the_image(tmp_path):
     pytest.importorskip("torch")
     out = run("torch_deblur.py", "--size", "64", "--iterations", "60", "--device", "cpu", *picture(tmp_path))
     measured, restored = (float(error) for error in re.findall(r"([\d.]+) (?:measured|restored)", out))
     assert restored < 0.8 * measured and drawn(tmp_path)
 
 
-def test_tomography(tmp_path):
+def test_tomography_reaches_the_f_of_scipy(tmp_path):
     pytest.importorskip("scipy")
     out = run("tomography.py", "--size", "32", "--angles", "24", "--calls", "60", *picture(tmp_path))
     plain, own, theirs = (float(f) for f in re.findall(r"f = (-[\d.]+)", out))
     assert plain == pytest.approx(theirs, rel=1e-5) and own <= plain and drawn(tmp_path)
 
 
-def test_t2_maps(tmp_path):
+def test_t2_maps_agree_with_scipy_in_most_problems(tmp_path):
     pytest.importorskip("scipy")
     out = run("t2_maps.py", "--size", "40", "--compared", "200", *picture(tmp_path))
     same, compared = (int(number) for number in re.search(r"to 1e-3: (\d+) of (\d+)", out).groups())
@@ -64,7 +64,7 @@ def test_t2_maps(tmp_path):
     assert float(re.search(r"difference of f: (\S+);", out)[1]) < 1e-2
 
 
-def test_torch_monotone(tmp_path):
+def test_torch_monotone_fits_a_monotone_curve_only_with_bounds(tmp_path):
     pytest.importorskip("torch")
     out = run("torch_monotone.py", "--points", "30", "--steps", "8", "--device", "cpu", *picture(tmp_path))
     falls, falls_without_bounds = (int(places) for places in re.findall(r"falls in (\d+)", out))
@@ -72,7 +72,7 @@ def test_torch_monotone(tmp_path):
     assert float(re.search(r"least weight: (\S+)", out)[1]) >= 0 and drawn(tmp_path)
 
 
-def test_torch_burgers(tmp_path):
+def test_torch_burgers_lowers_the_loss_of_adam(tmp_path):
     """Both solvers have time for one step of 20 iterations, which must lower the loss after Adam."""
     pytest.importorskip("torch")
     sizes = ["--seconds", "0.1", "--adam", "20", "--points", "100", "--history", "10", "--seeds", "0"]
@@ -84,7 +84,7 @@ def test_torch_burgers(tmp_path):
     assert rows[0][3] == "20" and all(int(row[3]) > 5 for row in rows)
 
 
-def test_burgers_equation_has_the_exact_solution(monkeypatch):
+def test_the_reference_of_torch_burgers_satisfies_burgers_equation(monkeypatch):
     """The reference of torch_burgers.py satisfies u_t + u u_x = (0.01 / pi) u_xx, by central differences."""
     pytest.importorskip("torch")
     if not FOLDER.exists():
@@ -99,14 +99,14 @@ def test_burgers_equation_has_the_exact_solution(monkeypatch):
     np.testing.assert_allclose(burgers.exact(1e-9, x), -np.sin(np.pi * x), atol=1e-6)
 
 
-def test_jax_heat(tmp_path):
+def test_jax_heat_recovers_the_scale_and_the_conductivity(tmp_path):
     pytest.importorskip("jax")
     out = run("jax_heat.py", "--n", "40", "--steps", "30", *picture(tmp_path))
     assert float(re.search(r"scale ([\d.]+)", out)[1]) == pytest.approx(0.9, abs=0.02)
     assert float(re.search(r"conductivity ([\d.]+)", out)[1]) < 0.2 and drawn(tmp_path)
 
 
-def test_cupy_membrane(tmp_path):
+def test_cupy_membrane_converges(tmp_path):
     cupy = pytest.importorskip("cupy")
     if not cupy.cuda.is_available():
         pytest.skip("no CUDA device")
@@ -114,7 +114,7 @@ def test_cupy_membrane(tmp_path):
     assert "converged" in out and drawn(tmp_path)
 
 
-def test_botorch_candidates(tmp_path):
+def test_botorch_candidates_are_no_worse_than_those_of_scipy(tmp_path):
     pytest.importorskip("botorch")
     out = run("botorch_candidates.py", "--cases", "2,1", "--seeds", "2", "--restarts", "5", *picture(tmp_path))
     ours, theirs = (float(best) for best in re.findall(r"best (\S+) by", out))
@@ -122,7 +122,7 @@ def test_botorch_candidates(tmp_path):
     assert re.search(r"with x_2 fixed: \[[\d.]+, 0.25\]", out)
 
 
-def test_deepxde_rod(tmp_path):
+def test_deepxde_rod_recovers_a_coefficient_within_its_bounds(tmp_path):
     pytest.importorskip("torch")
     if not importlib.util.find_spec("deepxde"):  # an import would print, and choose a backend
         pytest.skip("no deepxde")
@@ -131,7 +131,7 @@ def test_deepxde_rod(tmp_path):
     assert d == pytest.approx(1, abs=0.1) and r >= 0 > r_without_bounds and drawn(tmp_path)
 
 
-def test_equinox_poisson(tmp_path):
+def test_equinox_poisson_finds_sparse_weights(tmp_path):
     pytest.importorskip("equinox")
     out = run("equinox_poisson.py", "--samples", "200", *picture(tmp_path))
     assert "converged: True" in out and drawn(tmp_path)
@@ -139,7 +139,7 @@ def test_equinox_poisson(tmp_path):
     assert int(zeros) > 3 and float(error) < 0.3
 
 
-def test_equinox_poisson_solver():
+def test_equinox_poisson_update_converges_to_the_minimum_of_run():
     """Iterations by update() descend to the minimum of run(), which satisfies the optimality conditions."""
     pytest.importorskip("equinox")
     if not FOLDER.exists():

@@ -28,13 +28,13 @@ GIVEN = Memory(4096, "float64", (3, 4), (32, 8), 96, False, "cpu")
         ({"device": "cuda:1"}, ValueError, "x is on the device cuda:1, but x0 on cpu"),
     ],
 )
-def test_each_difference_is_refused(change, kind, text):
+def test_an_array_without_a_required_property_is_rejected(change, kind, text):
     assert admit(GIVEN, "x", "float64", (3, 4), device="cpu", written=True) == 4096
     with pytest.raises(kind, match=text):
         admit(GIVEN._replace(**change), "x", "float64", (3, 4), device="cpu", written=True)
 
 
-def test_what_makes_no_difference():
+def test_unknown_and_irrelevant_properties_of_an_array_are_accepted():
     """These arrays are accepted: an array whose library does not report its strides, size or device; an array with
     unusual strides along axes of length 0 or 1; and an array that is a part of a larger allocation."""
     assert admit(GIVEN._replace(strides=None, size=None, device=None), "x", "float64", (3, 4), device="cpu") == 4096
@@ -45,7 +45,7 @@ def test_what_makes_no_difference():
 
 @pytest.mark.parametrize("elements", [0, 10, 5000])
 @pytest.mark.parametrize("what", ["x0", "the gradient", "the value of the function", "the lower bound", "the diagonal"])
-def test_numpy_arrays_that_are_resized(what, elements):
+def test_a_resized_numpy_array_is_detected_at_the_next_step(what, elements):
     """If the memory of a NumPy array is resized between two steps, the next step raises an exception, also if x is a
     view. NumPy's refcheck is off."""
     x, lower = np.ones(50), np.zeros(50)
@@ -60,7 +60,7 @@ def test_numpy_arrays_that_are_resized(what, elements):
     solver.close()
 
 
-def test_arrays_of_a_batch_that_are_resized():
+def test_a_resized_array_of_a_batch_is_detected():
     lower = np.zeros(3)
 
     def fun(x):
@@ -72,12 +72,12 @@ def test_arrays_of_a_batch_that_are_resized():
 
 
 @pytest.mark.parametrize("value", [2**31, -(2**31), 2**32, 2**40, 2**64, 2**100, 1.5, np.nan, np.inf, "1", None, 1j])
-def test_integers_of_32_bits(value):
+def test_values_that_are_not_integers_of_32_bits_are_rejected(value):
     with pytest.raises(ValueError, match="n is .*: it has to be an integer of at most 32 bits"):
         integer(value, "n", 32)
 
 
-def test_integers():
+def test_integers_of_any_type_are_accepted_within_their_range():
     for value in (0, 7, np.int32(7), 7.0, np.float64(7), True, -(2**31) + 1, 2**31 - 1):
         assert integer(value, "n", 32) == value
     assert integer(2**63 - 1, "n") == 2**63 - 1
@@ -87,7 +87,7 @@ def test_integers():
         integer(0, "n", 64, 1)
 
 
-def test_streams():
+def test_a_stream_has_to_be_an_address_of_64_bits():
     class Stream:
         cuda_stream = 2**64 + 8
 
@@ -108,12 +108,12 @@ def test_streams():
         ((0, 1, 0, "10"), "n of the part is '10'"),
     ],
 )
-def test_a_part_beyond_the_library_s_bits(numbers, text):
+def test_numbers_of_a_part_that_overflow_are_rejected(numbers, text):
     with pytest.raises(ValueError, match=text):
         cuda_opt.Solver(np.zeros(10), part=cuda_opt.Part(*numbers, lambda send, receive: None))
 
 
 @pytest.mark.parametrize("numbers", [(0, 0, 10), (0, 2**32, 10), (0, 2, 2**64), (2**64, 2, 10), (0, 2, 1.5)])
-def test_an_even_part_beyond_the_library_s_bits(numbers):
+def test_numbers_of_an_even_part_that_overflow_are_rejected(numbers):
     with pytest.raises(ValueError, match="it has to be an integer of at most"):
         cuda_opt.Part.even(*numbers, None)

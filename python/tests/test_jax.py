@@ -33,7 +33,7 @@ def parabola(x):
     return jnp.sum((x - jnp.arange(x.size)) ** 2) / 2
 
 
-def test_minimize(dtype):
+def test_minimize_returns_jax_arrays_of_the_precision_of_x0(dtype):
     seen = []
     x0 = jnp.full(8, 7, dtype)
     result = cuda_opt.jax.minimize(parabola, x0, bounds=cuda_opt.Bounds(0, 3),
@@ -51,7 +51,7 @@ def rosenbrock(x):
     return jnp.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
 
 
-def test_same_as_numpy(on_host):
+def test_jax_arrays_give_bitwise_the_result_of_numpy_arrays(on_host):
     with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
         both = jax.jit(jax.value_and_grad(rosenbrock))
 
@@ -66,7 +66,7 @@ def test_same_as_numpy(on_host):
         np.testing.assert_array_equal(cuda_opt.jax.minimize(rosenbrock, jnp.array(x0)).x, by_numpy.x)
 
 
-def test_a_tree(dtype):
+def test_x0_and_bounds_may_be_pytrees(dtype):
     def fun(tree, centre):
         return jnp.sum((tree["a"] - centre) ** 2) + jnp.sum((tree["b"] - 1) ** 4)
 
@@ -81,7 +81,7 @@ def test_a_tree(dtype):
         cuda_opt.jax.minimize(fun, {"a": x0["a"], "b": jnp.zeros((), jnp.float16)}, (5.0,))
 
 
-def test_own_gradient_and_no_jit(dtype):
+def test_a_function_with_its_own_gradient_works_with_and_without_jit(dtype):
     calls = []
 
     def fun(x):
@@ -95,7 +95,7 @@ def test_own_gradient_and_no_jit(dtype):
     np.testing.assert_allclose(plain.x, compiled.x, atol=1e-6)
 
 
-def test_x_is_the_solver_s_memory_and_new_each_time(dtype):
+def test_each_evaluation_has_new_values_in_the_memory_of_the_solver(dtype):
     """JAX may cache values with an array, for example a copy on the host. The x of an evaluation has no cached values
     of the previous point."""
     points = []
@@ -109,7 +109,7 @@ def test_x_is_the_solver_s_memory_and_new_each_time(dtype):
     assert len({values for _, values in points}) == result.nfev
 
 
-def test_solver(dtype):
+def test_solver_converges_with_jax_arrays(dtype):
     solver = cuda_opt.Solver(jnp.zeros(4, dtype))
     both = jax.jit(jax.value_and_grad(parabola))
     for _ in solver:
@@ -119,7 +119,7 @@ def test_solver(dtype):
     assert solver.f == pytest.approx(solver["F"]) and isinstance(solver.f, float if dtype == jnp.float32 else jax.Array)
 
 
-def test_pattern_search(dtype):
+def test_pattern_search_accepts_jax_arrays_of_float64_only(dtype):
     lower = jnp.full(2, -5, dtype)
     fun = jax.jit(lambda x: jnp.sum(x**2 - 10 * jnp.cos(2 * jnp.pi * x) + 10, 0))
     if dtype == jnp.float32:
@@ -130,7 +130,7 @@ def test_pattern_search(dtype):
     assert isinstance(result.x, jax.Array) and result.fun == pytest.approx(0, abs=1e-6)
 
 
-def test_bad_input(dtype):
+def test_invalid_jax_arrays_are_rejected(dtype):
     x0 = jnp.zeros(3, dtype)
     for returned, kind, text in (
         ((0.0, np.zeros(3)), TypeError, "the gradient is a numpy.ndarray, but x0 is a JAX array"),
@@ -162,7 +162,7 @@ def test_bad_input(dtype):
         cuda_opt.minimize(lambda x: (0.0, x), x0, bounds=cuda_opt.Bounds(jnp.zeros(2, dtype), None))
 
 
-def test_the_way_through_the_driver(dtype, on_host, monkeypatch):
+def test_device_memory_is_copied_in_order_by_the_cuda_driver(dtype, on_host, monkeypatch):
     """Tests the code for device memory with host memory in its place. It checks the addresses of all copies, and that
     the host waits for x."""
     from cuda_opt import _driver
@@ -198,7 +198,7 @@ def test_the_way_through_the_driver(dtype, on_host, monkeypatch):
     np.testing.assert_allclose(solver.x, np.arange(4), atol=1e-4)
 
 
-def test_each_x_is_new():
+def test_each_evaluation_has_a_new_array_without_cached_values():
     """Values that JAX caches with an array, for example a copy on the host, are not used in the next evaluation."""
     solver, seen = cuda_opt.Solver(jnp.full(4, 7.0)), []
     for _ in solver:
@@ -209,7 +209,7 @@ def test_each_x_is_new():
     assert len(seen) > 2 and len({tuple(values) for _, values in seen}) == len(seen)
 
 
-def test_memory_is_flat():
+def test_repeated_solves_do_not_increase_the_memory_of_the_process():
     """Memory that was exported by DLPack is released, so that the memory of the process does not grow."""
     both = jax.jit(jax.value_and_grad(parabola))
     x0 = jnp.zeros(20000)
@@ -236,7 +236,7 @@ def doubles():
 
 
 @pytest.mark.parametrize("kind", ["float32", "float64"])
-def test_batch(kind, doubles):
+def test_minimize_batch_accepts_jax_functions(kind, doubles):
     """``cuda_opt.jax.minimize_batch`` and ``cuda_opt.minimize_batch`` accept JAX functions. Rows beyond the active
     problems repeat the last active row."""
     rows = []
@@ -270,7 +270,7 @@ def test_batch(kind, doubles):
     assert result.codes.tolist() == [0, cuda_opt.Task.IMPROPER_INPUT, 0, 0, 0, 0] and bool(jnp.isnan(result.fun[1]))
 
 
-def test_batch_like_numpy(doubles):
+def test_jax_and_numpy_batches_find_the_same_minima(doubles):
     def fun(x):
         a, b = x[:, 1:] - x[:, :-1] ** 2, 1 - x[:, :-1]
         g = np.zeros_like(x)
@@ -290,7 +290,7 @@ def test_batch_like_numpy(doubles):
 
 
 @pytest.mark.parametrize("jit", [True, False])
-def test_a_diagonal_of_a_batch(jit, doubles):
+def test_an_exact_diagonal_solves_a_quadratic_batch_in_two_iterations(jit, doubles):
     """If the function ``diagonal`` returns the exact inverse curvatures of a separable quadratic function, one
     iteration suffices."""
     scales = jnp.outer(jnp.arange(1.0, 6), 10.0 ** jnp.arange(4))
@@ -311,7 +311,7 @@ def test_a_diagonal_of_a_batch(jit, doubles):
     np.testing.assert_allclose(given.x, 0, atol=1e-12)
 
 
-def test_bad_input_of_a_batch(doubles):
+def test_minimize_batch_rejects_invalid_jax_input(doubles):
     x0 = jnp.zeros((6, 4))
     for settings, kind, text in (
         ({"diagonal": x0}, ValueError, r"diagonal is a jax.*: it has to be a function"),

@@ -80,7 +80,7 @@ def difference(f, e=3e-4):
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
-def test_derivative_by_data(problem):
+def test_derivatives_by_data_agree_with_differences(problem):
     fun, n, t, box = problem()
     x0, direction = jnp.full(n, 0.05), jnp.asarray(random(t.size, seed=8))
     t = jnp.asarray(t)
@@ -112,7 +112,7 @@ def test_derivative_by_data(problem):
         np.testing.assert_allclose(gradient, jax.grad(loss)(one), atol=1e-6 * np.abs(gradient).max())
 
 
-def test_derivative_by_bounds():
+def test_derivatives_by_bounds_agree_with_differences():
     """If a bound changes, the variables at this bound change with it, and these affect the free variables. Variables
     with equal bounds are active as well."""
     fun, n, t, _ = regression()
@@ -137,7 +137,7 @@ def test_derivative_by_bounds():
     assert (by_lower[3] == 0) != (by_upper[3] == 0)
 
 
-def test_second_derivatives():
+def test_second_derivatives_agree_with_differences_of_gradients():
     fun, n, t, box = allocation()
     t, direction = jnp.asarray(t), jnp.asarray(random(n, seed=8))
 
@@ -150,7 +150,7 @@ def test_second_derivatives():
     assert (jnp.abs(found - expected) <= 1e-6 * jnp.abs(expected).max()).all()
 
 
-def test_trees_integers_and_aux():
+def test_argmin_accepts_trees_integers_and_auxiliary_output():
     """Data and x0 may be trees. Integers and static leaves in the data have no derivative."""
 
     def fun(x, data, name):
@@ -171,7 +171,7 @@ def test_trees_integers_and_aux():
     assert degenerate == 0 and bool(success) and aux == pytest.approx(1.25)
 
 
-def test_a_gradient_of_the_user():
+def test_a_supplied_gradient_does_not_change_the_derivative():
     def both(x, t):
         return jnp.sum((x - t) ** 4 + x**2), 4 * (x - t) ** 3 + 2 * x
 
@@ -183,7 +183,7 @@ def test_a_gradient_of_the_user():
     np.testing.assert_allclose(jax.jacrev(x)(t, True), jax.jacrev(x)(t, False), atol=1e-9)
 
 
-def test_degenerate_active_variables():
+def test_argmin_warns_of_degenerate_active_variables():
     """If a multiplier is 0, x has a kink as a function of the data, and ``argmin`` warns. The derivative is the
     one-sided one for which x stays at its bound."""
 
@@ -205,7 +205,7 @@ def test_degenerate_active_variables():
 
 
 @pytest.mark.parametrize("jit", [True, False])
-def test_a_singular_hessian(jit):
+def test_a_singular_hessian_of_the_free_variables_raises_an_exception(jit):
     def x(t):
         return argmin(lambda x, t: (x[0] + x[1] - t) ** 2 + (x[2] - t) ** 2, jnp.ones(3), t)[0]
 
@@ -217,7 +217,7 @@ def test_a_singular_hessian(jit):
     assert held == pytest.approx(1)
 
 
-def test_single_precision():
+def test_derivatives_in_single_and_double_precision_agree():
     jax.config.update("jax_enable_x64", False)
     fun, n, t, box = allocation()
     x = jax.jit(lambda t: argmin(fun, jnp.zeros(n, jnp.float32), t, box))
@@ -228,7 +228,7 @@ def test_single_precision():
     np.testing.assert_allclose(single, double, atol=1e-3)
 
 
-def test_minimize_has_the_same_derivative():
+def test_minimize_and_argmin_have_the_same_derivative():
     fun, n, t, box = allocation()
     settings = {"tol": 1e-10}
     by_minimize = jax.grad(lambda t: minimize(fun, jnp.zeros(n), (t,), box, **settings).x.sum())(jnp.asarray(t))
@@ -236,7 +236,7 @@ def test_minimize_has_the_same_derivative():
     np.testing.assert_allclose(by_minimize, by_argmin, atol=1e-7)
 
 
-def test_no_derivative_by_the_start():
+def test_the_derivative_by_the_start_is_zero():
     fun, n, t, box = allocation()
     by_start = jax.grad(lambda x0: argmin(fun, x0, jnp.asarray(t), box).sum())(jnp.zeros(n))
     np.testing.assert_array_equal(by_start, 0)

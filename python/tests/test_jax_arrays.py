@@ -35,7 +35,7 @@ def rosenbrock(x):
     return jnp.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
 
 
-def test_doubles_where_jax_has_none(on_host):
+def test_float64_arrays_are_rejected_if_jax_enable_x64_is_off(on_host):
     """Double precision is refused while jax_enable_x64 is off. Otherwise JAX would create float32 arrays, to which the
     C library would write doubles, and would compute in float32."""
     with x64(True):
@@ -83,7 +83,7 @@ def test_doubles_that_go_during_a_solve(calls_before, on_host):
         jax.config.update("jax_enable_x64", before)
 
 
-def test_single_precision_while_doubles_come_and_go(on_host):
+def test_a_float32_solve_does_not_depend_on_jax_enable_x64(on_host):
     """A float32 solve does not depend on jax_enable_x64, and its f is always a double."""
     with x64(False):
         x0 = jnp.zeros(4)
@@ -111,7 +111,7 @@ def test_single_precision_while_doubles_come_and_go(on_host):
     np.testing.assert_allclose(result.x, np.repeat(np.arange(9)[:, None], 5, 1), atol=1e-3)
 
 
-def test_what_is_traced(doubles):
+def test_a_solve_that_jax_cannot_trace_raises_a_type_error(doubles):
     """If a solve cannot be part of a function that JAX traces, the exception says so."""
     zero, hess_inv = jnp.zeros(3), cuda_opt.jax.minimize(parabola, jnp.ones(3)).hess_inv
 
@@ -124,7 +124,7 @@ def test_what_is_traced(doubles):
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
-def test_a_pair_of_bounds(n, doubles):
+def test_two_jax_arrays_are_the_pair_of_lower_and_upper_bounds(n, doubles):
     """Two JAX arrays are the pair (lower, upper) for any number of variables. A pair of numbers in a sequence contains
     the bounds of one variable."""
     x0, lower, upper = jnp.ones(n), jnp.arange(n) * 1.0, jnp.arange(n) + 2.0
@@ -149,7 +149,7 @@ def test_a_pair_of_bounds(n, doubles):
     np.testing.assert_array_equal(tree.x["a"], upper)
 
 
-def test_layouts_of_jax(doubles):
+def test_a_jax_array_that_is_not_row_major_is_rejected(doubles):
     """A gradient whose memory is not row-major is not copied as if it were row-major."""
     layout = pytest.importorskip("jax.experimental.layout")
     if not hasattr(layout, "Format"):

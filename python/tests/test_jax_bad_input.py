@@ -41,7 +41,7 @@ def everywhere(call, error, match):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "complex64", "complex128"])
-def test_precisions_that_are_refused(dtype):
+def test_half_precision_and_complex_x0_are_rejected(dtype):
     x0 = jnp.zeros(3, dtype)
     match = f"^x0 has elements of {dtype}: they have to be float64 or float32"
     everywhere(lambda: minimize(squares, x0).x, TypeError, match)
@@ -49,7 +49,7 @@ def test_precisions_that_are_refused(dtype):
     everywhere(lambda: minimize_batch(squares, x0[None]).x, TypeError, match)
 
 
-def test_bool_is_converted_as_integers_are():
+def test_a_boolean_x0_is_converted_to_the_default_precision():
     x0 = jnp.array([True, False])
     for call in (lambda: minimize(squares, x0).x, lambda: argmin(squares, x0),
                  lambda: minimize_batch(squares, x0[None]).x[0]):
@@ -62,7 +62,7 @@ def test_python_numbers_take_the_precision_of_the_arrays():
     assert result.x[0].dtype == jnp.float32 and result.x[0] == pytest.approx(0.5)
 
 
-def test_no_variables():
+def test_an_x0_without_variables_is_rejected():
     everywhere(lambda: minimize(squares, jnp.zeros(0)).x, ValueError, "shape .0,.: .* at least one element")
     everywhere(lambda: minimize(squares, {"a": "static"}).x, TypeError, "neither numbers nor arrays")
     for shape in ((0, 3), (3, 0), (3,)):
@@ -71,7 +71,7 @@ def test_no_variables():
         minimize_batch(squares, {"a": jnp.zeros(3)})
 
 
-def test_lists_of_starts_without_a_warning():
+def test_a_list_of_starts_is_accepted_without_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert minimize_batch(squares, [[0, 0], [1, 2]]).x == pytest.approx(0.5)
@@ -85,7 +85,7 @@ def test_lists_of_starts_without_a_warning():
         (lambda t: {"a": 2 * t["b"], "b": 2 * t["a"]}, ValueError, "leaf .'a'. has the shape .2,., not .3,."),
     ],
 )
-def test_gradients_of_another_form(gradient, error, match):
+def test_a_gradient_whose_tree_differs_from_x0_is_rejected(gradient, error, match):
     """Without the check the components would be taken for those of other variables."""
     x0 = {"a": jnp.ones(3), "b": jnp.ones(2)}
 
@@ -105,12 +105,12 @@ def test_gradients_of_another_form(gradient, error, match):
         (lambda x: (x, x), ValueError, "value of the function has the shape .3,.: it has to be one number"),
     ],
 )
-def test_wrong_values_and_gradients(fun, error, match):
+def test_invalid_values_and_gradients_are_rejected(fun, error, match):
     x0 = jnp.zeros(3)
     everywhere(lambda: minimize(fun, x0, value_and_grad=True).x, error, match)
 
 
-def test_the_functions_own_exception_comes_out_of_argmin():
+def test_argmin_raises_an_exception_of_the_function_unchanged():
     class Failed(Exception):
         pass
 
@@ -120,13 +120,13 @@ def test_the_functions_own_exception_comes_out_of_argmin():
     everywhere(lambda: argmin(fails, jnp.zeros(3)), Failed, None)
 
 
-def test_exceptions_of_argmin_are_not_replaced_outside_of_compiled_functions():
+def test_argmin_raises_the_original_exception_outside_of_compiled_functions():
     with pytest.raises(cuda_opt.ImproperInput, match="the lower bound is greater than the upper bound"):
         argmin(squares, jnp.zeros(3), (), (1.0, 0.0))
 
 
 @pytest.mark.parametrize("n", [3, cuda_opt._jax_callback.BATCH_VARIABLES + 1])
-def test_a_mapped_problem_with_crossed_bounds_does_not_affect_the_others(n):
+def test_a_vmapped_problem_with_invalid_bounds_does_not_affect_the_others(n):
     """It has its own return code, whether the problems are solved as a batch or one by one."""
     lower = jnp.array([0.0, 1.0, jnp.nan])
     result = jax.vmap(lambda lower: minimize(quartic, jnp.zeros(n), (1.0,), (lower, 0.3)))(lower)
@@ -147,18 +147,18 @@ def test_argmin_warns_if_it_has_not_converged():
         argmin(squares, jnp.zeros(3))
 
 
-def test_complex_bounds():
+def test_complex_bounds_are_rejected():
     everywhere(lambda: minimize(squares, jnp.zeros(3), (), (jnp.zeros(3) + 1j, None)).x, TypeError, "a bound has elem")
 
 
-def test_numbers_of_pairs():
+def test_maxcor_may_be_a_numpy_integer_and_has_to_be_positive():
     everywhere(lambda: argmin(squares, jnp.zeros(3), options={"maxcor": 0}), ValueError, "maxcor is 0: .* at least 1")
     assert argmin(squares, jnp.zeros(3), options={"maxcor": np.int64(5)}) == pytest.approx(0.5)
     slope = jax.grad(lambda c: argmin(quartic, jnp.zeros(3), c, options={"maxcor": np.int64(5)}).sum())
     assert slope(1.0) == pytest.approx(2.0648083282)
 
 
-def test_doubles_that_are_switched_off():
+def test_argmin_rejects_a_float64_x0_if_jax_enable_x64_is_off():
     x0 = jnp.zeros(3)
     with jax.enable_x64(False):
         with pytest.raises(TypeError, match="^x0 has to have elements of float64, but jax_enable_x64 is off"):
@@ -166,7 +166,7 @@ def test_doubles_that_are_switched_off():
 
 
 @pytest.mark.parametrize("centre", [2, 2.0])
-def test_closures_over_traced_values(centre):
+def test_closures_may_contain_traced_values(centre):
     """Integers and values that only vmap traces are treated as data too, by minimize and minimize_batch."""
     expected = np.asarray(minimize(quartic, jnp.zeros(3), (2.0,)).x)
     centres = jnp.array([0 * centre, centre])
@@ -184,7 +184,7 @@ def test_closures_over_traced_values(centre):
     assert slope == pytest.approx(float(jax.grad(lambda c: argmin(quartic, jnp.zeros(3), c).sum())(2.0)), rel=1e-6)
 
 
-def test_traced_values_elsewhere():
+def test_traced_values_outside_of_a_closure_are_rejected():
     """A traced value that is not in the closure of the function is refused with the reason."""
 
     class Model:
@@ -202,7 +202,7 @@ def test_traced_values_elsewhere():
         jax.jit(solve)(2.0).block_until_ready()  # on a GPU, JAX reports the error when the value is used
 
 
-def test_strict_modes_of_jax():
+def test_solves_work_in_the_strict_promotion_modes_of_jax():
     def fun(x, c):
         return jnp.sum((x - c) ** 2)
 
@@ -213,7 +213,7 @@ def test_strict_modes_of_jax():
         assert minimize_batch(fun, jnp.zeros((2, 3)), jnp.ones((2, 3))).x == pytest.approx(1)
 
 
-def test_derivatives_that_are_not_a_number():
+def test_nan_derivatives_are_returned():
     """They are not taken for a singular Hessian."""
     slope = jax.grad(lambda c: argmin(quartic, jnp.zeros(3), c).sum() * jnp.nan)(1.0)
     assert np.isnan(slope)

@@ -46,7 +46,7 @@ class Counting:
         return squares(x, centre)
 
 
-def test_compiled_once_for_each_function_and_shape():
+def test_a_solve_is_compiled_once_for_each_function_and_shape():
     fun = Counting()
     for start in (0.0, 1.0, 2.0):
         result = solver.minimize(fun, jnp.full(7, start), (CENTRE * start,), BOX)
@@ -62,7 +62,7 @@ def test_compiled_once_for_each_function_and_shape():
     assert rows.traces == seen <= 3
 
 
-def test_functions_are_not_kept_alive():
+def test_compiled_solves_do_not_keep_functions_alive():
     data = np.zeros(5)
 
     def fun(x):
@@ -76,7 +76,7 @@ def test_functions_are_not_kept_alive():
     assert reference() is None
 
 
-def test_static_arguments_and_keywords():
+def test_a_changed_static_argument_causes_a_compilation():
     """Numbers and arrays among the arguments of fun are traced. Other arguments are static, and a change of one causes
     a new compilation."""
     traces = []
@@ -94,7 +94,7 @@ def test_static_arguments_and_keywords():
         solver.minimize(fun, jnp.zeros(3), ({"a", "b"},), kwargs=given)
 
 
-def test_static_leaves_of_the_start():
+def test_static_leaves_of_x0_are_returned_unchanged():
     def fun(tree):
         return jnp.sum((tree["activation"](tree["w"]) - 0.25) ** 2) + (tree["b"] - 1) ** 2
 
@@ -109,7 +109,7 @@ def test_static_leaves_of_the_start():
 
 @pytest.mark.parametrize("x64", [True, False])
 @pytest.mark.parametrize("start", [np.arange(3), jnp.arange(3), jnp.zeros(3, jnp.float32)])
-def test_precision_of_the_start(start, x64):
+def test_the_precision_of_x0_determines_that_of_the_result(start, x64):
     """Integers in x0 are converted to JAX's default precision, and a float32 x0 stays float32."""
     expected = jnp.float32 if not x64 or start.dtype == jnp.float32 else jnp.float64
     jax.config.update("jax_enable_x64", x64)
@@ -120,7 +120,7 @@ def test_precision_of_the_start(start, x64):
     assert result.x["b"].dtype == expected
 
 
-def test_prefix_trees_and_none_in_bounds():
+def test_bounds_may_be_prefix_trees_and_contain_none():
     x0 = {"a": jnp.zeros((2, 3)), "rest": [jnp.zeros(2), jnp.zeros(())]}
 
     def fun(t):
@@ -136,7 +136,7 @@ def test_prefix_trees_and_none_in_bounds():
 
 
 @pytest.mark.parametrize("value_and_grad", [False, True])
-def test_aux(value_and_grad):
+def test_auxiliary_output_is_that_of_the_minimiser(value_and_grad):
     def with_aux(x, centre):
         return squares(x, centre), {"sum": x.sum(), "twice": 2 * x}
 
@@ -149,7 +149,7 @@ def test_aux(value_and_grad):
     np.testing.assert_allclose(inside.aux["twice"], 2 * NEAREST, atol=1e-6)
 
 
-def test_jit_returns_the_whole_result():
+def test_a_solve_inside_jit_returns_the_complete_result():
     inside = jax.jit(lambda x0, c: solver.minimize(squares, x0, (c,), BOX))(jnp.zeros(7), CENTRE)
     outside = solver.minimize(squares, jnp.zeros(7), (CENTRE,), BOX)
     np.testing.assert_array_equal(inside.x, outside.x)
@@ -160,7 +160,7 @@ def test_jit_returns_the_whole_result():
     assert limited(CENTRE).status == 1 and limited(CENTRE).task == cuda_opt.Task.ITERATION_LIMIT
 
 
-def test_a_tree_inside_jit():
+def test_x0_may_be_a_pytree_inside_jit():
     def fun(tree, centre):
         return squares(tree["a"], centre) + squares(tree["b"], -3.0)
 
@@ -171,7 +171,7 @@ def test_a_tree_inside_jit():
 
 
 @pytest.mark.parametrize("n", [7, 4097])
-def test_vmap(n):
+def test_vmap_solves_problems_as_a_batch_or_one_by_one(n):
     """Under vmap the problems are solved as one batch, or one by one if they have more variables than the batch
     interface allows."""
     centres = jnp.stack([jnp.linspace(-1, 2, n), jnp.linspace(3, -2, n), jnp.zeros(n)])
@@ -189,7 +189,7 @@ def test_vmap(n):
         np.testing.assert_allclose(both.x, np.clip(centres, lower[:, None, None], 1.5), atol=1e-6)
 
 
-def test_vmap_of_float32_without_doubles():
+def test_vmap_works_in_float32_if_jax_enable_x64_is_off():
     jax.config.update("jax_enable_x64", False)
     centres = jnp.stack([CENTRE, -CENTRE]).astype(jnp.float32)
     many = jax.vmap(lambda c: solver.minimize(squares, jnp.zeros(7, jnp.float32), (c,), BOX).x)(centres)
@@ -197,7 +197,7 @@ def test_vmap_of_float32_without_doubles():
     np.testing.assert_allclose(many, np.clip(centres, -0.5, 1.5), atol=1e-4)
 
 
-def test_precision_inside_is_that_of_the_caller():
+def test_the_host_callback_uses_the_precision_of_the_calling_thread():
     """If jax_enable_x64 is on for the calling thread only, the callback, which runs in another thread, uses doubles as
     well."""
     jax.config.update("jax_enable_x64", False)
@@ -208,7 +208,7 @@ def test_precision_inside_is_that_of_the_caller():
         np.testing.assert_allclose(found, NEAREST, atol=1e-12)
 
 
-def test_scan_and_cond():
+def test_solves_work_inside_scan_and_cond():
     def minimum(centre):
         return solver.minimize(squares, jnp.zeros(7), (centre,), BOX).x
 
@@ -219,7 +219,7 @@ def test_scan_and_cond():
     np.testing.assert_array_equal(either(CENTRE + 5), CENTRE + 5)
 
 
-def test_a_batch_inside_jit():
+def test_minimize_batch_works_inside_jit():
     centres = jnp.stack([CENTRE, -CENTRE, 2 * CENTRE])
     upper = jnp.full((3, 7), 1.5)
 
@@ -250,14 +250,14 @@ def test_values_of_the_minimum_have_derivatives():
     np.testing.assert_allclose(value(CENTRE), -2 * (NEAREST - CENTRE), atol=1e-6)
 
 
-def test_what_fails_inside():
+def test_errors_of_a_solve_inside_jit_are_raised():
     with pytest.raises(ValueError, match="there is no option nonsense"):
         jax.jit(lambda c: solver.minimize(squares, jnp.zeros(7), (c,), options={"nonsense": 1}).x)(CENTRE)
     with pytest.raises(Exception, match="bound"):
         jax.block_until_ready(jax.jit(lambda c: solver.minimize(squares, jnp.zeros(7), (c,), (2, 1)).x)(CENTRE))
 
 
-def test_many_solves_at_once_do_not_wait_for_each_other():
+def test_several_solves_at_once_cause_no_deadlock():
     """The host callback computes by JAX while JAX waits for it. Large arrays and several callbacks at once do not cause
     a deadlock."""
     n = 200_000

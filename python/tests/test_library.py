@@ -27,7 +27,7 @@ def header():
     return re.sub(r"/\*.*?\*/", "", "".join(path.read_text() for path in [HEADER, *OTHERS]), flags=re.S)
 
 
-def test_kinds_of_keys():
+def test_the_type_of_each_key_agrees_with_the_library():
     """Each key of a setting or result is either an integer or a real. The C library rejects a key in the function for
     the other kind."""
     solver = cuda_opt.Solver(3)
@@ -43,7 +43,7 @@ def test_kinds_of_keys():
         assert read, name
 
 
-def test_functions(header):
+def test_prototypes_agree_with_the_header(header):
     functions = dict(re.findall(r"^CUDA_OPT_API .*?cuda_opt_(\w+)\((.*?)\);", header, re.M | re.S))
     assert functions.keys() - NOT_CALLED == _library._PROTOTYPES.keys()
     types = {ctypes.c_int64: "int64_t", ctypes.c_int32: "int32_t", ctypes.c_double: "double", ctypes.c_float: "float"}
@@ -58,19 +58,19 @@ def test_functions(header):
                 assert "*" in declaration, (name, declaration)
 
 
-def test_version(header):
+def test_the_version_agrees_with_the_header(header):
     parts = re.findall(r"#define CUDA_OPT_VERSION_\w+ (\d+)", header)
     assert cuda_opt.__version__ == cuda_opt.version == ".".join(parts)
 
 
-def test_errors_are_of_python_s_kinds():
+def test_exceptions_derive_from_builtin_ones_and_can_be_pickled():
     assert issubclass(cuda_opt.ImproperInput, (cuda_opt.Error, ValueError))
     assert issubclass(cuda_opt.OutOfMemory, MemoryError)
     error = pickle.loads(pickle.dumps(_library.error(-3, "no")))
     assert (type(error), error.code, str(error)) == (cuda_opt.ImproperInput, cuda_opt.Task.IMPROPER_INPUT, "no")
 
 
-def test_a_library_of_another_version():
+def test_a_library_that_lacks_a_function_is_rejected():
     """A library that lacks a function, such as one of an older build, is refused in one sentence. Here it is the
     mathematical library of C, which has none of the functions."""
     libm = ctypes.util.find_library("m")

@@ -27,7 +27,7 @@ def pages():
         return int(statm.read().split()[1]) * resource.getpagesize()
 
 
-def test_memory_is_flat(parabola):
+def test_repeated_solves_do_not_increase_the_memory_of_the_process(parabola):
     """The memory of the process does not grow during repeated solves. CUDA_OPT_TEST_SOLVES sets another number of
     solves."""
     solves = int(os.environ.get("CUDA_OPT_TEST_SOLVES", 1000))
@@ -45,7 +45,7 @@ def test_memory_is_flat(parabola):
     assert pages() - before < 2e6
 
 
-def test_no_cycles(parabola):
+def test_deleting_a_result_frees_its_solver_at_once(parabola):
     """Deleting a result frees its solver at once, because there is no reference cycle that needs the garbage collector.
     """
     gc.disable()
@@ -67,7 +67,7 @@ def test_no_cycles(parabola):
 
 @pytest.mark.parametrize("place", ["fun", "jac", "callback"])
 @pytest.mark.parametrize("exception", [OwnError("7"), KeyboardInterrupt(), SystemExit(3), StopIteration()])
-def test_exceptions_come_out_unchanged(place, exception, parabola):
+def test_exceptions_of_user_functions_are_raised_unchanged(place, exception, parabola):
     calls = []
 
     def failing(*_):
@@ -109,7 +109,7 @@ def test_an_exception_frees_the_workspace():
     assert not solvers[0]._finalizer.alive
 
 
-def test_control_c():
+def test_sigint_ends_a_solve():
     """SIGINT ends a solve that would otherwise never end, even if the parent process ignores the signal."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
@@ -130,7 +130,7 @@ def test_control_c():
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda result: pickle.loads(pickle.dumps(result))])
-def test_results_are_copied_and_pickled(copied, rosenbrock):
+def test_copied_and_pickled_results_equal_the_original(copied, rosenbrock):
     """Results can be copied and pickled, as multiprocessing does to return them. The inverse Hessian and the messages
     stay the same."""
     for x0, bounds, options in ((np.full(5, -1.2), cuda_opt.Bounds(-2, np.full(5, 0.9)), {"maxcor": 3}),
@@ -166,12 +166,12 @@ assert (pickle.loads(pickle.dumps(result)).hess_inv @ result.x == product).all()
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
-def test_a_solver_is_not_copied(copied):
+def test_copying_or_pickling_a_solver_raises_an_exception(copied):
     with pytest.raises(TypeError, match="a Solver cannot be copied or pickled; Solver.save.. returns a checkpoint"):
         copied(cuda_opt.Solver(3))
 
 
-def test_threads_read_one_hess_inv(rosenbrock):
+def test_several_threads_may_use_the_same_hess_inv(rosenbrock):
     result = cuda_opt.minimize(rosenbrock, np.full(200, -1.2))
     vectors = [result.x, np.ones(200), np.arange(200.0)]
     products = [result.hess_inv @ v for v in vectors]
@@ -194,7 +194,7 @@ def test_threads_read_one_hess_inv(rosenbrock):
     assert not wrong
 
 
-def test_threads_read_the_sentences_of_one_batch():
+def test_several_threads_may_read_the_messages_of_one_batch():
     x0 = np.random.default_rng(0).standard_normal((500, 3))
     options = {"gtol": 0, "ftol": 0, "maxiter": 7}
     result = cuda_opt.minimize_batch(lambda x: ((x**4).sum(1), 4 * x**3), x0, options=options)
@@ -215,7 +215,7 @@ def test_threads_read_the_sentences_of_one_batch():
     assert not wrong
 
 
-def test_two_threads(rosenbrock):
+def test_simultaneous_solves_give_bitwise_the_results_of_single_ones(rosenbrock):
     alone = [cuda_opt.minimize(rosenbrock, np.full(n, -1.2)).x for n in (20, 31)]
     found = {}
 
@@ -232,7 +232,7 @@ def test_two_threads(rosenbrock):
             np.testing.assert_array_equal(x, expected)
 
 
-def test_a_solve_within_a_solve(parabola):
+def test_fun_may_call_minimize(parabola):
     def outer(x):
         inner = cuda_opt.minimize(parabola, np.full(5, float(x[0])))
         return inner.fun + float(x @ x) / 2, x.copy()
@@ -240,7 +240,7 @@ def test_a_solve_within_a_solve(parabola):
     assert cuda_opt.minimize(outer, np.ones(3)).success
 
 
-def test_other_threads_do_not_enter_a_step():
+def test_calls_of_other_threads_during_a_step_raise_an_exception():
     """While one thread is in a step, here in the log function, calls of another thread raise an exception. Only
     request_stop() is allowed, and ends the solve."""
     solver, raised, inside, done = cuda_opt.Solver(np.ones(4), IPRINT_FREQUENCY=1), [], threading.Event(), []
@@ -312,7 +312,7 @@ begun.wait()
 """
 
 
-def test_exit_with_daemon_threads_in_solves():
+def test_the_interpreter_exits_cleanly_while_daemon_threads_solve():
     """At the interpreter's exit no workspace is destroyed while a daemon thread uses it, and no thread calls into an
     interpreter that is gone. long_checks.py makes many more runs."""
     for _ in range(3):
@@ -320,7 +320,7 @@ def test_exit_with_daemon_threads_in_solves():
         assert (done.returncode, done.stdout, done.stderr) == (0, "solved\n", "")
 
 
-def test_exit_during_a_step_that_does_not_end():
+def test_a_step_that_never_ends_does_not_prevent_the_exit():
     """A log function that waits for ever delays the interpreter's exit by at most EXIT_PATIENCE."""
     done = run_program("""
 import threading
@@ -339,7 +339,7 @@ print("end")
     assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
 
 
-def test_objects_that_live_until_the_exit():
+def test_the_interpreter_exits_cleanly_while_solvers_exist():
     """The interpreter exits cleanly although a module or a reference cycle still refers to solvers and results."""
     done = run_program("""
 import numpy as np, cuda_opt

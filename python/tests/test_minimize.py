@@ -15,7 +15,7 @@ ONE_NUMBER = {"INITIAL_HESSIAN": cuda_opt.InitialHessian.SCALAR}
 NEAREST = np.array([0, 1, 2, 3, 3, 3, 3, 3])
 
 
-def test_defaults(rosenbrock):
+def test_minimize_converges_by_default_and_fills_the_result(rosenbrock):
     result = cuda_opt.minimize(rosenbrock, np.full(6, -1.2))
     assert result.success is True and result.status == 0 and result.task is cuda_opt.Task.CONVERGED
     np.testing.assert_allclose(result.x, 1, atol=1e-4)
@@ -27,7 +27,7 @@ def test_defaults(rosenbrock):
     assert "converged" in repr(result)
 
 
-def test_same_stops_as_scipy(rosenbrock):
+def test_minimize_ends_at_the_same_iteration_as_scipy(rosenbrock):
     optimize = pytest.importorskip("scipy.optimize")
     for options in ({}, {"ftol": 1e-4}, {"gtol": 1e-1, "ftol": 0}, {"maxiter": 5}, {"maxcor": 3}):
         x0 = np.full(10, -1.2)
@@ -37,7 +37,7 @@ def test_same_stops_as_scipy(rosenbrock):
         assert ours.fun == pytest.approx(theirs.fun, rel=1e-6, abs=1e-9)
 
 
-def test_x0_is_not_changed_and_the_gradient_is_not_kept(parabola):
+def test_x0_is_not_changed_and_gradients_are_copied(parabola):
     x0 = np.full(8, 9.0)
     kept = []
 
@@ -53,7 +53,7 @@ def test_x0_is_not_changed_and_the_gradient_is_not_kept(parabola):
         assert not np.shares_memory(g, result.jac)
 
 
-def test_x_is_read_only(parabola):
+def test_the_x_of_an_evaluation_is_read_only(parabola):
     def fun(x):
         x[0] = 1
 
@@ -72,17 +72,17 @@ class Column:
     "x0",
     [[0] * 8, tuple(range(8)), np.zeros(8, int), np.zeros((8, 2))[:, 0], np.zeros(8, ">f8"), Column()],
 )
-def test_what_becomes_doubles(x0, parabola):
+def test_lists_integers_and_other_byte_orders_become_doubles(x0, parabola):
     assert cuda_opt.minimize(parabola, x0).x.dtype == np.float64
 
 
-def test_a_single_number():
+def test_x0_may_be_a_single_number():
     for x0 in (3, 3.0, np.float64(3), np.array(3.0), [3]):
         result = cuda_opt.minimize(lambda x: ((x[0] - 1) ** 2, 2 * (x - 1)), x0)
         assert result.x == pytest.approx([1])
 
 
-def test_single_precision():
+def test_a_float32_x0_is_solved_in_single_precision():
     seen = set()
 
     def fun(x):
@@ -111,7 +111,7 @@ def all_bounds():
 
 
 @pytest.mark.parametrize("bounds", [pytest.param(bounds, id=name) for name, bounds in all_bounds()])
-def test_bounds(bounds, parabola):
+def test_all_forms_of_bounds_give_the_constrained_minimum(bounds, parabola):
     evaluated = []
 
     def fun(x):
@@ -124,7 +124,7 @@ def test_bounds(bounds, parabola):
 
 
 @pytest.mark.filterwarnings("error")
-def test_scipy_s_bounds(parabola):
+def test_bounds_objects_of_scipy_are_accepted(parabola):
     optimize = pytest.importorskip("scipy.optimize")
     for bounds in (optimize.Bounds(0, 3), optimize.Bounds(np.zeros(8), np.full(8, 3)), optimize.Bounds([0], [3])):
         for result in (
@@ -134,24 +134,24 @@ def test_scipy_s_bounds(parabola):
             np.testing.assert_allclose(result.x, NEAREST, atol=1e-5)
 
 
-def test_a_variable_held_by_equal_bounds(parabola):
+def test_equal_bounds_fix_a_variable(parabola):
     result = cuda_opt.minimize(parabola, np.zeros(4), bounds=[(None, None), (5, 5), (None, None), (0, 0)])
     np.testing.assert_allclose(result.x, [0, 5, 2, 0], atol=1e-5)
 
 
-def test_jac_as_a_function(parabola):
+def test_jac_as_a_function_gives_bitwise_the_same_result(parabola):
     together = cuda_opt.minimize(parabola, np.ones(8))
     apart = cuda_opt.minimize(lambda x: parabola(x)[0], np.ones(8), jac=lambda x: parabola(x)[1])
     np.testing.assert_array_equal(together.x, apart.x)
 
 
 @pytest.mark.parametrize("jac", ["4-point", 1, 0, np.zeros(8), "CS"])
-def test_a_jac_that_is_none(jac, parabola):
+def test_an_invalid_jac_is_rejected(jac, parabola):
     with pytest.raises(ValueError, match="jac is .*: it has to be True"):
         cuda_opt.minimize(parabola, np.ones(8), jac=jac)
 
 
-def test_args(parabola):
+def test_args_are_passed_to_fun_and_jac(parabola):
     def fun(x, centre, scale):
         return scale * float(np.sum((x - centre) ** 2)), 2 * scale * (x - centre)
 
@@ -163,7 +163,7 @@ def test_args(parabola):
 
 
 @pytest.mark.parametrize("value", [1.5, np.float32(1.5), np.array(1.5), np.array([1.5]), np.array([[1.5]]), 1])
-def test_forms_of_f(value):
+def test_f_may_be_a_number_or_an_array_of_one_element(value):
     result = cuda_opt.minimize(lambda x: (value, np.zeros(2)), np.zeros(2))
     assert result.fun == float(np.ravel(value)[0]) and result.success
 
@@ -171,12 +171,12 @@ def test_forms_of_f(value):
 @pytest.mark.parametrize(
     "form", [np.asarray, list, tuple, lambda g: g.astype(np.float32), lambda g: np.repeat(g, 2)[::2]]
 )
-def test_forms_of_g(form, parabola):
+def test_the_gradient_may_be_a_sequence_or_any_array(form, parabola):
     result = cuda_opt.minimize(lambda x: (parabola(x)[0], form(parabola(x)[1])), np.ones(8))
     np.testing.assert_allclose(result.x, np.arange(8), atol=1e-5)
 
 
-def test_callback_with_an_intermediate_result(rosenbrock):
+def test_a_callback_receives_an_intermediate_result_per_iteration(rosenbrock):
     seen = []
 
     def callback(intermediate_result):
@@ -190,7 +190,7 @@ def test_callback_with_an_intermediate_result(rosenbrock):
     assert all(later.fun <= earlier.fun for earlier, later in zip(seen, seen[1:]))
 
 
-def test_callback_with_x(rosenbrock):
+def test_a_callback_without_intermediate_result_receives_x(rosenbrock):
     seen = []
     result = cuda_opt.minimize(rosenbrock, np.full(4, -1.2), callback=seen.append)
     assert len(seen) == result.nit
@@ -198,7 +198,7 @@ def test_callback_with_x(rosenbrock):
     assert not np.shares_memory(seen[-1], result.x)
 
 
-def test_callback_that_stops(rosenbrock):
+def test_stop_iteration_in_the_callback_ends_the_solve(rosenbrock):
     def callback(intermediate_result):
         if intermediate_result.nit == 3:
             raise StopIteration
@@ -208,7 +208,7 @@ def test_callback_that_stops(rosenbrock):
     assert result.fun == rosenbrock(result.x)[0] < rosenbrock(np.full(4, -1.2))[0]
 
 
-def test_limits(rosenbrock):
+def test_maxiter_and_maxfun_limit_the_solve(rosenbrock):
     x0 = np.full(10, -1.2)
     for option, task, count in (("maxiter", "ITERATION_LIMIT", "nit"), ("maxfun", "EVALUATION_LIMIT", "nfev")):
         result = cuda_opt.minimize(rosenbrock, x0, options={option: 4})
@@ -216,26 +216,26 @@ def test_limits(rosenbrock):
     assert cuda_opt.minimize(rosenbrock, x0, options={"maxiter": None, "maxfun": np.inf}).success
 
 
-def test_tol(rosenbrock):
+def test_tol_sets_the_tolerances_unless_options_do(rosenbrock):
     counts = [cuda_opt.minimize(rosenbrock, np.full(6, -1.2), tol=tol).nit for tol in (1e-1, 1e-6, 1e-14)]
     assert counts[0] < counts[1] < counts[2]
     assert cuda_opt.minimize(rosenbrock, np.full(6, -1.2), tol=1e-1, options={"ftol": 0, "gtol": 1e-9}).nit > counts[1]
 
 
-def test_own_settings(rosenbrock):
+def test_settings_of_the_library_may_be_options(rosenbrock):
     options = {"F_TARGET": 1.0, "HISTORY_BITS": 32, "THREADS": 1}
     result = cuda_opt.minimize(rosenbrock, np.full(6, -1.2), options=options)
     assert result.success and 1e-3 < result.fun <= 1
 
 
-def test_disp(rosenbrock, capsys):
+def test_disp_prints_the_log(rosenbrock, capsys):
     cuda_opt.minimize(rosenbrock, np.full(6, -1.2))
     assert capsys.readouterr().out == ""
     result = cuda_opt.minimize(rosenbrock, np.full(6, -1.2), options={"disp": True})
     assert len(capsys.readouterr().out.splitlines()) > result.nit
 
 
-def test_not_here():
+def test_steps_are_shortened_where_f_is_undefined():
     """f contains log x and is undefined outside its domain. Steps that leave the domain are shortened."""
 
     def fun(x):
@@ -251,7 +251,7 @@ def test_not_here():
     np.testing.assert_array_equal(start.x, 1)
 
 
-def test_inverse_hessian():
+def test_hess_inv_approximates_the_inverse_hessian_of_a_quadratic():
     """For a quadratic function with n correction pairs and exact steps, the L-BFGS matrix is the inverse of the
     Hessian."""
     a = np.diag([1.0, 2, 3, 4]) + 0.3
@@ -268,7 +268,7 @@ def test_inverse_hessian():
 
 @pytest.mark.parametrize("bits", [64, 32, 16])
 @pytest.mark.parametrize("size", [1e300, 1e40, 1e-40, 1e-300, 1e-320])
-def test_inverse_hessian_of_large_and_small_vectors(bits, size, rosenbrock):
+def test_products_with_hess_inv_are_linear_for_vectors_of_any_size(bits, size, rosenbrock):
     """The product H v is linear for very large and very small v, and H does not change. The result has the precision of
     the correction pairs."""
     x0 = np.full(5, -1.2)
@@ -283,7 +283,7 @@ def test_inverse_hessian_of_large_and_small_vectors(bits, size, rosenbrock):
     np.testing.assert_array_equal(h @ v, product)
 
 
-def test_inverse_hessian_lost_in_rounding_errors():
+def test_products_raise_if_hess_inv_is_lost_in_rounding_errors():
     """If curvatures range from 1e-16 to 1e16, H may be lost in rounding errors. Products H v then raise an exception
     instead of using another matrix."""
     d, lost = np.array([1, 1e-16, 1e16]), 0
@@ -303,7 +303,7 @@ def test_inverse_hessian_lost_in_rounding_errors():
     assert lost > 0
 
 
-def test_inverse_hessian_in_single_precision(rosenbrock):
+def test_products_with_hess_inv_are_linear_in_single_precision(rosenbrock):
     h = cuda_opt.minimize(rosenbrock, np.full(5, -1.2, np.float32)).hess_inv
     v = np.array([0.5, -2, 1, 3, 0], np.float32)
     product = h @ v
@@ -315,7 +315,7 @@ def test_inverse_hessian_in_single_precision(rosenbrock):
 
 
 @pytest.mark.parametrize("bounds", [None, [(-2, 0.9)] * 5])
-def test_inverse_hessian_is_that_of_the_last_pairs(bounds, rosenbrock):
+def test_hess_inv_agrees_with_the_bfgs_formula_for_the_last_pairs(bounds, rosenbrock):
     """hess_inv is the result of the BFGS formula with the steps between the last iterates, starting from the identity
     times s'y / y'y."""
     iterates, m = [], 4
@@ -335,7 +335,7 @@ def test_inverse_hessian_is_that_of_the_last_pairs(bounds, rosenbrock):
     np.testing.assert_allclose(ours, h, rtol=1e-6, atol=1e-9)
 
 
-def test_inverse_hessian_as_a_linear_operator(rosenbrock):
+def test_hess_inv_is_a_linear_operator_of_scipy(rosenbrock):
     linalg = pytest.importorskip("scipy.sparse.linalg")
     result = cuda_opt.minimize(rosenbrock, np.full(5, -1.2))
     operator = result.hess_inv
@@ -344,12 +344,12 @@ def test_inverse_hessian_as_a_linear_operator(rosenbrock):
     np.testing.assert_allclose(operator.H @ result.x, operator @ result.x, rtol=1e-10)
 
 
-def test_no_pairs():
+def test_hess_inv_of_a_constant_function_is_the_identity():
     result = cuda_opt.minimize(lambda x: (0.0, np.zeros(3)), np.ones(3))
     np.testing.assert_array_equal(result.hess_inv @ np.arange(3.0), np.arange(3.0))
 
 
-def test_as_a_method_of_scipy_s(rosenbrock):
+def test_scipy_s_minimize_accepts_lbfgsb_as_a_method(rosenbrock):
     optimize = pytest.importorskip("scipy.optimize")
     seen = []
 
@@ -374,14 +374,14 @@ def test_as_a_method_of_scipy_s(rosenbrock):
         optimize.minimize(rosenbrock, x0, jac=True, method=cuda_opt.lbfgsb, constraints=constraint)
 
 
-def test_within_basin_hopping(rosenbrock):
+def test_scipy_s_basinhopping_accepts_lbfgsb_as_a_method(rosenbrock):
     optimize = pytest.importorskip("scipy.optimize")
     settings = {"method": cuda_opt.lbfgsb, "jac": True}
     result = optimize.basinhopping(rosenbrock, np.full(3, -1.2), niter=3, minimizer_kwargs=settings)
     np.testing.assert_allclose(result.x, 1, atol=1e-3)
 
 
-def test_the_result_without_scipy(rosenbrock, monkeypatch):
+def test_results_have_classes_of_cuda_opt_without_scipy(rosenbrock, monkeypatch):
     monkeypatch.delitem(__import__("sys").modules, "scipy.optimize", raising=False)
     monkeypatch.delitem(__import__("sys").modules, "scipy.sparse.linalg", raising=False)
     result = cuda_opt.minimize(rosenbrock, np.full(3, -1.2))
@@ -392,7 +392,7 @@ def test_the_result_without_scipy(rosenbrock, monkeypatch):
     assert (result.hess_inv @ np.ones(3)).shape == (3,)
 
 
-def test_the_metric_is_learned_unless_asked_otherwise(rosenbrock):
+def test_the_default_initial_hessian_is_a_learned_diagonal(rosenbrock):
     x0 = np.full(30, -1.2)
 
     def run(minimise, **options):
@@ -406,7 +406,7 @@ def test_the_metric_is_learned_unless_asked_otherwise(rosenbrock):
     assert run(by_scipy) == learned and run(by_scipy, **ONE_NUMBER) == run(cuda_opt.minimize, **ONE_NUMBER)
 
 
-def test_reports_without_a_callback(rosenbrock):
+def test_report_iterates_without_a_callback_does_not_end_a_solve(rosenbrock):
     """The setting REPORT_ITERATES without a callback does not end a solve."""
     plain = cuda_opt.minimize(rosenbrock, np.full(4, -1.2))
     reported = cuda_opt.minimize(rosenbrock, np.full(4, -1.2), options={"REPORT_ITERATES": 1})
@@ -414,7 +414,7 @@ def test_reports_without_a_callback(rosenbrock):
     np.testing.assert_array_equal(reported.x, plain.x)
 
 
-def test_hess_inv_without_pairs():
+def test_hess_inv_without_pairs_checks_its_vectors():
     """Without correction pairs hess_inv is the identity matrix. It accepts the same vectors as any other hess_inv."""
     hess_inv = cuda_opt.minimize(lambda x: (x @ x, 2 * x), np.zeros(50)).hess_inv
     v = np.arange(50.0)
@@ -428,7 +428,7 @@ def test_hess_inv_without_pairs():
             getattr(hess_inv, "_inverse", hess_inv) @ wrong
 
 
-def test_a_noise_level():
+def test_a_solve_of_a_noisy_f_converges_if_its_noise_level_is_given():
     random = np.random.default_rng(1)
 
     def noisy(x):

@@ -15,7 +15,7 @@ def evaluations(rosenbrock, **options):
 
 
 @pytest.mark.parametrize("name, former, value", LINE_SEARCH)
-def test_line_search(name, former, value, rosenbrock):
+def test_both_names_of_a_line_search_setting_have_the_same_effect(name, former, value, rosenbrock):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         named = evaluations(rosenbrock, **{name: value})
@@ -29,21 +29,21 @@ def test_line_search(name, former, value, rosenbrock):
         evaluations(rosenbrock, **{name: value, former: value})
 
 
-def test_line_search_is_not_the_stopping_test(rosenbrock):
+def test_line_search_gtol_is_not_the_tolerance_of_the_convergence_test(rosenbrock):
     """gtol = 0.5 is a loose stopping test, which ends the solve early. line_search_gtol = 0.5, the line search's
     curvature condition, does not."""
     stopped, searched = (evaluations(rosenbrock, **{name: 0.5}) for name in ("gtol", "line_search_gtol"))
     assert stopped[1] > 1e-6 > searched[1]
 
 
-def test_a_misspelled_name_of_the_line_search(rosenbrock):
+def test_misspelled_and_invalid_line_search_options_are_rejected(rosenbrock):
     with pytest.raises(ValueError, match="there is no option Xtol, but there is line_search_xtol$"):
         evaluations(rosenbrock, Xtol=0.5)
     with pytest.raises(ValueError, match="GTOL is 2, but has to be"):
         evaluations(rosenbrock, line_search_gtol=2)
 
 
-def test_former_names_of_the_initial_hessian(rosenbrock):
+def test_the_former_name_metric_is_equivalent_to_initial_hessian(rosenbrock):
     assert [int(value) for value in cuda_opt.InitialHessian] == [0, 1, 2, 3]
     assert [int(value) for value in cuda_opt.Metric] == [0, 1, 2]
 
@@ -60,7 +60,7 @@ def test_former_names_of_the_initial_hessian(rosenbrock):
     assert solver["HISTORY_SIZE"] == solver["MEMORY"] == 4
 
 
-def test_former_name_for_batches(rosenbrock):
+def test_the_former_name_metric_is_equivalent_in_a_batch(rosenbrock):
     def fun(x):
         pairs = [rosenbrock(row) for row in x]
         return np.array([f for f, _ in pairs]), np.array([g for _, g in pairs])

@@ -35,7 +35,7 @@ def inverse(v, free):
 
 
 @pytest.mark.parametrize("bounds", [None, Bounds(0, 0.3)])
-def test_fewer_evaluations(bounds):
+def test_an_operator_reduces_the_number_of_evaluations(bounds):
     plain = minimize(quadratic, np.zeros(SIDE**2), bounds=bounds, options=OPTIONS)
     result = minimize(quadratic, np.zeros(SIDE**2), bounds=bounds, options=OPTIONS, preconditioner=inverse)
     assert plain.success and result.success
@@ -45,14 +45,14 @@ def test_fewer_evaluations(bounds):
         np.testing.assert_allclose(result.x, np.linalg.solve(MATRIX, LOAD), atol=1e-6)
 
 
-def test_the_example_of_the_documentation(capsys):
+def test_the_example_of_operator_md_needs_fewer_evaluations(capsys):
     page = (Path(__file__).parents[2] / "docs/operator.md").read_text()
     exec(page.split("```python\n")[1].split("```")[0], {})
     words = capsys.readouterr().out.split()
     assert words[0] == "evaluations:" and 3 * int(words[4]) < int(words[1])
 
 
-def test_minimize_is_the_loop_with_a_solver():
+def test_minimize_with_an_operator_matches_a_loop_with_solver():
     result = minimize(quadratic, np.zeros(SIDE**2), options={**OPTIONS, "maxcor": 5}, preconditioner=inverse)
     solver = cuda_opt.Solver(np.zeros(SIDE**2), 5, preconditioner=True, FACTR=0, PGTOL=1e-8, MAXFEV=20)
     applications = 0
@@ -67,20 +67,20 @@ def test_minimize_is_the_loop_with_a_solver():
     np.testing.assert_array_equal(solver.x, result.x)
 
 
-def test_the_inverse_hessian_is_that_of_the_pairs():
+def test_hess_inv_after_a_solve_with_an_operator_has_positive_curvature():
     result = minimize(quadratic, np.zeros(SIDE**2), options={**OPTIONS, "maxiter": 4}, preconditioner=inverse)
     v = np.arange(SIDE**2.0)
     assert v @ (result.hess_inv @ v) > 0
 
 
-def test_single_precision():
+def test_an_operator_works_in_single_precision():
     start = np.zeros(SIDE**2, np.float32)
     result = minimize(quadratic, start, options={"gtol": 1e-3}, preconditioner=lambda v, free: inverse(1.0 * v, free))
     assert result.success and result.x.dtype == np.float32
 
 
 @pytest.mark.parametrize("library", ["torch", "jax.numpy"])
-def test_arrays_of_other_libraries(library):
+def test_an_operator_receives_arrays_of_the_library_of_x0(library):
     module = pytest.importorskip(library)
     start = module.zeros(8)
     scale = module.asarray([10.0**k for k in range(-3, 5)], dtype=start.dtype)
@@ -110,7 +110,7 @@ def test_the_result_of_the_operator_may_be_assigned(library):
     assert abs(np.asarray(solver.x) - 1).max() < 1e-3
 
 
-def test_the_solver_does_not_let_its_vector_be_changed():
+def test_operator_in_and_operator_free_are_read_only():
     solver = cuda_opt.Solver(np.ones(3), preconditioner=True)
     for array in (solver.operator_in, solver.operator_free):
         with pytest.raises(ValueError, match="read-only"):
@@ -119,7 +119,7 @@ def test_the_solver_does_not_let_its_vector_be_changed():
         solver.operator_out = np.ones(4)
 
 
-def test_a_solver_has_one_initial_hessian():
+def test_a_solver_rejects_a_diagonal_together_with_an_operator():
     with pytest.raises(ValueError, match="only one initial Hessian"):
         cuda_opt.Solver(np.ones(3), diagonal=True, preconditioner=True)
     solver = cuda_opt.Solver(np.ones(3))
@@ -154,7 +154,7 @@ def test_the_model_is_restricted_to_the_free_variables():
     assert solver.status is Task.CONVERGED and tested >= 4
 
 
-def test_a_step_that_was_cut_is_not_made_longer_again():
+def test_a_step_that_was_cut_is_not_lengthened_again():
     def fun(x):
         if x[0] > 0.05:
             return np.nan, np.zeros(2)
@@ -170,7 +170,7 @@ def test_a_step_that_was_cut_is_not_made_longer_again():
     assert solver.status is Task.CONVERGED and solver["CUTS"] == 2 and solver["EVALUATIONS"] <= 9
 
 
-def test_an_operator_that_is_not_positive_definite():
+def test_an_operator_that_is_not_positive_definite_gives_bad_operator():
     result = minimize(quadratic, np.zeros(SIDE**2), preconditioner=lambda v, free: -v)
     assert result.task is Task.BAD_OPERATOR and not result.success and "inner product" in result.message
 
@@ -186,12 +186,12 @@ def test_an_operator_that_is_not_positive_definite():
         ({"preconditioner": inverse, "x_scale": 2.0}, cuda_opt.Error, "with scales of the variables"),
     ],
 )
-def test_wrong_arguments(arguments, kind, words):
+def test_invalid_operators_and_conflicting_arguments_are_rejected(arguments, kind, words):
     with pytest.raises(kind, match=words):
         minimize(quadratic, np.zeros(SIDE**2), **arguments)
 
 
-def test_an_exception_of_the_operator_comes_out_unchanged():
+def test_an_exception_of_the_operator_is_raised_unchanged():
     def fail(v, free):
         raise KeyError("of the operator")
 
@@ -199,14 +199,14 @@ def test_an_exception_of_the_operator_comes_out_unchanged():
         minimize(quadratic, np.zeros(SIDE**2), preconditioner=fail)
 
 
-def test_an_operator_has_no_checkpoint():
+def test_a_solver_with_an_operator_has_no_checkpoint():
     solver = cuda_opt.Solver(np.zeros(SIDE**2), preconditioner=True)
     next(solver)
     with pytest.raises(cuda_opt.Error, match="has no checkpoint"):
         solver.save()
 
 
-def test_settings_that_contradict_the_operator():
+def test_settings_that_contradict_the_operator_are_rejected():
     for settings in ({"INITIAL_HESSIAN": InitialHessian.SCALAR}, {"METRIC": 2}, {"DIAGCO": 1}):
         with pytest.raises(ValueError, match=f"preconditioner is True, .* but {next(iter(settings))} is"):
             cuda_opt.Solver(np.ones(3), preconditioner=True, **settings)
@@ -215,7 +215,7 @@ def test_settings_that_contradict_the_operator():
 
 
 @pytest.mark.parametrize("inference", [False, True])
-def test_a_torch_operator_that_works_in_place(inference):
+def test_a_torch_operator_that_changes_v_in_place_is_detected(inference):
     """torch has no read-only tensors, and the solver uses v after the operator."""
     torch = pytest.importorskip("torch")
     curvature = torch.tensor([1.0, 10, 100, 1000], dtype=torch.float64)
@@ -238,7 +238,7 @@ def test_a_torch_operator_that_works_in_place(inference):
             solve(in_place)
 
 
-def test_a_numpy_operator_cannot_work_in_place():
+def test_a_numpy_operator_cannot_change_v_in_place():
     def divide(v, free):
         v /= 2
         return v

@@ -55,7 +55,7 @@ def minimised(part, size):
     return solver.status, solver.message, float(solver.f), np.array(solver.x)
 
 
-def test_parts_minimise_together():
+def test_all_ranks_obtain_the_same_minimum():
     expected = np.clip(TARGET, 0, 1)
     for ranks in (1, 2, 3):
         ends = on_ranks(ranks, minimised)
@@ -66,7 +66,7 @@ def test_parts_minimise_together():
 
 
 @pytest.mark.parametrize("bounds", [None, cuda_opt.Bounds(0, 1), "arrays", "pairs"])
-def test_a_part_of_no_variables(bounds):
+def test_some_ranks_may_have_no_variables(bounds):
     """If there are more ranks than segments, some ranks have no variables. The solve is still correct."""
     everyone, results = Everyone(3), [None] * 3
 
@@ -90,7 +90,7 @@ def test_a_part_of_no_variables(bounds):
     assert sum(result[3] for result in results) == pytest.approx(30)
 
 
-def test_settings_that_differ_are_refused_on_all():
+def test_different_settings_are_rejected_on_all_ranks():
     def solve(part, size):
         solver = cuda_opt.Solver(np.zeros(size), part=part, EPS=1e-3 if part.rank == 1 else 1e-4)
         return next(solver)
@@ -100,7 +100,7 @@ def test_settings_that_differ_are_refused_on_all():
         assert "rank 1 has CUDA_OPT_EPS" in str(failure)
 
 
-def test_gather_that_fails():
+def test_an_exception_of_the_all_gather_is_raised():
     def gather(send, receive):
         raise OSError("the cable is cut")
 
@@ -110,7 +110,7 @@ def test_gather_that_fails():
     assert "the exchange between the ranks failed: the cable is cut" in solver.message
 
 
-def test_a_failure_in_words_that_are_no_text():
+def test_invalid_characters_in_the_message_of_a_failure_are_replaced():
     def gather(send, receive):
         raise OSError("cable \udcff")
 
@@ -120,7 +120,7 @@ def test_a_failure_in_words_that_are_no_text():
     assert "failed: cable ?" in solver.message
 
 
-def test_a_failure_in_many_words():
+def test_a_long_message_of_a_failed_rank_is_truncated():
     """A long message of a failed rank is truncated at a number of bytes, which may be within a character."""
     for length in range(200, 280):
 
@@ -133,12 +133,12 @@ def test_a_failure_in_many_words():
         assert "üü" in solver.message
 
 
-def test_part_that_cannot_be():
+def test_a_rank_out_of_range_is_rejected():
     with pytest.raises(cuda_opt.ImproperInput, match="rank 2 of 2"):
         cuda_opt.Solver(np.zeros(10), part=cuda_opt.Part(2, 2, 0, N, None))
 
 
-def test_a_log_that_raises_on_one_ends_all():
+def test_an_exception_of_the_log_on_one_rank_ends_all_ranks():
     """If the log function raises on one rank, the next all-gather reports this, so that no other rank waits. The rank
     that failed raises the original exception."""
 

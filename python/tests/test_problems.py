@@ -10,13 +10,13 @@ optimize = pytest.importorskip("scipy.optimize")
 OPTIONS = {"ftol": 1e-15, "gtol": 1e-9, "maxcor": 10}
 
 
-def test_there_are_thirty():
+def test_there_are_at_least_thirty_problems():
     assert len(PROBLEMS) >= 30
 
 
 @pytest.mark.parametrize("metric", ["ONE_NUMBER", "LEARNED"])
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
-def test_minimum(problem, metric):
+def test_minima_agree_with_those_of_scipy(problem, metric):
     theirs = optimize.minimize(problem, problem.x0, jac=True, method="L-BFGS-B", bounds=problem.pairs, options=OPTIONS)
     options = {**OPTIONS, "INITIAL_HESSIAN": cuda_opt.Metric[metric]}
     ours = cuda_opt.minimize(problem, problem.x0, bounds=problem.pairs, options=options)

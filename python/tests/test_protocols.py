@@ -93,7 +93,7 @@ def parabola(x):
     return Array(g @ g / 2), Array(g)
 
 
-def test_without_a_device():
+def test_a_device_array_without_a_device_raises_backend_unavailable():
     """An array is recognised as a device array by its interface. The C library then looks for the device."""
     if not has_device():
         with pytest.raises(cuda_opt.Error, match="CUDA") as caught:
@@ -108,7 +108,7 @@ def has_device():
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("as_arrays", [False, True])
-def test_minimize(dtype, as_arrays, fake_device):
+def test_minimize_works_with_arrays_that_have_only_the_interface(dtype, as_arrays, fake_device):
     x0 = Array(np.full(8, 7, dtype))
     bounds = Bounds(Array(np.zeros(8, dtype)), Array(np.full(8, 3, dtype))) if as_arrays else Bounds(0, 3)
     seen = []
@@ -124,12 +124,12 @@ def test_minimize(dtype, as_arrays, fake_device):
 
 
 @pytest.mark.parametrize("f", [1.5, np.float64(1.5), Array(np.array(1.5)), Array(np.array([1.5])), 3])
-def test_forms_of_f(f, fake_device):
+def test_f_may_be_a_number_or_a_device_array(f, fake_device):
     result = cuda_opt.minimize(lambda x: (f, Array(np.zeros(2))), Array(np.zeros(2)))
     assert result.fun == (3 if f == 3 else 1.5)
 
 
-def test_the_stream_is_the_interface_s(fake_device):
+def test_the_default_stream_is_that_of_the_array_interface(fake_device):
     x = Array(np.zeros(3))
     assert Solver(x).stream == STREAM
     assert Solver(x, stream=77).stream == 77
@@ -138,7 +138,7 @@ def test_the_stream_is_the_interface_s(fake_device):
     assert Solver(x, stream=types.SimpleNamespace(__cuda_stream__=lambda: (0, 80))).stream == 80
 
 
-def test_solver_in_place(fake_device):
+def test_solver_overwrites_a_device_array_in_place(fake_device):
     x = Array(np.zeros(5))
     solver = Solver(x)
     for _ in solver:
@@ -147,7 +147,7 @@ def test_solver_in_place(fake_device):
     np.testing.assert_allclose(x.host, np.arange(5), atol=1e-4)
 
 
-def test_pattern_search(fake_device):
+def test_pattern_search_works_with_device_arrays(fake_device):
     def fun(points):
         assert isinstance(points, Array) and points.shape[0] == 2
         return Array((points.host**2).sum(0))
@@ -158,7 +158,7 @@ def test_pattern_search(fake_device):
     np.testing.assert_allclose(result.x.host, 0, atol=1e-4)
 
 
-def test_bad_input(fake_device):
+def test_invalid_device_arrays_are_rejected(fake_device):
     x0 = Array(np.zeros(3))
     for array, kind, text in (
         (Array(np.zeros(3, np.float16)), TypeError, "x0 has elements of float16"),
@@ -200,7 +200,7 @@ def test_bad_input(fake_device):
         (lambda shape, dtype: Array(np.zeros(shape, dtype), read_only=True), "is read-only"),
     ],
 )
-def test_a_library_that_gives_other_arrays(given, text, fake_device, monkeypatch):
+def test_new_arrays_that_differ_from_the_requested_ones_are_rejected(given, text, fake_device, monkeypatch):
     """Arrays from the array library that differ from the requested ones are refused before anything is computed."""
     bounds = Bounds(Array(np.zeros(2)), Array(np.ones(2)))
     x, rows = Array(np.zeros(5)), Array(np.zeros((4, 3)))
@@ -211,7 +211,7 @@ def test_a_library_that_gives_other_arrays(given, text, fake_device, monkeypatch
             use()
 
 
-def test_memory_that_is_replaced(fake_device):
+def test_replaced_memory_of_x_is_detected_at_the_next_step(fake_device):
     x = Array(np.zeros(5))
     solver = Solver(x)
     next(solver)
@@ -244,7 +244,7 @@ class Exported:
         self.host[index] = value.host if isinstance(value, Exported) else value
 
 
-def test_dlpack():
+def test_minimize_works_with_arrays_that_support_only_dlpack():
     def fun(x):
         assert isinstance(x, Exported)
         g = x.host - np.arange(len(x.host))
@@ -258,7 +258,7 @@ def test_dlpack():
         cuda_opt.minimize(lambda x: (0.0, Exported(np.zeros(2))), Exported(np.zeros(4)))
 
 
-def test_arrays_of_a_library_without_a_namespace():
+def test_an_array_without_a_namespace_is_rejected():
     class Lonely(Array):
         __array_namespace__ = property()
 
@@ -266,7 +266,7 @@ def test_arrays_of_a_library_without_a_namespace():
         cuda_opt.minimize(parabola, Lonely(np.zeros(3)))
 
 
-def test_the_module_of_the_type(monkeypatch, fake_device):
+def test_new_arrays_are_created_by_the_module_of_the_array_type(monkeypatch, fake_device):
     """If an array does not name its library, the module that defines its type creates new arrays. CuPy's arrays need
     this."""
 
@@ -282,7 +282,7 @@ def test_the_module_of_the_type(monkeypatch, fake_device):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_batch(dtype, fake_device):
+def test_minimize_batch_works_with_device_arrays(dtype, fake_device):
     """A batch of device arrays works, with the problem indices in device memory. If one side of the bounds has one row
     for all problems and the other side one row per problem, the single row is repeated."""
     ended = []

@@ -28,7 +28,7 @@ def same(one, other):
 @pytest.mark.parametrize("options", [{}, {"INITIAL_HESSIAN": InitialHessian.SCALAR, "maxcor": 3}])
 @pytest.mark.parametrize("bounds", [None, (-2.0, 0.9), (0.0, np.inf)])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_the_bits_of_scaling_by_hand(rosenbrock, options, bounds, dtype):
+def test_x_scale_gives_bitwise_the_result_of_scaling_by_hand(rosenbrock, options, bounds, dtype):
     x0, units = np.full(8, -1.2, dtype), POWERS.astype(dtype)
     by_hand = minimize(rosenbrock, x0, bounds=bounds and Bounds(*bounds), options=options)
     box = bounds and Bounds(*(limit * units for limit in bounds))
@@ -38,7 +38,7 @@ def test_the_bits_of_scaling_by_hand(rosenbrock, options, bounds, dtype):
     assert (ours.fun, ours.nit, ours.nfev, ours.message) == (by_hand.fun, by_hand.nit, by_hand.nfev, by_hand.message)
 
 
-def test_the_bits_of_scaling_by_hand_with_a_diagonal(rosenbrock):
+def test_x_scale_with_a_diagonal_gives_bitwise_the_result_of_scaling_by_hand(rosenbrock):
     def diagonal(x):
         return 1 / (200 + 1200 * x**2)
 
@@ -49,7 +49,7 @@ def test_the_bits_of_scaling_by_hand_with_a_diagonal(rosenbrock):
     assert ours.nfev == by_hand.nfev
 
 
-def test_bad_units(rosenbrock):
+def test_x_scale_compensates_for_unsuitable_units(rosenbrock):
     bad, own = in_units(rosenbrock, TENS), minimize(rosenbrock, np.full(8, -1.2))
     without, given = minimize(bad, -1.2 * TENS), minimize(bad, -1.2 * TENS, x_scale=TENS)
     assert own.fun < 1e-6 and given.fun < 1e-6 < without.fun
@@ -76,7 +76,7 @@ def decays(count=60, seed=3):
         yield fun, true * rng.uniform(0.6, 1.6, 3), true
 
 
-def test_fits_in_natural_units():
+def test_fits_in_natural_units_succeed_only_with_x_scale():
     size = np.array([1e6, 1e-4, 1e5])
     wrong = {None: 0, "size": 0}
     for fun, x0, true in decays():
@@ -86,7 +86,7 @@ def test_fits_in_natural_units():
     assert wrong[None] > 40 and wrong["size"] == 0
 
 
-def test_the_inverse_hessian(rosenbrock):
+def test_hess_inv_has_the_units_of_x(rosenbrock):
     by_hand = minimize(rosenbrock, np.full(8, -1.2))
     result = minimize(in_units(rosenbrock, POWERS), -1.2 * POWERS, x_scale=POWERS)
     v = np.arange(1.0, 9)
@@ -95,7 +95,7 @@ def test_the_inverse_hessian(rosenbrock):
     same(pickle.loads(pickle.dumps(result)).hess_inv @ (v / POWERS), product)
 
 
-def test_solver_and_its_checkpoint(rosenbrock):
+def test_a_scaled_solve_continues_from_a_checkpoint(rosenbrock):
     bad = in_units(rosenbrock, TENS)
     solver = Solver(-1.2 * TENS, bounds=Bounds(-2 * TENS, 0.9 * TENS), x_scale=TENS)
     for count, _ in enumerate(solver):
@@ -130,7 +130,7 @@ def test_solver_and_its_checkpoint(rosenbrock):
         (1e-320, ValueError, "leaves the range of numbers when it is divided by the scale"),
     ],
 )
-def test_refused(parabola, x_scale, kind, match):
+def test_invalid_scales_are_rejected(parabola, x_scale, kind, match):
     with pytest.raises(kind, match=match):
         minimize(parabola, np.full(4, 9.0), x_scale=x_scale)
 
@@ -145,7 +145,7 @@ def rows_of(fun):
 
 @pytest.mark.parametrize("bounds", [None, (-2.0, 0.9), (0.0, np.inf), "each"])
 @pytest.mark.parametrize("indices", [False, True])
-def test_batch(rosenbrock, bounds, indices):
+def test_x_scale_in_a_batch_gives_bitwise_the_result_of_scaling_by_hand(rosenbrock, bounds, indices):
     x0 = np.stack([np.full(8, start) for start in (-1.2, 0.5, 2.0)])
     each = np.array([-2.0, -1, -0.5])[:, None] * np.ones(8)
     hand, box = None, None
@@ -162,7 +162,7 @@ def test_batch(rosenbrock, bounds, indices):
     same(ours.pg_norm_inf, by_hand.pg_norm_inf)
 
 
-def test_bounds_of_a_batch_hold_exactly(rosenbrock):
+def test_bounds_of_a_scaled_batch_hold_exactly(rosenbrock):
     units = TENS * 1.37
     lower, upper = -0.3 * units, np.array([0.9, 0.7, 0.4])[:, None] * units
 
@@ -174,14 +174,14 @@ def test_bounds_of_a_batch_hold_exactly(rosenbrock):
     assert result.success.all() and (result.x[:, 0] == upper[:, 0]).all()
 
 
-def test_refused_by_a_batch(rosenbrock):
+def test_invalid_scales_of_a_batch_are_rejected(rosenbrock):
     for x_scale, match in (([1, 0, 1], "x_scale is 0 at index 1"), (np.ones(4), "x_scale has 4 elements"),
                            (-1, "x_scale is -1 at index 0")):
         with pytest.raises(ValueError, match=match):
             minimize_batch(rows_of(rosenbrock), np.zeros((2, 3)), x_scale=x_scale)
 
 
-def test_torch(rosenbrock):
+def test_x_scale_may_be_a_torch_tensor(rosenbrock):
     torch = pytest.importorskip("torch")
     units = torch.tensor(POWERS)
 
@@ -202,7 +202,7 @@ def test_torch(rosenbrock):
     same(result.x.numpy(), by_hand.x * POWERS)
 
 
-def test_jax():
+def test_x_scale_may_be_a_jax_array_or_pytree():
     jax = pytest.importorskip("jax")
     jnp = pytest.importorskip("jax.numpy")
     import cuda_opt.jax

@@ -23,7 +23,7 @@ def solve(fun, x0, method=cuda_opt.lbfgsb, **arguments):
         {"gtol": 0, "ftol": 1e-3},
     ],
 )
-def test_messages(options, rosenbrock):
+def test_messages_and_status_are_those_of_scipy(options, rosenbrock):
     x0 = np.full(5, -1.2)
     theirs, ours = (solve(rosenbrock, x0, method, options=options) for method in ("L-BFGS-B", cuda_opt.lbfgsb))
     assert (ours.message, ours.status, ours.success) == (theirs.message, theirs.status, theirs.success)
@@ -31,7 +31,7 @@ def test_messages(options, rosenbrock):
         assert ours.nit == theirs.nit
 
 
-def test_messages_of_other_ends(rosenbrock):
+def test_other_return_codes_have_messages_in_the_form_of_scipy(rosenbrock):
     unbounded = solve(lambda x: (-float(x.sum()), -np.ones(3)), np.zeros(3))
     assert unbounded.task is cuda_opt.Task.UNBOUNDED and unbounded.status == 2
     assert unbounded.message.startswith("ABNORMAL") and "lower bound" in unbounded.message
@@ -42,14 +42,14 @@ def test_messages_of_other_ends(rosenbrock):
 
 
 @pytest.mark.parametrize("options", [{"maxiter": 0}, {"maxfun": 0}, {"maxfun": 0.5}])
-def test_limits_of_0(options, rosenbrock):
+def test_limits_below_one_allow_at_most_one_iteration(options, rosenbrock):
     result = solve(rosenbrock, np.full(5, -1.2), options=options)
     assert result.status == 1 and not result.success and result.nit <= 1
     own = cuda_opt.minimize(rosenbrock, np.full(5, -1.2), options=options)
     assert own.status == 1 and own.nit <= 1
 
 
-def test_stop_iteration(rosenbrock):
+def test_stop_iteration_in_the_callback_ends_the_solve_as_in_scipy(rosenbrock):
     seen = []
 
     def callback(intermediate_result):
@@ -64,7 +64,7 @@ def test_stop_iteration(rosenbrock):
     assert again.success, "a stop does not outlast its solve"
 
 
-def test_fun_and_jac_get_arrays_of_their_own():
+def test_fun_and_jac_may_overwrite_the_arrays_that_they_receive():
     seen = []
 
     def fun(x):
@@ -83,14 +83,14 @@ def test_fun_and_jac_get_arrays_of_their_own():
 
 
 @pytest.mark.parametrize("name", ["xrtol", "return_all", "factr", "METRICS"])
-def test_unknown_options(name, rosenbrock):
+def test_unknown_options_cause_a_warning(name, rosenbrock):
     plain = solve(rosenbrock, np.full(5, -1.2))
     with pytest.warns(optimize.OptimizeWarning, match=f"Unknown solver options: {name}"):
         warned = solve(rosenbrock, np.full(5, -1.2), options={name: 1e-3})
     np.testing.assert_array_equal(warned.x, plain.x)
 
 
-def test_options_of_differences_are_no_warning(rosenbrock):
+def test_options_for_differences_cause_no_warning(rosenbrock):
     options = {"eps": 1e-8, "finite_diff_rel_step": None, "iprint": -1}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -99,7 +99,7 @@ def test_options_of_differences_are_no_warning(rosenbrock):
 
 
 @pytest.mark.parametrize("jac", [None, False, "2-point", "3-point"])
-def test_without_a_gradient(jac, rosenbrock):
+def test_differences_are_used_if_no_gradient_is_given(jac, rosenbrock):
     """Without a gradient, differences are used. SciPy does not pass their kind ("2-point", ...) to a method that is a
     function."""
     seen = []
@@ -114,7 +114,7 @@ def test_without_a_gradient(jac, rosenbrock):
     assert result.nfev == len(seen)
 
 
-def test_fixed_variables(rosenbrock):
+def test_fixed_variables_are_treated_as_in_scipy(rosenbrock):
     bounds = [(-2, 2), (0.5, 0.5), (-2, 2)]
     without = solve(lambda x: rosenbrock(x)[0], np.zeros(3), jac=None, bounds=bounds)
     theirs = solve(lambda x: rosenbrock(x)[0], np.zeros(3), "L-BFGS-B", jac=None, bounds=bounds)
@@ -127,7 +127,7 @@ def test_fixed_variables(rosenbrock):
     assert all_fixed.message == "All independent variables were fixed by bounds."
 
 
-def test_the_pairs_of_the_inverse_hessian(rosenbrock):
+def test_hess_inv_contains_the_last_correction_pairs(rosenbrock):
     """sk and yk of hess_inv are the last steps and gradient changes, and hess_inv is SciPy's operator with these pairs.
     """
     for options in ({}, {"maxcor": 3}, {"INITIAL_HESSIAN": 0}, {"HISTORY_BITS": 32}, {"maxiter": 2}, {"maxiter": 1}):
@@ -144,7 +144,7 @@ def test_the_pairs_of_the_inverse_hessian(rosenbrock):
         np.testing.assert_allclose(h.todense(), h.todense().T, rtol=1e-9, atol=1e-12)
 
 
-def test_pairs_without_curvature_are_left_out():
+def test_pairs_without_positive_curvature_are_omitted():
     """f is concave at the start, so that the first step has s'y < 0. That step gives no correction pair."""
     result = solve(lambda x: (float(np.cos(x).sum()), -np.sin(x)), np.full(3, 0.5), bounds=[(0, 6)] * 3)
     h = result.hess_inv
@@ -155,7 +155,7 @@ def test_pairs_without_curvature_are_left_out():
 
 
 @pytest.mark.parametrize("make", [cuda_opt.minimize, solve])
-def test_results_are_of_both_classes(make, rosenbrock):
+def test_results_are_instances_of_both_optimize_result_classes(make, rosenbrock):
     result = make(rosenbrock, np.full(5, -1.2))
     for one in (result, copy.copy(result), copy.deepcopy(result), pickle.loads(pickle.dumps(result)), result.copy()):
         assert isinstance(one, optimize.OptimizeResult) and isinstance(one, cuda_opt.OptimizeResult)
@@ -168,7 +168,7 @@ def test_results_are_of_both_classes(make, rosenbrock):
         result.extra
 
 
-def test_called_without_scipy_s_minimize(rosenbrock):
+def test_lbfgsb_can_be_called_directly(rosenbrock):
     """``lbfgsb`` can be called directly, like the functions in SciPy that implement its own methods."""
     result = cuda_opt.lbfgsb(lambda x, c: c * rosenbrock(x)[0], [0.0, 0.0], 2, jac="3-point", maxiter=100, gtol=1e-6)
     np.testing.assert_allclose(result.x, 1, atol=1e-4)
@@ -178,19 +178,19 @@ def test_called_without_scipy_s_minimize(rosenbrock):
 
 
 @pytest.mark.parametrize("method", [None, "L-BFGS-B", "l-bfgs-b"])
-def test_the_method_of_minimize(method, rosenbrock):
+def test_minimize_accepts_none_and_l_bfgs_b_as_method(method, rosenbrock):
     assert cuda_opt.minimize(rosenbrock, np.zeros(3), method=method).success
 
 
 @pytest.mark.parametrize("method", ["BFGS", "", 3, cuda_opt.lbfgsb])
-def test_other_methods(method, rosenbrock):
+def test_minimize_rejects_other_methods(method, rosenbrock):
     with pytest.raises(ValueError, match="method is .*: it has to be None or 'L-BFGS-B'"):
         cuda_opt.minimize(rosenbrock, np.zeros(3), method=method)
 
 
 @pytest.mark.parametrize("shape", [lambda g: g[:, None], lambda g: g[None], lambda g: g[:, None].tolist(), np.matrix])
 @pytest.mark.parametrize("pair", [tuple, list, lambda both: np.array([both[0], both[1]], object)])
-def test_forms_of_the_pair(shape, pair, parabola):
+def test_fun_may_return_f_and_the_gradient_in_any_form(shape, pair, parabola):
     def fun(x):
         f, g = parabola(x)
         both = np.empty(2, object)

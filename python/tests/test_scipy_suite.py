@@ -48,7 +48,7 @@ def outcomes_of(variant, tmp_path, *selection, metric=None):
 
 
 @pytest.mark.parametrize("variant", ["differences", "bare"])
-def test_scipy_s_own_tests(variant, tmp_path):
+def test_the_tests_of_scipy_pass_with_cuda_opt(variant, tmp_path):
     pytest.importorskip("scipy.optimize")
     missing = [name for name in MODULES if importlib.util.find_spec(f"scipy.optimize.tests.{name}") is None]
     if missing:

@@ -14,7 +14,7 @@ def rastrigin(x):
 BOX = [(-5.12, 5.12)] * 4
 
 
-def test_the_global_minimum():
+def test_pattern_search_finds_the_global_minimum():
     result = cuda_opt.pattern_search(rastrigin, BOX[:2], walks=400)
     assert result.success and result.status == 0 and result.fun == pytest.approx(0, abs=1e-6)
     np.testing.assert_allclose(result.x, 0, atol=1e-4)
@@ -22,7 +22,7 @@ def test_the_global_minimum():
     assert "walks" in result.message
 
 
-def test_the_points():
+def test_points_are_read_only_in_the_box_and_determined_by_the_seed():
     shapes = []
 
     def fun(points, scale):
@@ -41,7 +41,7 @@ def test_the_points():
     assert cuda_opt.pattern_search(rastrigin, BOX, 30, seed=2).fun != again.fun
 
 
-def test_the_best_walks_as_starts():
+def test_a_solve_from_each_of_the_best_walks_does_not_increase_f():
     """A minimiser that starts from the points of the best walks reaches values that are not higher."""
     result = cuda_opt.pattern_search(rastrigin, BOX, 20, keep=5, options={"HALVINGS": 4})
     assert result.walks_x.shape == (5, 4) and (np.diff(result.walks_fun) >= 0).all()
@@ -56,7 +56,7 @@ def test_the_best_walks_as_starts():
         assert polished.fun <= f
 
 
-def test_ends():
+def test_each_limit_or_target_gives_its_return_code():
     for settings, task in (
         ({"maxiter": 3}, "ITERATION_LIMIT"),
         ({"maxfun": 500}, "EVALUATION_LIMIT"),
@@ -68,7 +68,7 @@ def test_ends():
         assert result.task.name == task and result.success == (task == "CONVERGED"), settings
 
 
-def test_steps_and_bounds():
+def test_trial_points_have_the_given_steps_and_satisfy_the_bounds():
     lower, upper = np.array([1.0, -5]), np.array([4.0, -2])
     box, steps = cuda_opt.Bounds(lower, upper), np.array([0.1, 0.3])
     seen = []
@@ -88,12 +88,12 @@ def test_steps_and_bounds():
 
 
 @pytest.mark.parametrize("bounds", [None, rastrigin, 3, "ab", [(0, 1), 2], [(0, 1, 2)] * 3, ["a", "b"]])
-def test_what_are_no_bounds(bounds):
+def test_invalid_bounds_are_rejected(bounds):
     with pytest.raises(ValueError, match="^bounds has to be Bounds with arrays, or a pair .lower, upper. for each"):
         cuda_opt.pattern_search(rastrigin, bounds)
 
 
-def test_callback():
+def test_stop_iteration_in_the_callback_ends_the_search():
     seen = []
 
     def callback(intermediate_result):
@@ -105,7 +105,7 @@ def test_callback():
     assert result.task is cuda_opt.Task.STOPPED and len(seen) == 7 and result.fun <= seen[-1]
 
 
-def test_a_stop_at_each_batch():
+def test_a_search_stopped_at_any_batch_returns_an_evaluated_point():
     """Whichever batch is the last one of a search, the best point returned has been evaluated, and its value is
     returned too."""
     for last in range(1, 30):
@@ -123,7 +123,7 @@ def test_a_stop_at_each_batch():
 
 @pytest.mark.parametrize("limit, words", [({"maxfun": 19}, "batch of 20 points .* limit of 19 evaluations"),
                                           ({"options": {"MAX_SECONDS": 1e-300}}, "the time limit was reached before")])
-def test_a_limit_before_the_first_batch(limit, words):
+def test_a_limit_before_the_first_batch_gives_a_status_and_no_point(limit, words):
     """A limit that is reached before the first batch gives a status, like any other limit. There is no best point."""
     result = cuda_opt.pattern_search(rastrigin, BOX, 20, keep=2, **limit)
     assert result.status == 1 and not result.success and result.nfev == 0
@@ -132,7 +132,7 @@ def test_a_limit_before_the_first_batch(limit, words):
     assert result.walks_x.shape == (2, len(BOX))
 
 
-def test_steps_in_a_list():
+def test_steps_may_be_a_list():
     listed, array = (cuda_opt.pattern_search(rastrigin, BOX, 20, steps=steps) for steps in
                      ([0.25] * len(BOX), np.full(len(BOX), 0.25)))
     assert listed.fun == array.fun
@@ -142,7 +142,7 @@ class OwnError(Exception):
     pass
 
 
-def test_bad_input():
+def test_pattern_search_rejects_invalid_input():
     def search(fun=rastrigin, bounds=tuple(BOX), *arguments, **settings):
         return cuda_opt.pattern_search(fun, bounds, *arguments, **settings)
 

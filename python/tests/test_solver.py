@@ -8,7 +8,7 @@ import cuda_opt
 from cuda_opt import Solver, Task
 
 
-def test_in_place(parabola):
+def test_solver_overwrites_x_in_place_and_converges(parabola):
     x = np.full(8, 9.0)
     solver = Solver(x, 5, bounds=cuda_opt.Bounds(0, 3))
     for task in solver:
@@ -21,7 +21,7 @@ def test_in_place(parabola):
     assert list(solver) == []  # it has ended
 
 
-def test_the_gradient_filled_in_place():
+def test_the_gradient_may_be_written_in_place():
     solver = Solver(5)
     np.testing.assert_array_equal(solver.x, np.zeros(5))
     for _ in solver:
@@ -30,7 +30,7 @@ def test_the_gradient_filled_in_place():
     assert solver.x == pytest.approx([2] * 5)
 
 
-def test_settings_and_results(rosenbrock):
+def test_settings_and_results_are_accessed_by_name(rosenbrock):
     solver = Solver(np.full(4, -1.2), 3, FACTR=0, PGTOL=1e-8, REPORT_ITERATES=1, MAX_ITERATIONS=7)
     assert (solver["PGTOL"], solver["MEMORY"], solver["DIMENSION"], solver["PRECISION"]) == (1e-8, 3, 4, 64)
     solver["MAX_ITERATIONS"] = 500
@@ -53,7 +53,7 @@ def test_settings_and_results(rosenbrock):
         solver["MAXFEV"] = 0
 
 
-def test_diagonal(parabola):
+def test_a_supplied_diagonal_reduces_the_number_of_evaluations(parabola):
     scale = np.array([1.0, 10, 100, 1000])
     evaluations = {}
     for diagonal in (False, True):
@@ -75,7 +75,7 @@ def test_diagonal(parabola):
     assert solver.status is Task.BAD_DIAGONAL
 
 
-def test_stop_and_go_on(rosenbrock):
+def test_a_stopped_solve_continues_with_its_correction_pairs(rosenbrock):
     solver = Solver(np.full(6, -1.2))
     for count, _ in enumerate(solver):
         solver.f, solver.g = rosenbrock(solver.x)
@@ -98,7 +98,7 @@ def solve(solver, fun, evaluations=None):
             return
 
 
-def test_checkpoint(rosenbrock):
+def test_a_solve_continues_from_a_checkpoint(rosenbrock):
     whole = Solver(np.full(6, -1.2))
     solve(whole, rosenbrock)
     first = Solver(np.full(6, -1.2))
@@ -121,7 +121,7 @@ def test_checkpoint(rosenbrock):
         Solver(6).save()
 
 
-def test_log(rosenbrock):
+def test_the_log_has_a_line_per_iteration_and_its_exceptions_are_raised(rosenbrock):
     lines = []
     solver = Solver(np.full(4, -1.2), IPRINT_FREQUENCY=1)
     solver.set_log(lines.append)
@@ -140,7 +140,7 @@ def test_log(rosenbrock):
         solve(solver, rosenbrock)
 
 
-def test_a_log_that_meddles(rosenbrock):
+def test_calls_of_the_solver_by_its_log_do_not_damage_the_solve(rosenbrock):
     """The log function calls methods of its own solver during a step. Each call is performed or rejected, and the solve
     is not damaged."""
     solver = Solver(np.full(4, -1.2), IPRINT_FREQUENCY=1)
@@ -161,7 +161,7 @@ def test_a_log_that_meddles(rosenbrock):
     assert solver.status is Task.CONVERGED
 
 
-def test_misuse_is_an_exception(parabola):
+def test_misuse_raises_an_exception(parabola):
     solver = Solver(np.zeros(3))
     solve(solver, parabola)
     with pytest.raises(cuda_opt.Error) as caught:
@@ -173,12 +173,12 @@ def test_misuse_is_an_exception(parabola):
         other.step()
 
 
-def test_out_of_memory():
+def test_too_many_correction_pairs_raise_a_memory_error():
     with pytest.raises(MemoryError):
         cuda_opt.minimize(lambda x: (0.0, x), np.ones(10), options={"maxcor": 2_000_000_000})
 
 
-def test_single_precision():
+def test_solver_works_in_single_precision():
     x = np.zeros(4, np.float32)
     solver = Solver(x, bounds=cuda_opt.Bounds(0.1, np.full(4, 0.5, np.float32)))
     for _ in solver:
@@ -189,7 +189,7 @@ def test_single_precision():
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_learned_metric(dtype):
+def test_the_learned_diagonal_approximates_the_inverse_curvatures(dtype):
     """For a sum of parabolas with different curvatures, the learned diagonal approximates the inverses of the
     curvatures."""
     curvature = np.geomspace(1, 100, 20)

@@ -7,7 +7,7 @@ import cuda_opt
 
 
 @pytest.mark.parametrize("model", likelihoods.FITS.values(), ids=likelihoods.FITS.keys())
-def test_the_models(model):
+def test_gradients_and_hessians_agree_with_central_differences(model):
     """The gradients and Hessians agree with central differences."""
     fit, h = model(0), 1e-5
     x = fit.x0 + 0.1
@@ -18,7 +18,7 @@ def test_the_models(model):
 
 
 @pytest.mark.parametrize("model", likelihoods.FITS.values(), ids=likelihoods.FITS.keys())
-def test_standard_errors(model):
+def test_standard_errors_by_hess_inv_are_close_to_the_exact_ones(model):
     """Over 12 sets of data the largest error of a fit's four standard errors is less than 15 % in the median. The
     smallest and the largest differ by a factor of four and more, which a scalar matrix does not show."""
     worst = []

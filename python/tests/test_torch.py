@@ -30,7 +30,7 @@ def device(request):
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("as_arrays", [False, True])
-def test_minimize(dtype, as_arrays, device):
+def test_minimize_returns_tensors_of_the_type_and_device_of_x0(dtype, as_arrays, device):
     x0 = torch.full((8,), 7.0, dtype=dtype, device=device)
     bounds = cuda_opt.Bounds(torch.zeros_like(x0), torch.full_like(x0, 3)) if as_arrays else cuda_opt.Bounds(0, 3)
     result = cuda_opt.minimize(parabola, x0, bounds=bounds)
@@ -42,7 +42,7 @@ def test_minimize(dtype, as_arrays, device):
     assert product.device == x0.device and (product > 0).all()
 
 
-def test_same_as_numpy(rosenbrock):
+def test_torch_tensors_give_bitwise_the_result_of_numpy_arrays(rosenbrock):
     def fun(x):
         f, g = rosenbrock(np.array(x.tolist()))
         return f, torch.tensor(g.tolist(), dtype=x.dtype)
@@ -51,7 +51,7 @@ def test_same_as_numpy(rosenbrock):
     assert ours.x.tolist() == cuda_opt.minimize(rosenbrock, np.full(6, -1.2)).x.tolist()
 
 
-def test_autograd(device):
+def test_gradients_by_autograd_are_accepted(device):
     def fun(x):
         x.requires_grad_()
         f = ((x - 1) ** 4).sum() + (x**2).sum()
@@ -66,7 +66,7 @@ def test_autograd(device):
     assert len({one.data_ptr() for one in seen}) == len(seen)
 
 
-def test_solver_in_place(device):
+def test_solver_overwrites_a_tensor_in_place(device):
     x = torch.zeros(5, dtype=torch.float64, device=device)
     solver = cuda_opt.Solver(x)
     for _ in solver:
@@ -80,7 +80,7 @@ def test_solver_in_place(device):
     assert x.tolist() == pytest.approx([2] * 5, abs=1e-4)
 
 
-def test_pattern_search(device):
+def test_pattern_search_uses_tensors_on_the_device_of_like(device):
     like = torch.zeros(1, dtype=torch.float64, device=device)
 
     def fun(x):
@@ -91,7 +91,7 @@ def test_pattern_search(device):
     assert isinstance(result.x, torch.Tensor) and result.fun == pytest.approx(0, abs=1e-6)
 
 
-def test_bad_input():
+def test_invalid_tensors_are_rejected():
     double = torch.zeros(3, dtype=torch.float64)
     for x0, kind, text in (
         (double.half(), TypeError, "x0 has elements of float16"),
@@ -123,7 +123,7 @@ def test_bad_input():
             cuda_opt.minimize(parabola, double, bounds=bounds)
 
 
-def test_tensors_need_minimize():
+def test_lbfgsb_rejects_tensors():
     with pytest.raises(TypeError, match="x0 is a torch.Tensor: this method takes NumPy arrays"):
         cuda_opt.lbfgsb(parabola, torch.zeros(3, dtype=torch.float64), jac=True)
 
@@ -161,7 +161,7 @@ def test_optimizer(dtype, device):
     assert isinstance(optimizer.step(closure_of(optimizer, loss)), torch.Tensor)
 
 
-def test_nothing_is_copied(device):
+def test_parameters_and_gradients_remain_views_of_the_solver_s_memory(device):
     """Parameters and gradients are views of the solver's memory. They remain views, however the user's code replaces
     the gradients."""
     model, loss = network(device=device)
@@ -187,7 +187,7 @@ def test_nothing_is_copied(device):
         assert gradients[-1].abs().max() > 0
 
 
-def test_groups_and_unused_parameters():
+def test_bounds_of_each_group_hold_also_for_unused_parameters():
     a, b, unused = (torch.nn.Parameter(torch.full((2, 2), 5.0, dtype=torch.float64)) for _ in range(3))
     # The upper bounds are broadcast over the rows of the parameter.
     upper = torch.tensor([0.25, 0.75], dtype=torch.float64)
@@ -200,7 +200,7 @@ def test_groups_and_unused_parameters():
     assert len(optimizer.param_groups) == 2
 
 
-def test_iterations_and_evaluations_in_a_step():
+def test_max_iter_and_max_eval_limit_a_step():
     model, loss = network()
     optimizer = LBFGSB(model.parameters(), max_iter=4, max_eval=50, HISTORY_BITS=32)
     optimizer.step(closure_of(optimizer, loss))
@@ -223,7 +223,7 @@ def test_lr_below_one_shortens_the_steps():
     assert optimizer.param_groups[0]["lr"] == 0.5
 
 
-def test_going_on_after_the_end():
+def test_a_step_after_convergence_minimises_a_changed_loss():
     x, centre = torch.nn.Parameter(torch.zeros(3, dtype=torch.float64)), torch.ones(3, dtype=torch.float64)
     optimizer = LBFGSB([x])
     closure = closure_of(optimizer, lambda: ((x - centre) ** 2).sum())
@@ -234,7 +234,7 @@ def test_going_on_after_the_end():
     assert x.tolist() == pytest.approx([2] * 3)
 
 
-def test_state_dict(tmp_path):
+def test_an_optimizer_that_loads_a_state_dict_takes_the_same_steps(tmp_path):
     """If a solve is saved and another optimizer loads it, that optimizer takes the same steps as the original."""
     model, loss = network()
     optimizer = LBFGSB(model.parameters(), bounds=(-1, 1), max_iter=3, max_eval=50)
@@ -259,7 +259,7 @@ def test_state_dict(tmp_path):
         smaller.load_state_dict(optimizer.state_dict())
 
 
-def test_bad_arguments():
+def test_the_optimizer_rejects_invalid_arguments():
     x = torch.nn.Parameter(torch.zeros(3, dtype=torch.float64))
     for parameters, settings, text in (
         ([x, torch.nn.Parameter(torch.zeros(2))], {}, "parameter 1 has elements of torch.float32"),
@@ -285,7 +285,7 @@ def test_bad_arguments():
 
 
 
-def test_a_closure_that_raises():
+def test_a_step_repeats_an_evaluation_in_which_the_closure_failed():
     """An exception of the closure is raised unchanged, and the next step requests the same evaluation again."""
 
     class Broken(Exception):
@@ -312,7 +312,7 @@ def test_a_closure_that_raises():
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_batch(dtype, device):
+def test_minimize_batch_works_with_torch_tensors(dtype, device):
     """Tests a batch in which autograd computes the gradients from the sum of f over the rows. The problem indices
     select data, and each problem has its own box."""
     p_all = torch.arange(6, device=device)
@@ -344,7 +344,7 @@ def test_batch(dtype, device):
     assert result.fun.isnan().tolist() == [False, True, False, False, False, False] and result.jac[1].isnan().all()
 
 
-def test_bad_input_of_a_batch():
+def test_minimize_batch_rejects_invalid_tensors():
     x0 = torch.zeros((6, 4), dtype=torch.float64)
     for settings, kind, text in (
         ({"bounds": cuda_opt.Bounds(x0.float(), None)}, TypeError, "the lower bound has elements of float32"),
@@ -358,7 +358,7 @@ def test_bad_input_of_a_batch():
             cuda_opt.minimize_batch(**{"fun": parabola, "x0": x0, **settings})
 
 
-def test_recordings_take_the_stream_of_a_graph_that_is_gone(monkeypatch):
+def test_recordings_of_successive_solves_use_the_same_stream(monkeypatch):
     """Successive solves record on the same stream, because cuBLAS keeps a workspace for each stream that it has used.
     """
     from cuda_opt._captured_torch import TorchRecorder, _idle_streams
@@ -411,7 +411,7 @@ def closures_by_step(optimizer, loss, steps):
     return counts
 
 
-def test_steps_at_the_rounding_level_cost_one_closure():
+def test_steps_at_the_rounding_level_call_the_closure_once():
     steps = 22
     weights, loss = logistic_regression()
     ours = closures_by_step(LBFGSB([weights]), loss, steps)
@@ -421,7 +421,7 @@ def test_steps_at_the_rounding_level_cost_one_closure():
     assert ours[-5:] == [1] * 5
 
 
-def test_a_step_goes_on_when_the_loss_changes_after_the_end():
+def test_a_step_continues_if_the_loss_or_x_changes_after_convergence():
     weights, loss = logistic_regression()
     factor = [1.0]
     optimizer = LBFGSB([weights])
@@ -436,7 +436,7 @@ def test_a_step_goes_on_when_the_loss_changes_after_the_end():
     assert closures_by_step(optimizer, lambda: loss(), 1)[0] > 1
 
 
-def test_a_step_after_the_end_from_outside_the_box_uses_no_loss_of_there():
+def test_a_step_from_outside_the_box_evaluates_the_loss_at_the_projection():
     weights, loss = logistic_regression()
     points = []
 

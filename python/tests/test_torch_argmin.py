@@ -57,7 +57,7 @@ def difference(f, e=1e-4):
 
 
 @pytest.mark.parametrize("problem", [regression, logistic, membrane, allocation, rosenbrock])
-def test_derivative_by_data_and_bounds(problem):
+def test_derivatives_by_data_and_bounds_agree_with_differences(problem):
     fun, n, t, box = problem()
     lower = torch.full((n,), -20.0 if box[0] is None else box[0], dtype=DOUBLE)
     upper = torch.full((n,), 20.0 if box[1] is None else box[1], dtype=DOUBLE)
@@ -86,7 +86,7 @@ def test_derivative_by_data_and_bounds(problem):
         assert abs(gradient @ direction - slope) <= 1e-6 * abs(slope), (which, active)
 
 
-def test_several_tensors_and_no_active_variables():
+def test_derivatives_by_several_tensors_are_exact_without_bounds():
     a, b = random(4).requires_grad_(), torch.tensor(2.0, dtype=DOUBLE, requires_grad=True)
     x = argmin(lambda x, a, b: ((x - a) ** 2).sum() + b * (x**2).sum(), torch.zeros(4, dtype=DOUBLE), (a, b))
     torch.testing.assert_close(x, a / (1 + b))
@@ -95,7 +95,7 @@ def test_several_tensors_and_no_active_variables():
     torch.testing.assert_close(b.grad, -a.detach().sum() / 9)
 
 
-def test_degenerate_active_variables():
+def test_argmin_warns_of_degenerate_active_variables():
     t = torch.tensor([-1.0, 0.0, 2.0], dtype=DOUBLE, requires_grad=True)
     x = argmin(lambda x, t: ((x - t) ** 2).sum(), -torch.ones(3, dtype=DOUBLE), t, (0.0, None))
     with pytest.warns(RuntimeWarning, match="1 of the 2 active variables are degenerate"):
@@ -103,7 +103,7 @@ def test_degenerate_active_variables():
     torch.testing.assert_close(t.grad, torch.tensor([0, 0, 1], dtype=DOUBLE))
 
 
-def test_a_singular_hessian():
+def test_a_singular_hessian_of_the_free_variables_raises_an_exception():
     t = torch.ones((), dtype=DOUBLE, requires_grad=True)
     x = argmin(lambda x, t: (x[0] + x[1] - t) ** 2 + (x[2] - t) ** 2, torch.ones(3, dtype=DOUBLE), t)
     with pytest.raises(ValueError, match="singular or not positive definite at the solution, which therefore has no"):
@@ -112,7 +112,7 @@ def test_a_singular_hessian():
     assert float(torch.autograd.grad(held[0], t)[0]) == pytest.approx(1)
 
 
-def test_single_precision_and_limits():
+def test_argmin_works_in_single_precision_and_warns_at_a_limit():
     t = torch.tensor([0.5, -0.25], requires_grad=True)
     x = argmin(lambda x, t: ((x - t) ** 4 + x**2).sum(), torch.zeros(2), t)
     assert x.dtype == torch.float32
@@ -147,7 +147,7 @@ def one():
         (lambda x, c: quartic(x, c).detach(), ValueError, "has no gradient: it does not depend on x"),
     ],
 )
-def test_wrong_values_of_the_function(fun, error, match):
+def test_invalid_values_of_the_function_are_rejected(fun, error, match):
     with pytest.raises(error, match=match):
         argmin(fun, X0, one())
 
@@ -162,19 +162,19 @@ def test_wrong_values_of_the_function(fun, error, match):
         ((None, X0 + 1j), TypeError, "the upper bound has elements of torch.complex128"),
     ],
 )
-def test_wrong_bounds(bounds, error, match):
+def test_invalid_bounds_are_rejected(bounds, error, match):
     with pytest.raises(error, match=match):
         argmin(quartic, X0, one(), bounds)
 
 
-def test_wrong_starts_and_numbers_of_pairs():
+def test_an_invalid_x0_and_an_invalid_maxcor_are_rejected():
     with pytest.raises(TypeError, match="^x0 has elements of int64: they have to be float64 or float32"):
         argmin(quartic, torch.zeros(3, dtype=torch.int64), one())
     with pytest.raises(ValueError, match="correction pairs m is 'a'"):
         argmin(quartic, X0, one(), options={"maxcor": "a"})
 
 
-def test_data_that_are_not_tensors():
+def test_data_that_are_not_tensors_are_passed_unchanged():
     """They are passed to the function as they are. Tensors inside of a list would have no derivative."""
     c = one()
     argmin(lambda x, c, factor, kind: quartic(x, c * factor[kind]), X0, (c, {"twice": 2.0}, "twice")).sum().backward()
@@ -185,7 +185,7 @@ def test_data_that_are_not_tensors():
         argmin(lambda x, data: quartic(x, data[0]), X0, [c])
 
 
-def test_functions_that_can_be_differentiated_only_once():
+def test_functions_that_can_be_differentiated_only_once_are_rejected():
     class Squares(torch.autograd.Function):
         @staticmethod
         def forward(context, x, c):
@@ -205,7 +205,7 @@ def test_functions_that_can_be_differentiated_only_once():
     assert c.grad is None or c.grad == 0
 
 
-def test_derivatives_that_are_not_a_number():
+def test_nan_derivatives_are_returned():
     """They are not taken for a singular Hessian."""
     c = one()
     (argmin(quartic, X0, c) * torch.nan).sum().backward()

@@ -30,7 +30,7 @@ def closure_of(optimizer, loss, seen=None):
     return closure
 
 
-def test_step_returns_the_first_loss():
+def test_step_returns_the_loss_of_its_first_evaluation():
     x, seen = parameter([2.0, 3.0]), []
     optimizer = LBFGSB([x], max_iter=2)
     closure = closure_of(optimizer, lambda: (x**4).sum(), seen)
@@ -43,7 +43,7 @@ def test_step_returns_the_first_loss():
 
 
 @pytest.mark.parametrize("form", [float, lambda loss: loss.reshape(1), lambda loss: loss.detach().float()])
-def test_forms_of_the_loss(form):
+def test_the_closure_may_return_the_loss_in_any_form(form):
     x = parameter([2.0, 3.0])
     optimizer = LBFGSB([x], max_iter=1)
 
@@ -59,7 +59,7 @@ def test_forms_of_the_loss(form):
         assert len({(loss.dtype, loss.shape) for loss in losses}) == 1
 
 
-def test_maximize():
+def test_maximize_gives_the_iterates_of_the_negative_loss():
     """maximize=True gives the same iterates as minimising the negative loss. Gradients and losses are those of the loss
     itself."""
     paths = []
@@ -76,7 +76,7 @@ def test_maximize():
     assert paths[0] == paths[1] and paths[0][-1] == [0.5, 0.5]
 
 
-def test_strong_wolfe_changes_nothing():
+def test_line_search_fn_strong_wolfe_has_no_effect():
     ends = []
     for search in (None, "strong_wolfe"):
         x = parameter([2.0, 3.0])
@@ -86,7 +86,7 @@ def test_strong_wolfe_changes_nothing():
     assert ends[0] == ends[1]
 
 
-def test_lr_of_0():
+def test_a_step_with_lr_0_does_not_change_the_parameters():
     x, seen = parameter([2.0, 3.0]), []
     optimizer = LBFGSB([x], lr=0.0)
     closure = closure_of(optimizer, lambda: (x**4).sum(), seen)
@@ -106,14 +106,14 @@ def test_lr_of_0():
 
 
 @pytest.mark.parametrize("lr", [1, torch.tensor(1.0), torch.tensor([0.5]), torch.tensor(0.25, dtype=torch.float64)])
-def test_lr_as_a_tensor(lr):
+def test_lr_may_be_a_tensor(lr):
     x = parameter([2.0, 3.0])
     optimizer = LBFGSB([x], lr=lr)
     optimizer.step(closure_of(optimizer, lambda: (x**2).sum()))
     assert x.abs().max() < 0.1
 
 
-def test_options_in_the_groups():
+def test_options_changed_in_a_group_take_effect_at_the_next_step():
     x = parameter([2.0, 3.0])
     optimizer = LBFGSB([x], history_size=4, tolerance_grad=1e-3, tolerance_change=1e-5, max_iter=3, max_eval=20)
     group = optimizer.param_groups[0]
@@ -139,7 +139,7 @@ def test_options_in_the_groups():
         optimizer.step(closure)
 
 
-def test_tolerances_that_are_never_or_always_reached():
+def test_infinite_tolerances_are_always_or_never_reached():
     for tolerance, moves in ((math.inf, False), (-math.inf, True)):
         x = parameter([2.0, 3.0])
         optimizer = LBFGSB([x], tolerance_grad=tolerance)
@@ -147,7 +147,7 @@ def test_tolerances_that_are_never_or_always_reached():
         assert (x.tolist() != [2, 3]) is moves
 
 
-def test_add_param_group():
+def test_add_param_group_adds_a_valid_group_and_rejects_others():
     a, b, c = parameter([2.0, 3.0]), parameter([[4.0]]), parameter([5.0])
     optimizer = LBFGSB([a], max_iter=3)
     loss = lambda: ((torch.cat([a, b[0], c]) - 1) ** 4).sum()  # noqa: E731
@@ -176,7 +176,7 @@ def test_add_param_group():
             assert 0 <= one.data_ptr() - optimizer.solver.x.data_ptr() < 32
 
 
-def test_no_elements():
+def test_an_optimizer_may_have_parameters_without_elements():
     empty = torch.nn.Parameter(torch.empty(0, 3))
     optimizer = LBFGSB([empty])
     assert optimizer.solver is None and optimizer.step(lambda: 7.5) == 7.5
@@ -222,7 +222,7 @@ def test_complex_parameters_are_pairs_of_real_ones(dtype):
     assert ends[0] == ends[1]
 
 
-def test_complex_bounds():
+def test_complex_bounds_limit_the_real_and_imaginary_parts():
     z = torch.nn.Parameter(torch.zeros(2, dtype=torch.complex128))
     upper = torch.tensor([1 + 2j, 3 + 0.5j])
     optimizer = LBFGSB([z], bounds=(-1j - 1, upper))
@@ -236,14 +236,14 @@ def test_complex_bounds():
         LBFGSB([real, torch.nn.Parameter(torch.zeros(2, dtype=torch.complex64))])
 
 
-def test_bounds_keep_their_digits():
+def test_bounds_keep_their_double_precision():
     x = parameter([0.0, 0.0])
     optimizer = LBFGSB([{"params": [x], "bounds": (0.1, torch.tensor([0.7, 5.0], dtype=torch.float64))}])
     optimizer.step(closure_of(optimizer, lambda: (x + 1).square().sum()))
     assert x.tolist() == [0.1, 0.1]
 
 
-def test_sparse_and_missing_gradients():
+def test_sparse_and_missing_gradients_are_accepted():
     embedding = torch.nn.Embedding(5, 2, sparse=True).double()
     unused = parameter([1.0])
     optimizer = LBFGSB([*embedding.parameters(), unused])
@@ -258,7 +258,7 @@ def test_sparse_and_missing_gradients():
     assert torch.allclose(embedding.weight[[1, 3]], torch.full((2, 2), 2.0, dtype=torch.float64)) and unused == 1
 
 
-def test_gradients_that_were_written_before_the_step():
+def test_gradients_written_before_the_step_are_used():
     """A closure may leave gradients that were written before the step as they are, as with torch.optim.LBFGS."""
     for write in (lambda x: setattr(x, "grad", torch.full_like(x, 2.0)), lambda x: (x * 2).sum().backward()):
         x = parameter([1.0, 1.0])
@@ -295,7 +295,7 @@ for steps, maximize in ((0, False), (1, False), (4, False), (4, True)):
 """
 
 
-def test_the_bytes_of_the_state_are_reproducible():
+def test_the_state_has_the_same_bytes_in_two_processes():
     """The state of an optimizer has the same bytes in two processes, although their measured times differ."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", SAVES]
@@ -306,7 +306,7 @@ def test_the_bytes_of_the_state_are_reproducible():
     assert printed[0] == printed[1] and len(set(printed[0].split())) == 3
 
 
-def test_the_state_of_another_time():
+def test_a_state_without_newer_options_can_be_loaded():
     """An optimizer continues from a saved state even if the state lacks options that were added in later versions."""
     for maximize in (False, True):
         sign = -1 if maximize else 1
@@ -327,7 +327,7 @@ def test_the_state_of_another_time():
 
 
 @pytest.mark.parametrize("state", [0, b"", [1, 2], torch.zeros(3), "x"])
-def test_a_state_that_is_none(state):
+def test_an_invalid_state_is_rejected(state):
     x = parameter([2.0, 3.0])
     optimizer = LBFGSB([x])
     before = optimizer.state_dict()

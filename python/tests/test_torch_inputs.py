@@ -78,7 +78,7 @@ def descends(problem, optimizer, scheduler=None, steps=10):
 
 
 @pytest.mark.parametrize("contiguous", [True, False])
-def test_goes_in_the_right_direction(options, dtype, contiguous):
+def test_the_loss_decreases_and_no_step_increases_it(options, dtype, contiguous):
     problem = problem_of(options, dtype=dtype, contiguous=contiguous)
     assert descends(problem, LBFGSB(problem.parameters, **options))
 
@@ -93,13 +93,13 @@ def test_goes_in_the_right_direction(options, dtype, contiguous):
     ],
     ids=["step", "exponential", "linear", "cosine"],
 )
-def test_with_a_scheduler(options, schedule):
+def test_the_loss_decreases_with_a_scheduler(options, schedule):
     problem = problem_of(options)
     optimizer = LBFGSB(problem.parameters, **options)
     assert descends(problem, optimizer, schedule(optimizer))
 
 
-def test_with_groups(options):
+def test_the_loss_decreases_with_two_groups(options):
     problem = problem_of(options)
     lr = options.pop("lr", 1)
     groups = [{"params": [problem.weight], "lr": lr}, {"params": [problem.bias]}]
@@ -107,7 +107,7 @@ def test_with_groups(options):
     assert descends(problem, optimizer, torch.optim.lr_scheduler.StepLR(optimizer, 2, gamma=0.9))
 
 
-def test_named_parameters(options):
+def test_named_parameters_are_accepted(options):
     problem = problem_of(options)
     if "param_names" not in torch.optim.SGD([("w", problem.weight)], lr=1).param_groups[0]:
         pytest.skip("names are from torch 2.6 on")
@@ -116,7 +116,7 @@ def test_named_parameters(options):
     assert descends(problem, optimizer)
 
 
-def test_the_first_loss_is_that_of_torch(options):
+def test_the_loss_that_the_first_step_returns_is_that_of_torch(options):
     problem = problem_of(options)
     optimizer = LBFGSB(problem.parameters, **options)
     loss = optimizer.step(problem.closure_of(optimizer))
@@ -126,7 +126,7 @@ def test_the_first_loss_is_that_of_torch(options):
     assert torch.equal(loss, expected) and type(loss) is type(expected) and loss.requires_grad == expected.requires_grad
 
 
-def test_it_ends_no_higher_than_torch(options, dtype):
+def test_the_final_loss_is_no_higher_than_that_of_torch(options, dtype):
     """On Rosenbrock's function the final loss of LBFGSB is no higher than that of torch's LBFGS with its line search,
     for the same number of evaluations."""
     losses = []
@@ -148,7 +148,7 @@ def test_it_ends_no_higher_than_torch(options, dtype):
     assert losses[0] <= losses[1] or losses[0] < 1e-6 or losses[1] != losses[1]
 
 
-def test_copies(options):
+def test_copies_of_an_optimizer_take_the_same_step(options):
     problem = problem_of(options)
     optimizer = LBFGSB(problem.parameters, **options)
     optimizer.step(problem.closure_of(optimizer))
@@ -177,7 +177,7 @@ def test_the_state_is_deterministic(options):
 
 
 @pytest.mark.parametrize("weights_only", [False, True])
-def test_the_state_in_a_file(options, weights_only):
+def test_an_optimizer_continues_from_a_state_in_a_file(options, weights_only):
     """An optimizer that loads its state from a file takes the same steps as the original would have taken."""
     problem = problem_of(options)
     optimizer = LBFGSB(problem.parameters, **options)
@@ -195,7 +195,7 @@ def test_the_state_in_a_file(options, weights_only):
     assert torch.equal(problem.weight, other.weight) and torch.equal(problem.bias, other.bias)
 
 
-def test_a_state_without_newer_options(options):
+def test_a_state_without_newer_options_can_be_loaded(options):
     problem = problem_of(options)
     optimizer = LBFGSB(problem.parameters, max_iter=1, **options)
     optimizer.step(problem.closure_of(optimizer))
@@ -207,7 +207,7 @@ def test_a_state_without_newer_options(options):
     assert optimizer.param_groups[0]["tolerance_grad"] == options.get("tolerance_grad", 1e-7)
 
 
-def test_hooks(options):
+def test_hooks_are_called_in_order_until_they_are_removed(options):
     problem = problem_of(options)
     optimizer, called = LBFGSB(problem.parameters, **options), []
     handles = [
@@ -228,7 +228,7 @@ def test_hooks(options):
 
 
 @pytest.mark.parametrize("gradient", [None, 0.0])
-def test_nothing_moves_without_a_gradient(options, gradient):
+def test_parameters_do_not_change_without_a_gradient(options, gradient):
     x = torch.rand(5, 1)
     before = x.clone()
     optimizer = LBFGSB([x], **options)
@@ -238,7 +238,7 @@ def test_nothing_moves_without_a_gradient(options, gradient):
 
 
 @pytest.mark.parametrize("complex_dtype", [torch.complex128, torch.complex64])
-def test_complex_parameters(options, complex_dtype):
+def test_complex_parameters_have_the_iterates_of_pairs_of_real_numbers(options, complex_dtype):
     """With complex parameters the iterates are those of the corresponding pairs of real numbers."""
     problem = problem_of(options, dtype=complex_dtype)
     pairs = [torch.nn.Parameter(torch.view_as_real(one.detach().clone())) for one in problem.parameters]
@@ -258,13 +258,13 @@ def test_complex_parameters(options, complex_dtype):
         assert torch.equal(torch.view_as_real(one), pair) and torch.equal(torch.view_as_real(one.grad), pair.grad)
 
 
-def test_its_repr_has_the_options(options):
+def test_the_repr_contains_the_options(options):
     problem = problem_of(options)
     text = repr(LBFGSB(problem.parameters, **options))
     assert text.startswith("LBFGSB") and all(name in text for name in options)
 
 
-def test_torch_s_errors():
+def test_invalid_arguments_raise_the_exceptions_of_torch():
     for one in INFO.optim_error_inputs_func(device="cpu", dtype=torch.float64):
         given = one.optimizer_error_input
         if one.error_on is optimizers.OptimizerErrorEnum.CONSTRUCTION_ERROR:
@@ -274,7 +274,7 @@ def test_torch_s_errors():
 
 
 @pytest.mark.filterwarnings("ignore:optimizer contains a parameter group with duplicate")
-def test_a_parameter_that_is_there_twice():
+def test_a_parameter_may_appear_twice():
     problem = Affine()
     optimizer = LBFGSB([problem.weight, problem.weight, problem.bias])
     assert optimizer.solver.n == 60 and descends(problem, optimizer)

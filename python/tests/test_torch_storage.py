@@ -67,7 +67,7 @@ def second_optimizer(model):
     "change",
     [new_data, turned_data, vector_to_parameters, there_and_back, in_place, loaded_in_place, second_optimizer],
 )
-def test_parameters_that_get_other_memory(change, steps_before):
+def test_a_fit_succeeds_after_parameters_receive_other_memory_or_values(change, steps_before):
     model = torch.nn.Linear(3, 1).double()
     optimizer = LBFGSB(model.parameters(), max_iter=3)
     fit(model, optimizer, steps_before)
@@ -85,7 +85,7 @@ def _loss(model):
     return loss
 
 
-def test_values_survive_the_return_to_the_buffer():
+def test_a_step_begins_at_the_current_values_of_the_parameters():
     """A step begins at the current values of the parameters. If they have not changed, it continues the previous solve.
     """
     x = torch.nn.Parameter(torch.tensor([1.0, 2.0], dtype=torch.float64))
@@ -110,7 +110,7 @@ def test_values_survive_the_return_to_the_buffer():
     assert seen[0] == [3, -1]
 
 
-def test_two_optimizers_in_turn():
+def test_two_optimizers_may_fit_the_same_model_alternately():
     model = torch.nn.Linear(3, 1).double()
     one, two = LBFGSB(model.parameters(), max_iter=2), LBFGSB(model.parameters(), max_iter=2)
     losses = [fit(model, optimizer, 1) for _ in range(8) for optimizer in (one, two)]
@@ -140,7 +140,7 @@ def replaced(model):
         (replaced, RuntimeError, "wrote no gradient of any parameter"),
     ],
 )
-def test_changes_that_are_refused(change, kind, text, steps_before):
+def test_incompatible_changes_of_the_parameters_are_rejected(change, kind, text, steps_before):
     model = torch.nn.Linear(3, 1).double()
     optimizer = LBFGSB(model.parameters(), max_iter=3)
     fit(model, optimizer, steps_before)
@@ -155,7 +155,7 @@ def test_changes_that_are_refused(change, kind, text, steps_before):
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda pair: pickle.loads(pickle.dumps(pair))])
 @pytest.mark.parametrize("steps_before", [0, 1, 30])
-def test_copies_of_the_optimizer(copied, steps_before):
+def test_a_copied_optimizer_takes_the_same_steps_as_the_original(copied, steps_before):
     """A copy of an optimizer, made together with its model, takes the same steps as the original and does not use its
     memory."""
     model = torch.nn.Linear(3, 1).double()
@@ -180,7 +180,7 @@ def test_a_shallow_copy_shares_the_parameters():
     assert fit(model, copy.copy(optimizer))[1] < 1e-6 and fit(model, optimizer)[1] < 1e-6
 
 
-def test_storage_that_is_resized():
+def test_a_resized_tensor_is_detected_at_the_next_step():
     """If other code resizes the memory of a tensor, the next step raises. Otherwise the C library would write to freed
     memory."""
 
@@ -210,7 +210,7 @@ def negated(values):
     return tensor
 
 
-def test_tensors_with_the_negative_bit():
+def test_lazily_negated_tensors_are_used_with_their_values():
     x0, lower, upper = negated([1.0, -1.0]), negated([-2.0, -3.0]), negated([4.0, 5.0])
     box = cuda_opt.Bounds(lower, upper)
     result = cuda_opt.minimize(lambda x: (x.sum(), torch.ones_like(x)), x0, bounds=box)
@@ -233,7 +233,7 @@ def test_tensors_with_the_negative_bit():
     assert torch.equal(found @ negated([2.0, 3.0]), found @ torch.tensor([2.0, 3.0], dtype=torch.float64))
 
 
-def test_tensors_that_are_not_dense():
+def test_tensors_that_are_not_dense_are_rejected():
     dense = torch.zeros(3, dtype=torch.float64)
     with pytest.raises(TypeError, match="x0 has the layout torch.sparse_coo"):
         cuda_opt.minimize(lambda x: (0.0, x), dense.to_sparse())
