@@ -67,8 +67,8 @@ LIBRARIES = pytest.mark.parametrize("name", ["numpy", "torch", "jax"])
 
 @st.composite
 def plain_arrays(draw, dtypes=DTYPES, most_axes=3):
-    """Generate small NumPy arrays with any of these dtypes and any memory layout. The arrays can be forward, reversed,
-    strided, transposed, broadcast, misaligned or read-only views."""
+    """Generate small NumPy arrays with any of these dtypes and any memory layout. The arrays can be contiguous,
+    reversed, strided, transposed, broadcast, misaligned or read-only."""
     dtype = np.dtype(draw(st.sampled_from(dtypes)))
     shape = tuple(draw(st.lists(st.integers(0, 4), max_size=most_axes)))
     array = np.zeros(tuple(2 * length for length in shape), dtype)

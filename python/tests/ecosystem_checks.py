@@ -4,7 +4,7 @@
 Runs packages of other authors that call scipy.optimize.minimize, with cuda_opt.lbfgsb as its method. Their results must
 be equal to those with SciPy's L-BFGS-B, or better. tools/test_ecosystem installs them from PyPI.
 
-    botorch      fit_gpytorch_mll and optimize_acqf; a fit that a limit ends is no failure; and the example
+    botorch      fit_gpytorch_mll and optimize_acqf; a fit that a limit ends has not failed; also the example
     deepxde      the example
     equinox      the example
     jax          the tests of cuda_opt.jax, and those of cuda_opt.torch.argmin where torch is installed

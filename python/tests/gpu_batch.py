@@ -51,6 +51,7 @@ def same_minima(x, result, host):
 
 
 def check_batch_torch():
+    """Batches of tensors are deterministic, satisfy the bounds, and find the minima of the batch on the host."""
     torch, stream = torch_and_stream()
     host = on_the_host()
     with stream:
@@ -70,7 +71,7 @@ def check_batch_torch():
                 cuda_opt.minimize_batch(fun, x0, bounds=Bounds(lower, upper), indices=True, options=options)
                 for _ in range(2)
             ]
-            assert torch.equal(runs[0].x, runs[1].x), "not the same bits again"
+            assert torch.equal(runs[0].x, runs[1].x), "the two runs are not bitwise equal"
             assert runs[0].x.is_cuda and runs[0].x.dtype == dtype and runs[0].fun.dtype == torch.float64
             assert rows[0] == COUNT - 1 and min(rows) < COUNT // 2
             assert bool(runs[0].fun[7].isnan()) and bool(runs[0].jac[7].isnan().all())
@@ -81,6 +82,7 @@ def check_batch_torch():
 
 
 def check_batch_torch_autograd():
+    """A batch converges with gradients that autograd computes from the sum of f over the problems."""
     torch, stream = torch_and_stream()
     with stream:
         wanted = torch.linspace(-3, 3, COUNT * N, dtype=torch.float64, device="cuda").reshape(COUNT, N)
@@ -98,6 +100,7 @@ def check_batch_torch_autograd():
 
 
 def check_batch_torch_memory_is_flat():
+    """The used device memory does not grow after the first ten batches."""
     torch, stream = torch_and_stream()
 
     def free():
@@ -115,6 +118,7 @@ def check_batch_torch_memory_is_flat():
 
 
 def check_batch_cupy():
+    """Batches of CuPy arrays find the minima of the batch on the host. They also work in single precision."""
     cupy, stream = cupy_and_stream()
     host = on_the_host()
     with stream:
@@ -138,6 +142,7 @@ def check_batch_cupy():
 
 
 def check_batch_jax():
+    """Batches of JAX arrays are deterministic and find the minima of the batch on the host."""
     jax = library("jax")
     import cuda_opt.jax
 

@@ -3,7 +3,8 @@
 
 Checks the package with arrays of torch, CuPy and JAX on a real CUDA device, on streams other than the default one. It
 does not need pytest. CUDA_OPT_LIBRARY names the shared library. It prints one line for each check; a check whose array
-library is missing is skipped. The last line has the numbers of checks. The exit status is the number of failures."""
+library is missing is skipped. The last line gives the numbers of passed, failed and skipped checks. The exit status is
+the number of failures."""
 import json
 import sys
 import tempfile
@@ -25,6 +26,7 @@ NEAREST = [0, 1, 2, 3, 3, 3, 3, 3]
 
 
 def check_torch_minimize():
+    """``minimize`` finds the constrained minimum with all forms of bounds, and its results stay on the device."""
     torch, stream = torch_and_stream()
     with stream:
         for dtype in (torch.float64, torch.float32):
@@ -38,6 +40,7 @@ def check_torch_minimize():
 
 
 def check_torch_same_bits_again():
+    """Two solves of the same problem give bitwise equal results."""
     torch, stream = torch_and_stream()
     with stream:
         x0 = torch.full((100_000,), -1.2, dtype=torch.float64, device="cuda")
@@ -46,6 +49,7 @@ def check_torch_same_bits_again():
 
 
 def check_torch_like_the_host():
+    """Solves on the device and on the host converge to the same minimiser."""
     torch, stream = torch_and_stream()
     with stream:
         x0 = torch.full((2000,), -1.2, dtype=torch.float64)
@@ -57,6 +61,7 @@ def check_torch_like_the_host():
 
 
 def check_torch_solver_in_place():
+    """``Solver`` overwrites a tensor on the device, and its checkpoint can be loaded on the host."""
     torch, stream = torch_and_stream()
     with stream:
         x = torch.zeros(1000, dtype=torch.float64, device="cuda")
@@ -77,6 +82,7 @@ def check_torch_solver_in_place():
 
 
 def check_torch_optimizer():
+    """No step of LBFGSB increases the loss, and a second optimizer continues from the state of the first."""
     torch, stream = torch_and_stream()
     from cuda_opt.torch import LBFGSB
 
@@ -104,6 +110,7 @@ def check_torch_optimizer():
 
 
 def check_torch_search():
+    """``pattern_search`` finds the global minimum with tensors on the device."""
     torch, stream = torch_and_stream()
     with stream:
         like = torch.zeros(1, dtype=torch.float64, device="cuda")
@@ -114,6 +121,7 @@ def check_torch_search():
 
 
 def check_torch_bad_input():
+    """Arrays on another device or of another library, and lower bounds above upper bounds, are rejected."""
     torch, stream = torch_and_stream()
     x0 = torch.zeros(4, dtype=torch.float64, device="cuda")
     for fun, settings, text in (
@@ -183,6 +191,7 @@ def check_no_host_copies():
 
 
 def check_cupy():
+    """``minimize``, ``Solver`` and ``pattern_search`` work with CuPy arrays, on the current stream of CuPy."""
     cupy, stream = cupy_and_stream()
 
     def fun(x):
@@ -213,6 +222,7 @@ def check_cupy():
 
 
 def check_cupy_raw_kernel():
+    """The user's function may be a CUDA kernel that CuPy compiles."""
     cupy, stream = cupy_and_stream()
     kernel = cupy.RawKernel(
         """extern "C" __global__ void pull(const double *x, double *g, double *share, int n)
@@ -235,6 +245,7 @@ def check_cupy_raw_kernel():
 
 
 def check_jax():
+    """``minimize`` works with JAX arrays on the device, and ``Solver`` and ``pattern_search`` in double precision."""
     jax = library("jax")
     import cuda_opt.jax
 

@@ -29,6 +29,7 @@ def string(xp, matrix, load, identity):
 
 
 def reference():
+    """Return the minimiser, computed on the host without an operator."""
     options = {"gtol": 1e-11, "ftol": 0, "maxiter": 5000}
     result = cuda_opt.minimize(string(np, MATRIX, LOAD, IDENTITY)[0], np.zeros(N), bounds=BOUNDS, options=options)
     assert result.success and 10 < (result.x == 0.3).sum() < N
@@ -36,7 +37,8 @@ def reference():
 
 
 def compare(solve, gtol, tolerance):
-    """solve(options, with_operator) returns the result of ``minimize``, with x on the host."""
+    """Assert that the operator reduces the number of evaluations to less than a third, and that the minimiser is that
+    of the reference. solve(options, with_operator) has to return the result of ``minimize``, with x on the host."""
     options = {"gtol": gtol, "ftol": 0, "maxiter": 5000}
     plain, result = solve(options, False), solve(options, True)
     assert plain.success and result.success, (plain.message, result.message)
@@ -45,6 +47,7 @@ def compare(solve, gtol, tolerance):
 
 
 def check_torch_operator():
+    """``minimize`` calls the operator with tensors on the device, with and without a CUDA graph."""
     torch, stream = torch_and_stream()
     with stream:
         for dtype, gtol, tolerance in (torch.float64, 1e-9, 1e-5), (torch.float32, 2e-6, 0.02):
@@ -69,6 +72,7 @@ def check_torch_operator():
 
 
 def check_torch_operator_in_place():
+    """A loop with ``Solver`` applies the operator to the arrays of the solver."""
     torch, stream = torch_and_stream()
     with stream:
         arrays = [torch.tensor(values, device="cuda") for values in (MATRIX, LOAD, IDENTITY)]
@@ -87,6 +91,7 @@ def check_torch_operator_in_place():
 
 
 def check_torch_operator_that_is_not_positive():
+    """An operator that is not positive definite ends the solve with BAD_OPERATOR."""
     torch, stream = torch_and_stream()
     with stream:
         arrays = [torch.tensor(values, device="cuda") for values in (MATRIX, LOAD, IDENTITY)]
@@ -96,6 +101,7 @@ def check_torch_operator_that_is_not_positive():
 
 
 def check_cupy_operator():
+    """The operator may use CuPy arrays."""
     cupy, stream = cupy_and_stream()
     with stream:
         fun, precondition = string(cupy, *(cupy.asarray(values) for values in (MATRIX, LOAD, IDENTITY)))
@@ -111,6 +117,7 @@ def check_cupy_operator():
 
 
 def check_jax_operator():
+    """The operator may use JAX arrays."""
     jax = library("jax")
     if jax.default_backend() not in ("gpu", "cuda"):
         raise Missing(f"JAX computes on {jax.default_backend()}")

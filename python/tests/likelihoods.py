@@ -1,5 +1,5 @@
-"""Maximum likelihood fits with four parameters: minus the logarithm of the likelihood, its gradient and its Hessian.
-The data are random, one set for each seed."""
+"""Maximum likelihood fits with four parameters. Each provides f, which is minus the logarithm of the likelihood, its
+gradient and its Hessian. The data are random, with one set for each seed."""
 from dataclasses import dataclass
 from typing import Any, Callable
 
@@ -13,18 +13,18 @@ class Fit:
     x0: Any
 
     def standard_errors(self, x):
-        """The square roots of the diagonal of the inverse Hessian at x."""
+        """Return the square roots of the diagonal of the inverse Hessian at x."""
         return np.sqrt(np.diag(np.linalg.inv(self.hessian(x))))
 
 
 def covariates(random, count):
-    """A constant, a normal variable, a uniform one from 0 to 10, and a binary one."""
+    """Return four covariates: a constant, a normal variable, a uniform one from 0 to 10, and a binary one."""
     columns = [np.ones(count), random.standard_normal(count), 10 * random.random(count), random.integers(0, 2, count)]
     return np.stack(columns, 1).astype(float)
 
 
 def logistic(seed):
-    """Logistic regression, 400 observations."""
+    """Return a logistic regression with 400 observations."""
     random = np.random.default_rng(seed)
     a = covariates(random, 400)
     y = (random.random(400) < 1 / (1 + np.exp(-a @ [-1.0, 0.8, 0.2, 0.5]))).astype(float)
@@ -41,7 +41,7 @@ def logistic(seed):
 
 
 def poisson(seed):
-    """Poisson regression, 300 counts."""
+    """Return a Poisson regression with 300 counts."""
     random = np.random.default_rng(seed)
     a = covariates(random, 300)
     y = random.poisson(np.exp(a @ [0.2, 0.4, 0.1, -0.3])).astype(float)
@@ -54,7 +54,8 @@ def poisson(seed):
 
 
 def decay(seed):
-    """The curve a exp(-b t) + c through 200 points with normal noise of unknown size; variables a, b, c, log(size)."""
+    """Return the fit of a exp(-b t) + c to 200 points with normal noise of unknown standard deviation sigma. The
+    variables are a, b, c and log(sigma)."""
     random = np.random.default_rng(seed)
     t = np.linspace(0, 5, 200)
     y = 2 * np.exp(-1.3 * t) + 0.5 + 0.1 * random.standard_normal(200)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Usage: long_checks.py [CHECK ...]
 
-Checks of the Python package that measure time or need many runs, and so are not part of the suite:
+Runs checks of the Python package that measure time or need many runs, and that are therefore not part of the suite:
 
     daemon_threads   200 interpreters exit with status 0 while daemon threads are solving
     nan_problems     if a third of the problems start at NaN, minimize_batch takes at most 1.2 times as long

@@ -6,9 +6,9 @@ The variable ``CUDA_OPT_SUBSTITUTION`` chooses one of two variants:
   it;
 - ``bare``: ``minimize(method="L-BFGS-B")`` becomes ``minimize(method=cuda_opt.lbfgsb)``.
 
-If ``CUDA_OPT_SUBSTITUTION_METRIC`` is set, all solves use its value as the setting METRIC, which selects the initial
-Hessian. Tests that cannot call L-BFGS-B are left out. The outcome of each test that has called it is written to the
-file that ``CUDA_OPT_OUTCOMES`` names."""
+If ``CUDA_OPT_SUBSTITUTION_METRIC`` is set, its value selects the initial Hessian of all solves. Tests that cannot call
+L-BFGS-B are deselected. The outcome of each test that has called it is written to the file that ``CUDA_OPT_OUTCOMES``
+names."""
 import inspect
 import json
 import os
@@ -21,7 +21,7 @@ from scipy.optimize import _lbfgsb_py, _minimize, _optimize
 
 import cuda_opt
 
-# Options of SciPy's L-BFGS-B that print. They are left out, because SciPy deprecates them.
+# These options of SciPy's L-BFGS-B control its printing. They are omitted, because SciPy deprecates them.
 OF_PRINTING = ("disp", "iprint")
 OTHER_METHODS = set(
     "nelder-mead powell cg bfgs newton-cg tnc cobyla cobyqa slsqp trust-constr dogleg trust-ncg trust-exact "

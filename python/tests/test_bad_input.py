@@ -216,8 +216,8 @@ def test_a_setting_that_is_not_a_number_is_rejected(value, parabola):
 
 @pytest.mark.parametrize("smallest, largest", [(1e30, 1e31), (1e-31, 1e-30), (2, 2)])
 def test_stpmin_and_stpmax_may_be_given_in_any_order(smallest, largest, parabola):
-    """STPMIN and STPMAX may be given in any order, although STPMIN must not exceed STPMAX at any moment. Both values
-    are either above or below the defaults."""
+    """The options are set one after the other, and STPMIN must not exceed STPMAX at any moment. In the first two
+    cases both values are above or below both defaults, so that they can be set only in one order."""
     x0, limits = np.zeros(3), {"STPMIN": smallest, "STPMAX": largest}
     for options in (limits, dict(reversed(limits.items()))):
         result = cuda_opt.minimize(parabola, x0, options={**options, "maxiter": 2})
@@ -239,8 +239,8 @@ def test_an_invalid_stream_is_rejected(parabola):
 
 
 def test_a_wrong_gradient_gives_a_status_and_no_exception(rosenbrock):
-    """For a wrong gradient ``minimize`` returns a status and raises no exception. The solve may also have ended because
-    f is as low as its rounding errors allow."""
+    """The line search fails if the gradient has the wrong sign. ``minimize`` cannot distinguish this from an f that is
+    as low as its rounding errors allow, and therefore raises no exception."""
     result = cuda_opt.minimize(lambda x: (rosenbrock(x)[0], -rosenbrock(x)[1]), np.zeros(3))
     assert result.task is cuda_opt.Task.LINE_SEARCH_FAILED and not result.success and result.status == 2
 
@@ -253,7 +253,7 @@ def test_results_of_a_solver_cannot_be_set():
 
 
 def test_solver_accepts_numpy_integers_as_n_and_rejects_invalid_n():
-    """n is often computed by NumPy, whose integers are no ints."""
+    """Programs often compute n by NumPy, whose integers are not of the type int."""
     assert Solver(np.int64(3)).n == 3
     for n in (-1, 2**70):
         with pytest.raises(ValueError, match="the number of variables is .*: it has to be an integer") as error:

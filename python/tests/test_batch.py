@@ -43,7 +43,7 @@ def test_each_problem_satisfies_the_optimality_conditions_in_its_own_box():
     lower, upper = np.sort(random.uniform(-2, 2, (2, 300, 7)), 0)
     held = random.random(x0.shape) < 0.3
     lower[held], upper[~held & (random.random(x0.shape) < 0.3)] = -np.inf, np.inf
-    lower[:100, 5:] = upper[:100, 5:] = 0.25  # fewer variables
+    lower[:100, 5:] = upper[:100, 5:] = 0.25  # equal bounds fix these variables
     result = cuda_opt.minimize_batch(rosenbrocks, x0, bounds=Bounds(lower, upper), options=TIGHT)
     assert result.success.all() and result.task is Task.CONVERGED and "all 300 problems" in result.message
     f, g = rosenbrocks(result.x)
@@ -119,7 +119,7 @@ def test_diagonal_initial_hessians_reduce_the_evaluations_of_a_batch(lower, solu
     plain, given, learned = run(INITIAL_HESSIAN=cuda_opt.InitialHessian.SCALAR), run(diagonal), run()
     np.testing.assert_array_equal(learned.nfev, run(INITIAL_HESSIAN=cuda_opt.InitialHessian.LEARNED).nfev)
     assert len(calls) == given.rounds and calls[0] == 30
-    # For the other value of ``lower``, all variables soon become active, and the initial Hessian matters little.
+    # If ``lower`` is 0.25, all variables soon become active, and the initial Hessian has little effect.
     if lower < 0:
         assert given.nfev.sum() < 0.2 * plain.nfev.sum() and learned.nfev.sum() < 0.5 * plain.nfev.sum()
 
@@ -230,9 +230,9 @@ def test_equal_bounds_in_any_form_give_bitwise_equal_results(dtype):
 
 
 def test_problems_that_fail_do_not_affect_the_other_problems():
-    """Problems that cannot be solved end with their own return codes: problems with NaN, with a lower bound above an
-    upper bound, with an unbounded function, or with a wrong gradient. The results of the other problems are bitwise the
-    same as without them."""
+    """A problem that cannot be solved ends with its own return code: because of NaN, a lower bound above an upper
+    bound, an unbounded function, or a wrong gradient. The results of the other problems are bitwise the same as without
+    such problems."""
     x0 = starts(12, 4)
     lower, upper = np.full((12, 4), -3.0), np.full((12, 4), 0.7)
     lower[3, 1] = 2
@@ -264,7 +264,7 @@ def test_problems_that_fail_do_not_affect_the_other_problems():
 
 
 def test_the_step_of_a_problem_is_shortened_where_its_f_is_undefined():
-    """If f of one problem of a batch is NaN at a point, the step of that problem is shortened."""
+    """f contains log x, and is NaN at some trial points. The step of the problem is then shortened."""
 
     def logs(x):  # sum x - log x
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -310,7 +310,8 @@ def test_a_batch_stopped_in_any_round_returns_evaluated_points(at):
         if intermediate_result.rounds == at:
             raise StopIteration
 
-    # After this memory is freed, the solver is likely to receive it. The value -1 would then be visible in a result.
+    # The allocator is likely to give this memory to the solver after it is freed. If the solver returned an element
+    # that it has not written, the value -1 would be visible in the result.
     poison = [np.full(size, -1.0) for size in (12, 36)]
     del poison
     result = cuda_opt.minimize_batch(fun, starts(12, 3), callback=callback, indices=True)

@@ -1,5 +1,6 @@
-"""Tests when evaluations are recorded as CUDA graphs, and which exceptions a failed recording raises. Substitutes for
-the recorders make the tests independent of a device. gpu_check.py tests the recorders of torch and CuPy on a device."""
+"""Tests at which evaluation a CUDA graph is recorded, and which exception a failed recording raises. The tests use
+substitutes for the recorders, so that they need no device. gpu_check.py tests the recorders of torch and CuPy on a
+device."""
 import contextlib
 import types
 import warnings
@@ -138,9 +139,8 @@ def test_the_exception_names_the_line_where_torch_synchronizes(monkeypatch):
 
 
 class Cupy:
-    """A substitute for the module ``cupy.cuda``, as far as recording of CUDA graphs needs it. There is one current
-    stream at a time. An operation is a Python function. It is called at once or, if it is recorded, at each launch.
-    """
+    """A substitute for the parts of the module ``cupy.cuda`` that record CUDA graphs. There is one current stream at a
+    time. An operation is a Python function. It is called at once or, if it is recorded, at each launch."""
 
     def __init__(self):
         self.log, self.held = [], []

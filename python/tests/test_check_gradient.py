@@ -10,7 +10,8 @@ X = np.random.default_rng(5).uniform(-1.5, 1.5, 40)
 
 
 def rosen(x):
-    """The Rosenbrock function as a module-level function, so that other processes and lambdas can call it."""
+    """Return the Rosenbrock function and its gradient. The default arguments of this file need a function of the
+    module, and not a fixture."""
     a, b = x[1:] - x[:-1] ** 2, 1 - x[:-1]
     g = np.zeros_like(x)
     g[:-1] = -400 * x[:-1] * a - 2 * b

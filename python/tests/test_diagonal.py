@@ -112,7 +112,7 @@ def test_a_negative_element_of_a_diagonal_gives_bad_diagonal():
     bad[3] = -1
     result = solve(diagonal=bad)
     assert result.task is Task.BAD_DIAGONAL and not result.success and "index 3" in result.message
-    # An exception that the function ``diagonal`` raises is passed on unchanged.
+    # An exception that the function ``diagonal`` raises is raised unchanged.
     with pytest.raises(ZeroDivisionError):
         solve(diagonal=lambda x: 1 / 0)
 

@@ -147,7 +147,8 @@ def killed_in_another_process(x, main):
 
 
 def test_a_killed_worker_process_ends_the_solve():
-    """For example because memory is exhausted. ``multiprocessing.Pool`` itself would wait for its values for ever."""
+    """The system kills a process for example if memory is exhausted. The solve then raises an exception, whereas
+    ``multiprocessing.Pool`` itself would wait for the values of that process for ever."""
     options = {"workers": 2}
     with pytest.raises(RuntimeError, match="a process of the option workers was killed while it evaluated fun"):
         cuda_opt.minimize(killed_in_another_process, np.zeros(3), (os.getpid(),), jac=None, options=options)
@@ -211,7 +212,7 @@ def test_steps_that_vanish_in_rounding_are_replaced():
 
 
 def test_steps_are_shortened_where_f_is_undefined():
-    """With gradients by finite differences, the step is shortened if f is undefined at x or at a point of the
+    """If gradients are computed by finite differences, a step is shortened if f is undefined at x or at a point of the
     differences."""
 
     def fun(x):

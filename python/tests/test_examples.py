@@ -73,7 +73,8 @@ def test_torch_monotone_fits_a_monotone_curve_only_with_bounds(tmp_path):
 
 
 def test_torch_burgers_lowers_the_loss_of_adam(tmp_path):
-    """Both solvers have time for one step of 20 iterations, which must lower the loss after Adam."""
+    """The time limit permits one step of 20 iterations of each solver. This step has to reduce the loss that Adam has
+    reached."""
     pytest.importorskip("torch")
     sizes = ["--seconds", "0.1", "--adam", "20", "--points", "100", "--history", "10", "--seeds", "0"]
     out = run("torch_burgers.py", *sizes, "--dtypes", "float64", "--device", "cpu", *picture(tmp_path))
@@ -124,7 +125,7 @@ def test_botorch_candidates_are_no_worse_than_those_of_scipy(tmp_path):
 
 def test_deepxde_rod_recovers_a_coefficient_within_its_bounds(tmp_path):
     pytest.importorskip("torch")
-    if not importlib.util.find_spec("deepxde"):  # an import would print, and choose a backend
+    if not importlib.util.find_spec("deepxde"):  # importing it would print text and choose a backend
         pytest.skip("no deepxde")
     out = run("deepxde_rod.py", "--steps", "8", *picture(tmp_path))
     (d, r), (_, r_without_bounds) = (map(float, pair) for pair in re.findall(r"d = (\S+), r = (\S+),", out))
@@ -140,7 +141,8 @@ def test_equinox_poisson_finds_sparse_weights(tmp_path):
 
 
 def test_equinox_poisson_update_converges_to_the_minimum_of_run():
-    """Iterations by update() descend to the minimum of run(), which satisfies the optimality conditions."""
+    """Repeated calls of update() converge to the minimum that run() finds, which satisfies the optimality conditions.
+    """
     pytest.importorskip("equinox")
     if not FOLDER.exists():
         pytest.skip("no examples beside the tests")

@@ -1,5 +1,5 @@
-"""Tests that an array is accepted only if it has the required properties when cuda_opt stores its address, and that
-each step checks that they are unchanged."""
+"""Tests that cuda_opt accepts an array only if it has the required properties, and that each step checks that these
+properties have not changed since cuda_opt stored the address of the array."""
 import numpy as np
 import pytest
 
@@ -46,8 +46,8 @@ def test_unknown_and_irrelevant_properties_of_an_array_are_accepted():
 @pytest.mark.parametrize("elements", [0, 10, 5000])
 @pytest.mark.parametrize("what", ["x0", "the gradient", "the value of the function", "the lower bound", "the diagonal"])
 def test_a_resized_numpy_array_is_detected_at_the_next_step(what, elements):
-    """If the memory of a NumPy array is resized between two steps, the next step raises an exception, also if x is a
-    view. NumPy's refcheck is off."""
+    """If a NumPy array is resized between two steps, the next step raises an exception. This also holds if x is a view
+    of the array. The argument refcheck=False disables NumPy's own check for references."""
     x, lower = np.ones(50), np.zeros(50)
     solver = cuda_opt.Solver(x[:], bounds=cuda_opt.Bounds(lower, None), diagonal=True)
     next(solver)

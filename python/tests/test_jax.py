@@ -96,8 +96,8 @@ def test_a_function_with_its_own_gradient_works_with_and_without_jit(dtype):
 
 
 def test_each_evaluation_has_new_values_in_the_memory_of_the_solver(dtype):
-    """JAX may cache values with an array, for example a copy on the host. The x of an evaluation has no cached values
-    of the previous point."""
+    """JAX may cache values with an array, for example a copy on the host. The array x has the same address in each
+    evaluation, but no cached values of the previous point."""
     points = []
 
     def fun(x):
@@ -163,8 +163,8 @@ def test_invalid_jax_arrays_are_rejected(dtype):
 
 
 def test_device_memory_is_copied_in_order_by_the_cuda_driver(dtype, on_host, monkeypatch):
-    """Tests the code for device memory with host memory in its place. It checks the addresses of all copies, and that
-    the host waits for x."""
+    """Tests the code for device memory with host memory in its place. The host waits for x in each evaluation, and the
+    arrays of asynchronous copies are kept until these copies are complete."""
     from cuda_opt import _driver
     from cuda_opt._constants import BACKEND_CUDA
 
@@ -210,7 +210,8 @@ def test_each_evaluation_has_a_new_array_without_cached_values():
 
 
 def test_repeated_solves_do_not_increase_the_memory_of_the_process():
-    """Memory that was exported by DLPack is released, so that the memory of the process does not grow."""
+    """Arrays that are exported by DLPack are released after their use, so that the memory of the process does not grow.
+    """
     both = jax.jit(jax.value_and_grad(parabola))
     x0 = jnp.zeros(20000)
 
@@ -291,8 +292,8 @@ def test_jax_and_numpy_batches_find_the_same_minima(doubles):
 
 @pytest.mark.parametrize("jit", [True, False])
 def test_an_exact_diagonal_solves_a_quadratic_batch_in_two_iterations(jit, doubles):
-    """If the function ``diagonal`` returns the exact inverse curvatures of a separable quadratic function, one
-    iteration suffices."""
+    """The function ``diagonal`` returns the exact inverse curvatures of a separable quadratic function, so that at most
+    two iterations are needed."""
     scales = jnp.outer(jnp.arange(1.0, 6), 10.0 ** jnp.arange(4))
     x0 = jnp.ones((5, 4))
 

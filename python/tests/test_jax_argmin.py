@@ -131,7 +131,7 @@ def test_derivatives_by_bounds_agree_with_differences():
         slope = difference(lambda e: loss(lower + e * moved[0], upper + e * moved[1]), 5e-5)
         if gradient.at[3].set(0).any():
             assert abs(gradient @ other - slope) <= 1e-6 * abs(slope)
-        # No variable is at this bound, so that the difference only shows the tolerance of the solves.
+        # No variable is at this bound, so that only the tolerance of the solves contributes to the difference.
         else:
             assert abs(slope) <= 1e-5
     assert (by_lower[3] == 0) != (by_upper[3] == 0)

@@ -1,5 +1,5 @@
-"""Wrong input, and unusual input that has to work, in cuda_opt.jax: inside and outside of functions that JAX
-transforms. A wrong input has the same exception in both cases, before the solve."""
+"""Tests that cuda_opt.jax rejects wrong input and accepts unusual input, both inside and outside of functions that JAX
+transforms. Wrong input raises the same exception in both cases, before the solve."""
 import warnings
 
 import numpy as np
@@ -30,11 +30,12 @@ def squares(x):
 
 
 def traced(call):
-    """The call inside of a compiled function."""
+    """Return a function that performs the call inside of a compiled function."""
     return lambda: jax.jit(call)()
 
 
 def everywhere(call, error, match):
+    """Assert that the call raises this exception, inside and outside of a compiled function."""
     for form in (call, traced(call)):
         with pytest.raises(error, match=match):
             form()
@@ -86,7 +87,7 @@ def test_a_list_of_starts_is_accepted_without_a_warning():
     ],
 )
 def test_a_gradient_whose_tree_differs_from_x0_is_rejected(gradient, error, match):
-    """Without the check the components would be taken for those of other variables."""
+    """Without this check, components of the gradient would be assigned to other variables."""
     x0 = {"a": jnp.ones(3), "b": jnp.ones(2)}
 
     def fun(t):
@@ -127,7 +128,8 @@ def test_argmin_raises_the_original_exception_outside_of_compiled_functions():
 
 @pytest.mark.parametrize("n", [3, cuda_opt._jax_callback.BATCH_VARIABLES + 1])
 def test_a_vmapped_problem_with_invalid_bounds_does_not_affect_the_others(n):
-    """It has its own return code, whether the problems are solved as a batch or one by one."""
+    """The problem has its own return code. Up to BATCH_VARIABLES variables the problems are solved as one batch,
+    otherwise one by one."""
     lower = jnp.array([0.0, 1.0, jnp.nan])
     result = jax.vmap(lambda lower: minimize(quartic, jnp.zeros(n), (1.0,), (lower, 0.3)))(lower)
     improper = int(cuda_opt.Task.IMPROPER_INPUT)
@@ -167,7 +169,8 @@ def test_argmin_rejects_a_float64_x0_if_jax_enable_x64_is_off():
 
 @pytest.mark.parametrize("centre", [2, 2.0])
 def test_closures_may_contain_traced_values(centre):
-    """Integers and values that only vmap traces are treated as data too, by minimize and minimize_batch."""
+    """Both ``minimize`` and ``minimize_batch`` treat traced values in the closure of fun as data, also integers and
+    values that only vmap traces."""
     expected = np.asarray(minimize(quartic, jnp.zeros(3), (2.0,)).x)
     centres = jnp.array([0 * centre, centre])
 
@@ -185,7 +188,8 @@ def test_closures_may_contain_traced_values(centre):
 
 
 def test_traced_values_outside_of_a_closure_are_rejected():
-    """A traced value that is not in the closure of the function is refused with the reason."""
+    """A traced value that fun obtains from an object, and not directly from its closure, is rejected with the reason.
+    """
 
     class Model:
         pass
@@ -214,6 +218,6 @@ def test_solves_work_in_the_strict_promotion_modes_of_jax():
 
 
 def test_nan_derivatives_are_returned():
-    """They are not taken for a singular Hessian."""
+    """NaN derivatives are not reported as a singular Hessian."""
     slope = jax.grad(lambda c: argmin(quartic, jnp.zeros(3), c).sum() * jnp.nan)(1.0)
     assert np.isnan(slope)

@@ -26,7 +26,7 @@ def doubles():
 
 
 def squares(x, centre, weight=1.0):
-    """A weighted sum of squares. Its minimiser in a box is the point of the box nearest to the centre."""
+    """Return a weighted sum of squares. Its minimiser in a box is the point of the box nearest to the centre."""
     return jnp.sum(weight * (x - centre) ** 2)
 
 
@@ -198,8 +198,8 @@ def test_vmap_works_in_float32_if_jax_enable_x64_is_off():
 
 
 def test_the_host_callback_uses_the_precision_of_the_calling_thread():
-    """If jax_enable_x64 is on for the calling thread only, the callback, which runs in another thread, uses doubles as
-    well."""
+    """The host callback runs in another thread. It uses doubles even if jax_enable_x64 is on for the calling thread
+    only."""
     jax.config.update("jax_enable_x64", False)
     enabled = jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64()
     with enabled:
@@ -258,8 +258,8 @@ def test_errors_of_a_solve_inside_jit_are_raised():
 
 
 def test_several_solves_at_once_cause_no_deadlock():
-    """The host callback computes by JAX while JAX waits for it. Large arrays and several callbacks at once do not cause
-    a deadlock."""
+    """The host callback calls JAX while JAX waits for the callback. This causes no deadlock, even with large arrays and
+    several callbacks at once."""
     n = 200_000
     centre = jnp.linspace(-1, 2, n)
 

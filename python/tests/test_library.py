@@ -28,8 +28,8 @@ def header():
 
 
 def test_the_type_of_each_key_agrees_with_the_library():
-    """Each key of a setting or result is either an integer or a real. The C library rejects a key in the function for
-    the other kind."""
+    """The package reads each key of a setting or result by the function for its type, integer or real. The C library
+    rejects a key in the function for the other type, so that each key has to be readable from at least one handle."""
     solver = cuda_opt.Solver(3)
     search = cuda_opt._handle.Handle(_library.library.cuda_opt_create_search, solver._space, 3, 2)
     batch = cuda_opt._handle.Handle(_library.library.cuda_opt_create_batch, solver._space, 3, 2, 5)
@@ -71,8 +71,8 @@ def test_exceptions_derive_from_builtin_ones_and_can_be_pickled():
 
 
 def test_a_library_that_lacks_a_function_is_rejected():
-    """A library that lacks a function, such as one of an older build, is refused in one sentence. Here it is the
-    mathematical library of C, which has none of the functions."""
+    """A shared library that lacks a function, such as an older build, is rejected with a message of one line. The test
+    uses the mathematical library of C, which has none of the functions."""
     libm = ctypes.util.find_library("m")
     if libm is None:
         pytest.skip("there is no libm")

@@ -41,7 +41,7 @@ def test_repeated_solves_do_not_increase_the_memory_of_the_process(parabola):
     before = pages()
     solve(solves)
     gc.collect()
-    # A workspace has 40 kB, so that 1000 workspaces that were not freed would be 40 MB.
+    # The workspace of a solve has 40 kB, so that the process would grow by 40 MB if 1000 of them were not freed.
     assert pages() - before < 2e6
 
 
@@ -83,7 +83,7 @@ def test_exceptions_of_user_functions_are_raised_unchanged(place, exception, par
     plain = functions[place]
     functions[place] = lambda x: (failing(), plain(x))[1]
     if place == "callback" and isinstance(exception, StopIteration):
-        # A StopIteration that the callback raises ends the solve and is not passed on.
+        # A StopIteration that the callback raises ends the solve, and ``minimize`` returns its result.
         return
     with pytest.raises(type(exception)) as caught:
         cuda_opt.minimize(functions["fun"], np.full(50, 7.0), jac=functions["jac"], callback=functions["callback"],
@@ -135,7 +135,7 @@ def test_copied_and_pickled_results_equal_the_original(copied, rosenbrock):
     stay the same."""
     for x0, bounds, options in ((np.full(5, -1.2), cuda_opt.Bounds(-2, np.full(5, 0.9)), {"maxcor": 3}),
                                 (np.full(5, -1.2, np.float32), None, {"HISTORY_BITS": 16, "maxiter": 6}),
-                                (np.ones(5), None, {})):  # without pairs
+                                (np.ones(5), None, {})):  # no correction pairs
         result = cuda_opt.minimize(rosenbrock, x0, bounds=bounds, options=options)
         other = copied(result)
         v = np.arange(5, dtype=x0.dtype)
@@ -153,8 +153,8 @@ def test_copied_and_pickled_results_equal_the_original(copied, rosenbrock):
 
 
 def test_pickling_reads_no_freed_arrays():
-    """When hess_inv is pickled, its checkpoint is created while the arrays that it reads still exist. glibc returns the
-    pages of a large freed array to the system, so that reading it would end the process."""
+    """The checkpoint of hess_inv is created while the arrays that it reads still exist. With this threshold, glibc
+    returns the pages of a large freed array to the system, so that reading it would end the process."""
     program = """
 import pickle, numpy, cuda_opt
 result = cuda_opt.minimize(lambda x: (float((x**4).sum()), 4 * x**3), numpy.linspace(-1, 1, 10_000))
@@ -313,8 +313,8 @@ begun.wait()
 
 
 def test_the_interpreter_exits_cleanly_while_daemon_threads_solve():
-    """At the interpreter's exit no workspace is destroyed while a daemon thread uses it, and no thread calls into an
-    interpreter that is gone. long_checks.py makes many more runs."""
+    """At the interpreter's exit no workspace is destroyed while a daemon thread uses it, and no thread calls the
+    interpreter after it has been finalised. long_checks.py makes many more runs."""
     for _ in range(3):
         done = run_program(DAEMON)
         assert (done.returncode, done.stdout, done.stderr) == (0, "solved\n", "")

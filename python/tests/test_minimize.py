@@ -252,8 +252,8 @@ def test_steps_are_shortened_where_f_is_undefined():
 
 
 def test_hess_inv_approximates_the_inverse_hessian_of_a_quadratic():
-    """For a quadratic function with n correction pairs and exact steps, the L-BFGS matrix is the inverse of the
-    Hessian."""
+    """The L-BFGS matrix would be the inverse of the Hessian after n exact line searches. With inexact ones, it is close
+    to it, symmetric and positive definite."""
     a = np.diag([1.0, 2, 3, 4]) + 0.3
     result = cuda_opt.minimize(lambda x: (float(x @ a @ x) / 2, a @ x), np.arange(1.0, 5), tol=1e-14)
     h = np.stack([result.hess_inv @ e for e in np.eye(4)])
@@ -275,7 +275,7 @@ def test_products_with_hess_inv_are_linear_for_vectors_of_any_size(bits, size, r
     h = cuda_opt.minimize(rosenbrock, x0, options={"HISTORY_BITS": bits}).hess_inv
     v = np.array([0.5, -2, 1, 3, 0])
     product = h @ v
-    digits = {64: 1e-3 if size < 1e-300 else 1e-12, 32: 1e-3, 16: 0.02}[bits]  # 1e-320 has three
+    digits = {64: 1e-3 if size < 1e-300 else 1e-12, 32: 1e-3, 16: 0.02}[bits]  # 1e-320 has three digits
     np.testing.assert_allclose((h @ (v * size)) / size, product, rtol=digits, atol=digits * abs(product).max())
     for bad in (np.nan, np.inf):
         with pytest.raises(ValueError, match="v has elements that are NaN or infinite"):

@@ -27,7 +27,7 @@ def quadratic(x):
 
 
 def inverse(v, free):
-    """The inverse of the rows and columns of the free variables."""
+    """Return the product of v and the inverse of the submatrix of MATRIX that belongs to the free variables."""
     assert v.shape == free.shape == (SIDE**2,) and free.dtype == bool and not v[~free].any()
     out = np.zeros_like(v)
     out[free] = np.linalg.solve(MATRIX[np.ix_(free, free)], v[free])
@@ -129,8 +129,9 @@ def test_a_solver_rejects_a_diagonal_together_with_an_operator():
 
 
 def test_the_model_is_restricted_to_the_free_variables():
-    """With one pair the last vector of an iterate is q = g - (s'g / s'y) y on the free variables, so that s'q = 0. Some
-    variables reach their bounds on the path to the Cauchy point."""
+    """With one correction pair, the last vector to which the operator is applied at an iterate is
+    q = g - (s'g / s'y) y on the free variables, so that s'q = 0. Some variables reach their bounds on the path to the
+    Cauchy point, so that the free variables are not all variables."""
     n = 40
     curvature, upper = 100.0 ** np.linspace(0, 1, n), 1 + 0.5 * np.sin(7 * np.arange(n))
     start = 0.5 * np.cos(3 * np.arange(n))
@@ -160,7 +161,7 @@ def test_a_step_that_was_cut_is_not_lengthened_again():
             return np.nan, np.zeros(2)
         return 2500 * x[0] ** 2 - x[0] - x[1], np.array([5000 * x[0] - 1, -1.0])
 
-    # The first trial point is about (0.7, 0.001): f is undefined there, and after two cuts it is too large.
+    # The first trial point is about (0.7, 0.001), where f is undefined. After two cuts f is defined, but too large.
     solver = cuda_opt.Solver(np.zeros(2), 5, bounds=Bounds(-np.inf, [np.inf, 0.001]), preconditioner=True)
     for task in solver:
         if task is Task.APPLY_OPERATOR:
@@ -216,7 +217,8 @@ def test_settings_that_contradict_the_operator_are_rejected():
 
 @pytest.mark.parametrize("inference", [False, True])
 def test_a_torch_operator_that_changes_v_in_place_is_detected(inference):
-    """torch has no read-only tensors, and the solver uses v after the operator."""
+    """The solver needs v after the operator, and torch has no read-only tensors. A change of v is therefore detected
+    afterwards, except in inference mode, where the operator receives a copy."""
     torch = pytest.importorskip("torch")
     curvature = torch.tensor([1.0, 10, 100, 1000], dtype=torch.float64)
 
@@ -230,7 +232,7 @@ def test_a_torch_operator_that_changes_v_in_place_is_detected(inference):
 
     expected = solve(lambda v, free: v / curvature)
     assert expected.success
-    if inference:  # the operator gets a copy
+    if inference:  # the operator receives a copy of v
         assert torch.equal(solve(lambda v, free: v.div_(curvature)).x, expected.x)
         return
     for in_place in (lambda v, free: v.div_(curvature), lambda v, free: torch.div(v, curvature, out=v)):

@@ -67,7 +67,8 @@ def test_all_ranks_obtain_the_same_minimum():
 
 @pytest.mark.parametrize("bounds", [None, cuda_opt.Bounds(0, 1), "arrays", "pairs"])
 def test_some_ranks_may_have_no_variables(bounds):
-    """If there are more ranks than segments, some ranks have no variables. The solve is still correct."""
+    """If there are more ranks than segments of variables, some ranks have no variables. The solve is still correct.
+    """
     everyone, results = Everyone(3), [None] * 3
 
     def run(rank):
@@ -121,7 +122,8 @@ def test_invalid_characters_in_the_message_of_a_failure_are_replaced():
 
 
 def test_a_long_message_of_a_failed_rank_is_truncated():
-    """A long message of a failed rank is truncated at a number of bytes, which may be within a character."""
+    """A long message of a failed rank is truncated at a fixed number of bytes. The end may be within a character of
+    several bytes, which must not damage the rest of the message."""
     for length in range(200, 280):
 
         def gather(send, receive):

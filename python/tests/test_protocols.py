@@ -1,7 +1,7 @@
 """Tests arrays that are used only through ``__cuda_array_interface__`` or DLPack, on a machine without a device.
 
-The test arrays are in host memory, but report that they are in device memory. CuPy's arrays are used in the same way;
-gpu_check.py tests them."""
+The test arrays are in host memory, but report that they are in device memory. CuPy's arrays are used in the same way,
+and gpu_check.py tests them on a device."""
 import ctypes
 import sys
 import types
@@ -40,7 +40,7 @@ class Array:
         return Array(self.host[index])
 
     def __setitem__(self, index, value):
-        assert isinstance(value, (Array, float)), "nothing else is copied to a device"
+        assert isinstance(value, (Array, float)), "only device arrays and numbers may be copied to a device array"
         self.host[index] = value.host if isinstance(value, Array) else value
 
     def __mul__(self, number):
@@ -94,7 +94,7 @@ def parabola(x):
 
 
 def test_a_device_array_without_a_device_raises_backend_unavailable():
-    """An array is recognised as a device array by its interface. The C library then looks for the device."""
+    """An array with __cuda_array_interface__ is treated as a device array. The C library then finds no device."""
     if not has_device():
         with pytest.raises(cuda_opt.Error, match="CUDA") as caught:
             cuda_opt.minimize(parabola, Array(np.zeros(3)))

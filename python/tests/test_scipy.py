@@ -61,7 +61,7 @@ def test_stop_iteration_in_the_callback_ends_the_solve_as_in_scipy(rosenbrock):
     assert (result.nit, result.status, result.success) == (3, 99, False) and len(seen) == 3
     assert result.message == "`callback` raised `StopIteration`." and result.fun == seen[-1]
     again = solve(rosenbrock, np.full(5, -1.2))
-    assert again.success, "a stop does not outlast its solve"
+    assert again.success, "a stop of one solve must not affect the next one"
 
 
 def test_fun_and_jac_may_overwrite_the_arrays_that_they_receive():
@@ -100,8 +100,8 @@ def test_options_for_differences_cause_no_warning(rosenbrock):
 
 @pytest.mark.parametrize("jac", [None, False, "2-point", "3-point"])
 def test_differences_are_used_if_no_gradient_is_given(jac, rosenbrock):
-    """Without a gradient, differences are used. SciPy does not pass their kind ("2-point", ...) to a method that is a
-    function."""
+    """SciPy does not pass the kind of difference ("2-point", ...) to a method that is a function. ``lbfgsb`` then uses
+    its default differences."""
     seen = []
 
     def fun(x):

@@ -16,13 +16,13 @@ OF_THE_PATH = {
     "test_optimize::TestOptimizeSimple::test_l_bfgs_b": "it compares the iterates with those of L-BFGS-B 3.0",
     "test_optimize::TestOptimizeSimple::test_initial_step_scaling": "its gradient is half of that of its function, "
     "from which the learned diagonal takes its curvature",
-    "test_lbfgsb_setulb::test_gh_issue18730": "the gradient is of single precision, and the test asks for more digits "
+    "test_lbfgsb_setulb::test_gh_issue18730": "the gradient is of single precision, and the test requires more digits "
     "than it has",
 }
 OTHERS = {
     "bare": {
-        "test_optimize::TestOptimizeSimple::test_minimize_invalid_bounds[l-bfgs-b]": "SciPy checks the bounds of its "
-        "own methods alone; ours are refused in other words"
+        "test_optimize::TestOptimizeSimple::test_minimize_invalid_bounds[l-bfgs-b]": "SciPy checks only the bounds of "
+        "its own methods; cuda_opt rejects such bounds with another message"
     },
     "differences": {},
 }

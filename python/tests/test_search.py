@@ -42,7 +42,8 @@ def test_points_are_read_only_in_the_box_and_determined_by_the_seed():
 
 
 def test_a_solve_from_each_of_the_best_walks_does_not_increase_f():
-    """A minimiser that starts from the points of the best walks reaches values that are not higher."""
+    """With ``keep``, the points and values of the best walks are returned in ascending order of f. A solve by
+    ``minimize`` from each of these points does not end at a higher value."""
     result = cuda_opt.pattern_search(rastrigin, BOX, 20, keep=5, options={"HALVINGS": 4})
     assert result.walks_x.shape == (5, 4) and (np.diff(result.walks_fun) >= 0).all()
     np.testing.assert_array_equal(result.walks_x[0], result.x)
@@ -106,8 +107,8 @@ def test_stop_iteration_in_the_callback_ends_the_search():
 
 
 def test_a_search_stopped_at_any_batch_returns_an_evaluated_point():
-    """Whichever batch is the last one of a search, the best point returned has been evaluated, and its value is
-    returned too."""
+    """The search may be stopped after any batch. The point that it returns has been evaluated, and the value is that
+    of this point."""
     for last in range(1, 30):
         batches = []
 
@@ -124,7 +125,8 @@ def test_a_search_stopped_at_any_batch_returns_an_evaluated_point():
 @pytest.mark.parametrize("limit, words", [({"maxfun": 19}, "batch of 20 points .* limit of 19 evaluations"),
                                           ({"options": {"MAX_SECONDS": 1e-300}}, "the time limit was reached before")])
 def test_a_limit_before_the_first_batch_gives_a_status_and_no_point(limit, words):
-    """A limit that is reached before the first batch gives a status, like any other limit. There is no best point."""
+    """A limit that is reached before the first batch gives a status, like any other limit. All points and values are
+    NaN, because nothing has been evaluated."""
     result = cuda_opt.pattern_search(rastrigin, BOX, 20, keep=2, **limit)
     assert result.status == 1 and not result.success and result.nfev == 0
     assert re.search(words, result.message)

@@ -18,7 +18,7 @@ def test_solver_overwrites_x_in_place_and_converges(parabola):
     assert solver.status is Task.CONVERGED and solver.message.startswith("converged")
     assert solver.f == solver["F"] == parabola(x)[0]
     np.testing.assert_array_equal(solver.g, parabola(x)[1])
-    assert list(solver) == []  # it has ended
+    assert list(solver) == []  # the solve has ended
 
 
 def test_the_gradient_may_be_written_in_place():
@@ -141,8 +141,8 @@ def test_the_log_has_a_line_per_iteration_and_its_exceptions_are_raised(rosenbro
 
 
 def test_calls_of_the_solver_by_its_log_do_not_damage_the_solve(rosenbrock):
-    """The log function calls methods of its own solver during a step. Each call is performed or rejected, and the solve
-    is not damaged."""
+    """The log function calls methods of its own solver during a step. set_log() is permitted. step(), reset() and
+    close() raise an exception, after which the solver can still be used."""
     solver = Solver(np.full(4, -1.2), IPRINT_FREQUENCY=1)
     lines = []
     solver.set_log(lambda line: (lines.append(line), solver.set_log(None)))

@@ -1,4 +1,4 @@
-"""The standard errors that hess_inv gives, compared with those of the exact inverse Hessian."""
+"""Compares the standard errors that follow from hess_inv with those from the exact inverse Hessian."""
 import likelihoods
 import numpy as np
 import pytest
@@ -8,7 +8,6 @@ import cuda_opt
 
 @pytest.mark.parametrize("model", likelihoods.FITS.values(), ids=likelihoods.FITS.keys())
 def test_gradients_and_hessians_agree_with_central_differences(model):
-    """The gradients and Hessians agree with central differences."""
     fit, h = model(0), 1e-5
     x = fit.x0 + 0.1
     for e in np.eye(4):
@@ -19,8 +18,9 @@ def test_gradients_and_hessians_agree_with_central_differences(model):
 
 @pytest.mark.parametrize("model", likelihoods.FITS.values(), ids=likelihoods.FITS.keys())
 def test_standard_errors_by_hess_inv_are_close_to_the_exact_ones(model):
-    """Over 12 sets of data the largest error of a fit's four standard errors is less than 15 % in the median. The
-    smallest and the largest differ by a factor of four and more, which a scalar matrix does not show."""
+    """For each of 12 sets of data, the largest relative error of the four standard errors is determined. Its median is
+    less than 15 %. The exact standard errors differ by a factor of more than four, so that a scalar matrix cannot
+    approximate them."""
     worst = []
     for seed in range(12):
         fit = model(seed)

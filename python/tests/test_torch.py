@@ -162,8 +162,8 @@ def test_optimizer(dtype, device):
 
 
 def test_parameters_and_gradients_remain_views_of_the_solver_s_memory(device):
-    """Parameters and gradients are views of the solver's memory. They remain views, however the user's code replaces
-    the gradients."""
+    """Parameters and gradients are views of the solver's memory, so that nothing is copied. They remain views even if
+    the closure replaces the gradients or sets them to None."""
     model, loss = network(device=device)
     optimizer = LBFGSB(model.parameters(), max_iter=3)
     gradients = []
@@ -235,7 +235,8 @@ def test_a_step_after_convergence_minimises_a_changed_loss():
 
 
 def test_an_optimizer_that_loads_a_state_dict_takes_the_same_steps(tmp_path):
-    """If a solve is saved and another optimizer loads it, that optimizer takes the same steps as the original."""
+    """An optimizer that loads the saved state of another one takes the same steps as that one, although its own
+    parameters had other values before."""
     model, loss = network()
     optimizer = LBFGSB(model.parameters(), bounds=(-1, 1), max_iter=3, max_eval=50)
     assert "cuda_opt" not in optimizer.state_dict()["state"]
@@ -313,8 +314,8 @@ def test_a_step_repeats_an_evaluation_in_which_the_closure_failed():
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_minimize_batch_works_with_torch_tensors(dtype, device):
-    """Tests a batch in which autograd computes the gradients from the sum of f over the rows. The problem indices
-    select data, and each problem has its own box."""
+    """Autograd computes the gradients from the sum of f over the problems. The problem indices select data, and each
+    problem has its own box."""
     p_all = torch.arange(6, device=device)
     wanted = (torch.arange(4, device=device) + p_all[:, None]).to(dtype)
     rows = []

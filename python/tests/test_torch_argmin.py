@@ -79,7 +79,7 @@ def test_derivatives_by_data_and_bounds_agree_with_differences(problem):
                 return loss(*(one + e * direction if i == which else one for i, one in enumerate(inputs)), tol=1e-12)
 
         slope = difference(moved)
-        # No variable is at this bound, so that the difference only shows the tolerance of the solves.
+        # No variable is at this bound, so that only the tolerance of the solves contributes to the difference.
         if not gradient.any():
             assert abs(slope) <= 1e-5
             continue
@@ -175,7 +175,8 @@ def test_an_invalid_x0_and_an_invalid_maxcor_are_rejected():
 
 
 def test_data_that_are_not_tensors_are_passed_unchanged():
-    """They are passed to the function as they are. Tensors inside of a list would have no derivative."""
+    """Data that are not tensors are passed to the function unchanged. A list with tensors that require a gradient is
+    rejected, because these tensors would obtain no derivative."""
     c = one()
     argmin(lambda x, c, factor, kind: quartic(x, c * factor[kind]), X0, (c, {"twice": 2.0}, "twice")).sum().backward()
     direct = torch.tensor(2.0, dtype=DOUBLE, requires_grad=True)
@@ -201,12 +202,12 @@ def test_functions_that_can_be_differentiated_only_once_are_rejected():
     with pytest.raises(ValueError, match="autograd cannot differentiate the gradient of fun"):
         argmin(Squares.apply, X0, one()).sum().backward()
     c = one()
-    argmin(lambda x, c: x.sum() + c**2, X0, c, (0.0, 1.0)).sum().backward()  # a gradient that is constant
+    argmin(lambda x, c: x.sum() + c**2, X0, c, (0.0, 1.0)).sum().backward()  # the gradient is constant
     assert c.grad is None or c.grad == 0
 
 
 def test_nan_derivatives_are_returned():
-    """They are not taken for a singular Hessian."""
+    """NaN derivatives are not reported as a singular Hessian."""
     c = one()
     (argmin(quartic, X0, c) * torch.nan).sum().backward()
     assert c.grad.isnan()

@@ -207,8 +207,8 @@ def test_complex_parameters_are_pairs_of_real_ones(dtype):
         (torch.nn.Parameter(start.clone()), parameter([0.0, 0.0, 0.0], real)),
         (torch.nn.Parameter(torch.view_as_real(start).clone()), parameter([0.0, 0.0, 0.0], real)),
     ):
-        # The order of the parameters is chosen so that both optimizers have the same buffer: complex parameters come
-        # first in it.
+        # Complex parameters come first in the buffer of the optimizer. With this order of the parameters, both
+        # optimizers have the same buffer.
         group = [odd, z] if z.is_complex() else [z, odd]
         optimizer = LBFGSB(group, bounds=(-0.5, 5), max_iter=3)
         for _ in range(4):
@@ -259,7 +259,7 @@ def test_sparse_and_missing_gradients_are_accepted():
 
 
 def test_gradients_written_before_the_step_are_used():
-    """A closure may leave gradients that were written before the step as they are, as with torch.optim.LBFGS."""
+    """If the closure writes no gradients, those that were written before the step are used, as in torch.optim.LBFGS."""
     for write in (lambda x: setattr(x, "grad", torch.full_like(x, 2.0)), lambda x: (x * 2).sum().backward()):
         x = parameter([1.0, 1.0])
         optimizer = LBFGSB([x], max_iter=1)

@@ -1,5 +1,5 @@
-"""Tests LBFGSB with the inputs of torch's own tests of LBFGS (torch.testing._internal), and for the properties that
-torch requires of every optimizer. Each test runs with each of these inputs, some of which set line_search_fn and
+"""Tests LBFGSB with the inputs of torch's own tests of LBFGS (torch.testing._internal). The tests check the properties
+that torch requires of every optimizer. Each test runs with each of these inputs, some of which set line_search_fn and
 maximize."""
 import copy
 import io

@@ -181,8 +181,8 @@ def test_a_shallow_copy_shares_the_parameters():
 
 
 def test_a_resized_tensor_is_detected_at_the_next_step():
-    """If other code resizes the memory of a tensor, the next step raises. Otherwise the C library would write to freed
-    memory."""
+    """If other code resizes the memory of a tensor, the next step raises an exception. Otherwise the C library would
+    write to freed memory."""
 
     def storage(tensor):
         return tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()

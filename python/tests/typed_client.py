@@ -1,5 +1,5 @@
-"""A program that uses every field of the results. tools/test_python checks it with mypy --strict and pyright. Both must
-know the type of each field. Only arrays may have the type Any, because the caller chooses their library."""
+"""This program uses every field of the results. tools/test_python checks it with mypy --strict and pyright, which must
+both know the type of each field. Only arrays may have the type Any, because the caller chooses their library."""
 from __future__ import annotations
 
 from collections.abc import Callable
