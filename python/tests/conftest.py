@@ -1,4 +1,5 @@
-"""Functions for all tests: a quadratic function whose minimum in any box is known, and the Rosenbrock function."""
+"""Provides two functions for all tests: a quadratic function whose minimiser in any box is known, and the Rosenbrock
+function."""
 import os
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):

@@ -1,4 +1,4 @@
-"""Array libraries, streams and test functions that the checks on a real CUDA device share."""
+"""Provides the array libraries, streams and test functions that the checks on a real CUDA device share."""
 import os
 import sys
 from pathlib import Path

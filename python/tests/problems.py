@@ -1,5 +1,6 @@
-"""Small test problems, some of them with bounds. Most are from More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17, whose
-numbers are part of the names. f is a sum of squared residuals, and a complex step provides its gradient."""
+"""Defines small test problems, some of them with bounds. Most are from More, Garbow, Hillstrom, ACM TOMS 7 (1981)
+17, and their names contain the numbers of that paper. f is a sum of squared residuals, and a complex step provides its
+gradient."""
 from dataclasses import dataclass
 from typing import Any, Callable
 

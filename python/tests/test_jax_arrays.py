@@ -53,8 +53,8 @@ def test_float64_arrays_are_rejected_if_jax_enable_x64_is_off(on_host):
 
 @pytest.mark.parametrize("calls_before", [0, 1, 3])
 def test_doubles_that_go_during_a_solve(calls_before, on_host):
-    """If jax_enable_x64 is switched off during a solve in double precision, each evaluation raises an exception. JAX's
-    settings do not change."""
+    """If jax_enable_x64 is switched off during a solve in double precision, the evaluation in which this happens raises
+    an exception, because cuda_opt does not change the settings of JAX."""
     calls = []
 
     def fun(x):

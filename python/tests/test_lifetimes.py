@@ -153,8 +153,9 @@ def test_copied_and_pickled_results_equal_the_original(copied, rosenbrock):
 
 
 def test_pickling_reads_no_freed_arrays():
-    """The checkpoint of hess_inv is created while the arrays that it reads still exist. With this threshold, glibc
-    returns the pages of a large freed array to the system, so that reading it would end the process."""
+    """The checkpoint of hess_inv is created while the arrays that it reads still exist. With a
+    MALLOC_MMAP_THRESHOLD_ of 4096, glibc returns the pages of a freed array to the system, so that reading it would end
+    the process."""
     program = """
 import pickle, numpy, cuda_opt
 result = cuda_opt.minimize(lambda x: (float((x**4).sum()), 4 * x**3), numpy.linspace(-1, 1, 10_000))
@@ -242,7 +243,7 @@ def test_fun_may_call_minimize(parabola):
 
 def test_calls_of_other_threads_during_a_step_raise_an_exception():
     """While one thread is in a step, here in the log function, calls of another thread raise an exception. Only
-    request_stop() is allowed, and ends the solve."""
+    request_stop(), which ends the solve, and reading results are permitted."""
     solver, raised, inside, done = cuda_opt.Solver(np.ones(4), IPRINT_FREQUENCY=1), [], threading.Event(), []
     released = threading.Event()
 

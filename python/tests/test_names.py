@@ -30,8 +30,8 @@ def test_both_names_of_a_line_search_setting_have_the_same_effect(name, former, 
 
 
 def test_line_search_gtol_is_not_the_tolerance_of_the_convergence_test(rosenbrock):
-    """gtol = 0.5 is a loose stopping test, which ends the solve early. line_search_gtol = 0.5, the line search's
-    curvature condition, does not."""
+    """gtol = 0.5 is a loose convergence criterion, which ends the solve early. line_search_gtol = 0.5 belongs to the
+    curvature condition of the line search, and does not end the solve."""
     stopped, searched = (evaluations(rosenbrock, **{name: 0.5}) for name in ("gtol", "line_search_gtol"))
     assert stopped[1] > 1e-6 > searched[1]
 

@@ -19,8 +19,8 @@ def test_gradients_and_hessians_agree_with_central_differences(model):
 @pytest.mark.parametrize("model", likelihoods.FITS.values(), ids=likelihoods.FITS.keys())
 def test_standard_errors_by_hess_inv_are_close_to_the_exact_ones(model):
     """For each of 12 sets of data, the largest relative error of the four standard errors is determined. Its median is
-    less than 15 %. The exact standard errors differ by a factor of more than four, so that a scalar matrix cannot
-    approximate them."""
+    less than 15 %. The exact standard errors differ by a factor of more than four, so that a multiple of the
+    identity cannot approximate the inverse Hessian."""
     worst = []
     for seed in range(12):
         fit = model(seed)

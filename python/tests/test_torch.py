@@ -287,7 +287,8 @@ def test_the_optimizer_rejects_invalid_arguments():
 
 
 def test_a_step_repeats_an_evaluation_in_which_the_closure_failed():
-    """An exception of the closure is raised unchanged, and the next step requests the same evaluation again."""
+    """An exception of the closure is raised unchanged. The next step repeats the evaluation, so that the solve takes
+    the same steps as without exceptions."""
 
     class Broken(Exception):
         pass
@@ -381,8 +382,8 @@ def test_recordings_of_successive_solves_use_the_same_stream(monkeypatch):
 
 
 def logistic_regression():
-    """Return the closure and the parameter of a logistic regression in single precision. Its features differ in size by
-    four powers of ten."""
+    """Return the parameter and the loss function of a logistic regression in single precision. Its features differ in
+    size by four powers of ten."""
     def normal(shape, seed):
         return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 

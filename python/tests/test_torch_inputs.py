@@ -127,8 +127,8 @@ def test_the_loss_that_the_first_step_returns_is_that_of_torch(options):
 
 
 def test_the_final_loss_is_no_higher_than_that_of_torch(options, dtype):
-    """On Rosenbrock's function the final loss of LBFGSB is no higher than that of torch's LBFGS with its line search,
-    for the same number of evaluations."""
+    """On Rosenbrock's function the loss of LBFGSB after about 60 evaluations is no higher than that of torch's LBFGS
+    with the same options. The loss is also accepted if it is below 1e-6, or if that of torch is NaN."""
     losses = []
     for kind in (LBFGSB, torch.optim.LBFGS):
         x = torch.nn.Parameter(torch.tensor([-1.2, 1.0], dtype=dtype))
