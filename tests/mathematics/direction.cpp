@@ -155,8 +155,7 @@ CONFIGURED_TEST_CASE("Sweep 2 with many pairs is equivalent to the reference", "
             }
 }
 
-CONFIGURED_TEST_CASE("The share of the way that truncation leaves is the reference's", "[direction]",
-                     EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("The truncation factor alpha matches the reference", "[direction]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(21);
     int within = 0;
@@ -187,7 +186,7 @@ CONFIGURED_TEST_CASE("The share of the way that truncation leaves is the referen
     CHECK(within > 50);
 }
 
-CONFIGURED_TEST_CASE("A direction whose terms overflow leads to a point that can be stored", "[direction]",
+CONFIGURED_TEST_CASE("A direction whose terms overflow gives a finite trial point", "[direction]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(22);

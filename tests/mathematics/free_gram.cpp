@@ -145,7 +145,7 @@ cudaopt::PanelProducts reply_of(const Columns &columns, const std::vector<double
 
 } // namespace
 
-TEST_CASE("Updated products over the free variables are those of the new panel", "[free gram]") {
+TEST_CASE("Updated products over the free variables match those of the new panel", "[free gram]") {
     Uniform uniform(62);
     for (const int m : {21, 25, 80}) {
         Placed<FreeGram> gram(m);
@@ -180,7 +180,7 @@ TEST_CASE("Updated products over the free variables are those of the new panel",
     }
 }
 
-TEST_CASE("Products are not updated if that would cancel their digits, nor after another panel", "[free gram]") {
+TEST_CASE("Products are not updated if digits would cancel or if the panel is not the next one", "[free gram]") {
     Uniform uniform(63);
     for (const double left : {0x1p-9, 0x1p-11}) { // squares of 2^-18 and 2^-22: above and below the limit of 2^-20
         Placed<FreeGram> gram(25);
@@ -305,7 +305,7 @@ void check_same_path(const Solve &updated, const Solve &anew) {
 } // namespace
 
 // In the first 20 iterations there are few pairs.
-TEST_CASE("A solve with updated products takes the same path", "[free gram]") {
+TEST_CASE("A solve that updates the products has the same f at each iterate", "[free gram]") {
     using cudaopt::Metric;
     const cudaopt_test::Problem problem = cudaopt_test::torsion(50, 51);
     for (const int m : {20, 25, 80})
@@ -324,7 +324,7 @@ TEST_CASE("A solve with updated products takes the same path", "[free gram]") {
         }
 }
 
-TEST_CASE("Products are formed anew after a pair that was skipped", "[free gram]") {
+TEST_CASE("Products are formed in full after a skipped pair", "[free gram]") {
     using namespace cudaopt_test;
     int64_t skipped = 0;
     for (const Problem &problem : {in_random_boxes(extended_wood(300), 3), in_random_boxes(extended_powell(300), 3),

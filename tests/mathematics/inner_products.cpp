@@ -174,7 +174,8 @@ CONFIGURED_TEST_CASE("Sweep 1 is equivalent to the reference", "[inner products]
 }
 
 // On CUDA a warp that begins with rows past n comes back to the same place in shared memory with its third tile.
-CONFIGURED_TEST_CASE("So it is for bounds that are the same for many rows", "[inner products]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Sweep 1 is equivalent to the reference if a bound is the same for all variables",
+                     "[inner products]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(15);
     for (const int64_t n : {33, 63, 65, 300001})
@@ -190,7 +191,8 @@ CONFIGURED_TEST_CASE("So it is for bounds that are the same for many rows", "[in
             }
 }
 
-CONFIGURED_TEST_CASE("So it is for panels of any width", "[inner products]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Sweep 1 is equivalent to the reference for panels of any width", "[inner products]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(11);
     const int most = 30;
@@ -228,8 +230,8 @@ CONFIGURED_TEST_CASE("Sweep 1 in single precision is equivalent to the reference
 }
 
 // On CUDA several warps form the products of so many columns, and from 46 pairs on several blocks may.
-CONFIGURED_TEST_CASE("So it is for many pairs, and so are the windows of breakpoints", "[inner products]",
-                     EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Sweep 1 and windows of breakpoints are equivalent to the reference for many pairs",
+                     "[inner products]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(18);
     const int most = 80;
@@ -254,7 +256,7 @@ CONFIGURED_TEST_CASE("So it is for many pairs, and so are the windows of breakpo
         }
 }
 
-CONFIGURED_TEST_CASE("So it is for many pairs if a block of the GPU processes many tiles", "[inner products]",
+CONFIGURED_TEST_CASE("Sweep 1 is equivalent to the reference if a GPU block processes many tiles", "[inner products]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>() || !Backend<TestType>::on_cuda() || TestType::history_bits != 16) return;
     Uniform uniform(23);
@@ -309,8 +311,8 @@ CONFIGURED_TEST_CASE("Sweep 1 forms Y'Y and S'S if a problem without bounds has 
     }
 }
 
-CONFIGURED_TEST_CASE("Sweep 1 is double where single precision would lose digits", "[inner products]",
-                     EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Sweep 1 uses double precision if squares overflow or underflow in single precision",
+                     "[inner products]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(17);
     for (const double scale : {0x1p-56, 0x1p60}) { // squares that vanish, or overflow
@@ -325,7 +327,7 @@ CONFIGURED_TEST_CASE("Sweep 1 is double where single precision would lose digits
     }
 }
 
-CONFIGURED_TEST_CASE("Sweep 1 counts what is not finite", "[inner products]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Sweep 1 counts components of g that are not finite", "[inner products]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(12);
     const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -379,7 +381,8 @@ CONFIGURED_TEST_CASE("Windows of breakpoints are equivalent to the reference", "
     }
 }
 
-CONFIGURED_TEST_CASE("Of more rows than can be had, the number alone is told", "[crossed]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A window with more variables than can be fetched has only their number", "[crossed]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(14);
     for (const int64_t n : {cudaopt::crossed_capacity, cudaopt::crossed_capacity + 1, 3 * cudaopt::crossed_capacity}) {
@@ -443,7 +446,8 @@ CONFIGURED_TEST_CASE("Sweep 1 updates the diagonal before it uses it", "[metric]
 }
 
 // The kernel of wide panels sends nothing ahead.
-CONFIGURED_TEST_CASE("So are those of wide panels, after sweep 1", "[crossed]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Windows of breakpoints are equivalent to the reference after sweep 1 with many pairs",
+                     "[crossed]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(18);
     const int most = 30;

@@ -59,7 +59,7 @@ int free_at_random(std::vector<bool> &free, Uniform &uniform) {
 
 } // namespace
 
-TEST_CASE("The compact and the recursive form of the model are the same matrix", "[reference]") {
+TEST_CASE("The compact and the recursive formula give the same Hessian approximation", "[reference]") {
     Uniform uniform(1);
     for (int repetition = 0; repetition < 500; repetition++) {
         Shape shape = random_shape(uniform);
@@ -79,7 +79,7 @@ TEST_CASE("The compact and the recursive form of the model are the same matrix",
     }
 }
 
-TEST_CASE("A memory holds the newest m pairs, in slots that go round", "[memory]") {
+TEST_CASE("The history contains the newest m pairs in slots that are used cyclically", "[memory]") {
     Uniform uniform(2);
     for (int m = 1; m <= 8; m++) {
         Placed<Memory> memory(m);
@@ -119,7 +119,7 @@ TEST_CASE("A memory holds the newest m pairs, in slots that go round", "[memory]
     }
 }
 
-TEST_CASE("Dropped pairs leave their scale if wanted, a cleared memory nothing", "[memory]") {
+TEST_CASE("theta is kept on request if pairs are dropped and is reset if the history is cleared", "[memory]") {
     Uniform uniform(3);
     Shape shape{5, 3, 4, false, false, 8, 1};
     Iterate iterate(Box::infinite, shape, uniform);
@@ -141,7 +141,7 @@ TEST_CASE("Dropped pairs leave their scale if wanted, a cleared memory nothing",
     CHECK(memory.factor(iterate.middle));
 }
 
-TEST_CASE("A memory whose pairs were dropped is as good as new", "[memory]") {
+TEST_CASE("A history whose pairs were dropped gives the same results as a new one", "[memory]") {
     Uniform uniform(4);
     for (int m = 1; m <= 4; m++) {
         Iterate iterate(Box::infinite, {9, m, 2 * m + 1, false, false, 1, 1}, uniform);
@@ -172,7 +172,7 @@ TEST_CASE("A memory whose pairs were dropped is as good as new", "[memory]") {
     }
 }
 
-TEST_CASE("Products are usable as long as they and their quotients are normal numbers", "[memory]") {
+TEST_CASE("The products of a pair are usable if they and their quotients are normal numbers", "[memory]") {
     constexpr double largest = std::numeric_limits<double>::max(), nan = std::numeric_limits<double>::quiet_NaN();
     struct {
         double yy, ys, ss, step;
@@ -208,7 +208,7 @@ TEST_CASE("Products are usable as long as they and their quotients are normal nu
     }
 }
 
-TEST_CASE("theta, the basis and the forms of M are those of the stored pairs", "[memory]") {
+TEST_CASE("theta and W and products with M match the stored pairs", "[memory]") {
     Uniform uniform(5);
     int judged = 0;
     for (int repetition = 0; repetition < 4000; repetition++) {
@@ -252,7 +252,7 @@ TEST_CASE("theta, the basis and the forms of M are those of the stored pairs", "
     CHECK(judged > 3000);
 }
 
-TEST_CASE("A memory whose products had weights can take them without", "[memory]") {
+TEST_CASE("A history with weighted products can load unweighted products", "[memory]") {
     Uniform uniform(7);
     int judged = 0;
     for (int repetition = 0; repetition < 1000; repetition++) {
@@ -276,7 +276,7 @@ TEST_CASE("A memory whose products had weights can take them without", "[memory]
     CHECK(judged > 700);
 }
 
-TEST_CASE("K is inverted over any free variables, and over all without a factorisation", "[memory]") {
+TEST_CASE("Systems with K are solved for any free variables and without factorisation for all", "[memory]") {
     Uniform uniform(6);
     int judged = 0;
     for (int repetition = 0; repetition < 4000; repetition++) {

@@ -20,7 +20,7 @@ constexpr double most = 67108864.0;
 
 } // namespace
 
-TEST_CASE("h of a variable after an update is the formula's", "[metric]") {
+TEST_CASE("The updated weight of a variable matches the formula", "[metric]") {
     Uniform uniform(50);
     for (int repetition = 0; repetition < 10000; repetition++) {
         const auto power = [&](int least, int greatest) {
@@ -41,7 +41,7 @@ TEST_CASE("h of a variable after an update is the formula's", "[metric]") {
     }
 }
 
-TEST_CASE("Whatever the numbers, h stays within 2^26 of 1", "[metric]") {
+TEST_CASE("A learned weight lies between 2^-26 and 2^26 for any input", "[metric]") {
     const double numbers[] = {0,
                               1,
                               1e-300,
@@ -63,7 +63,7 @@ TEST_CASE("Whatever the numbers, h stays within 2^26 of 1", "[metric]") {
                         }
 }
 
-TEST_CASE("A metric serves while it fits the pairs that it has not seen better than theta I", "[metric]") {
+TEST_CASE("A learned diagonal is used while it fits new pairs better than theta I", "[metric]") {
     LearnedDiagonal metric;
     CHECK_FALSE(metric.exists());
     CHECK(metric.weights() == cudaopt::no_weights);
@@ -131,7 +131,7 @@ static std::vector<double> weights_of_pairs(int64_t n, int count) {
     return weights;
 }
 
-TEST_CASE("Up to 2500 variables kappa n grows by one per pair", "[metric]") {
+TEST_CASE("With up to 2500 variables kappa n grows by one per pair", "[metric]") {
     for (const int64_t n : {int64_t{1}, int64_t{2}, int64_t{100}, int64_t{2499}, int64_t{2500}}) {
         const std::vector<double> weights = weights_of_pairs(n, 3000);
         for (std::size_t p = 0; p < weights.size(); p++)
@@ -161,7 +161,7 @@ TEST_CASE("With more variables kappa n also grows with the square of the number 
 }
 
 // Each pair is taken in once, in its turn, while it is among the memory's with a newer one besides.
-TEST_CASE("The first ten pairs are taken in one by one, later ones as many as there may be", "[metric]") {
+TEST_CASE("The first ten pairs update the diagonal one at a time and later pairs in groups", "[metric]") {
     for (int memory = 1; memory <= 20; memory++) {
         const int at_once = std::max(1, std::min(4, memory - 1));
         LearnedDiagonal metric;

@@ -168,7 +168,7 @@ bool crosses(Box box) { return box != Box::infinite && box != Box::far && box !=
 
 } // namespace
 
-TEST_CASE("Cauchy point and subspace minimiser are the dense ones in every kind of box", "[model]") {
+TEST_CASE("The Cauchy point and the subspace minimiser match dense ones in every kind of box", "[model]") {
     const int box = GENERATE(range(0, static_cast<int>(Box::count)));
     const bool weighted = GENERATE(false, true);
     Uniform uniform(100 + 2 * box + weighted);
@@ -188,7 +188,7 @@ TEST_CASE("Cauchy point and subspace minimiser are the dense ones in every kind 
     CHECK(tally.overflows == 0);
 }
 
-TEST_CASE("Where the breakpoints are too many to be had, bisection finds the same point", "[model]") {
+TEST_CASE("Bisection finds the Cauchy point if there are too many breakpoints to fetch", "[model]") {
     const int box = GENERATE(range(0, static_cast<int>(Box::count)));
     Uniform uniform(200 + box);
     Tally tally;
@@ -207,7 +207,7 @@ TEST_CASE("Where the breakpoints are too many to be had, bisection finds the sam
     CHECK(tally.elsewhere <= 0.01 * tally.overflows);
 }
 
-TEST_CASE("Variables whose squares are lost in the rounding of g'g go on to their breakpoints", "[model]") {
+TEST_CASE("The Cauchy search continues with variables whose squares are lost in rounding g'g", "[model]") {
     Uniform uniform(500);
     Tally tally;
     for (int repetition = 0; repetition < 1000; repetition++) {
@@ -229,7 +229,7 @@ TEST_CASE("Variables whose squares are lost in the rounding of g'g go on to thei
     CHECK(tally.crossed == tally.judged);
 }
 
-TEST_CASE("Numbers that are none break the search and the subspace minimisation down", "[model]") {
+TEST_CASE("NaN and infinity are a breakdown of the Cauchy search and of the subspace minimisation", "[model]") {
     Uniform uniform(400);
     for (const double bad : {reference::infinity, std::numeric_limits<double>::quiet_NaN()}) {
         Iterate iterate(Box::boxed, {12, 4, 3, false, false, 1, 1}, uniform);
@@ -264,7 +264,7 @@ TEST_CASE("Numbers that are none break the search and the subspace minimisation 
     }
 }
 
-TEST_CASE("Variables that stop by the hundred end one segment, and their products are gathered anew", "[model]") {
+TEST_CASE("Products are formed again if hundreds of variables reach their bounds together", "[model]") {
     Uniform uniform(300);
     Tally tally;
     int gathers = 0;

@@ -43,7 +43,7 @@ double scaled_norm(const reference::Vector &v) {
 
 } // namespace
 
-CONFIGURED_TEST_CASE("A start is checked, and moved into the box only if it will be used", "[rows]",
+CONFIGURED_TEST_CASE("A start is checked and is moved into the box only if it is valid", "[rows]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(30);
@@ -80,7 +80,8 @@ CONFIGURED_TEST_CASE("A start is checked, and moved into the box only if it will
         }
 }
 
-CONFIGURED_TEST_CASE("A step leads along d from the base point, within the box", "[rows]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Steps along d stay in the box and the largest step matches the reference", "[rows]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(31);
     for (const int64_t n : sizes)
@@ -108,7 +109,7 @@ CONFIGURED_TEST_CASE("A step leads along d from the base point, within the box",
         }
 }
 
-CONFIGURED_TEST_CASE("A point that is left is found again, bit for bit", "[rows]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("The base point and the best iterate are restored bitwise", "[rows]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(32);
     for (const int64_t n : sizes) {
@@ -142,7 +143,7 @@ CONFIGURED_TEST_CASE("A point that is left is found again, bit for bit", "[rows]
     }
 }
 
-CONFIGURED_TEST_CASE("A pair is finished: y = g - g_base, in its slot alone", "[rows]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("finish_pair stores y = g - g_base and changes no other vector", "[rows]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(33);
     for (const int64_t n : sizes) {
@@ -163,7 +164,7 @@ CONFIGURED_TEST_CASE("A pair is finished: y = g - g_base, in its slot alone", "[
     }
 }
 
-CONFIGURED_TEST_CASE("Norms hold where squares leave the range of numbers", "[rows]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Norms are accurate if squares overflow or underflow", "[rows]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(34);
     const bool single = Backend<TestType>::single;
@@ -188,7 +189,7 @@ CONFIGURED_TEST_CASE("Norms hold where squares leave the range of numbers", "[ro
         }
 }
 
-CONFIGURED_TEST_CASE("The first bad element of a diagonal is told", "[rows]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("The first invalid element of a diagonal is reported", "[rows]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(35);
     for (const int64_t n : sizes) {
@@ -204,7 +205,8 @@ CONFIGURED_TEST_CASE("The first bad element of a diagonal is told", "[rows]", EV
     }
 }
 
-CONFIGURED_TEST_CASE("What is stored is fetched, and read from anywhere", "[rows]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Stored vectors are fetched unchanged and can be read from any index", "[rows]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(36);
     for (const int64_t n : sizes) {
