@@ -194,7 +194,7 @@ void check_solved(const Programme &p, int m) {
 
 } // namespace
 
-TEST_CASE("quadratic programmes in boxes: each ends where the conditions of a minimum hold", "[robustness]") {
+TEST_CASE("Solves of random quadratic programmes in boxes end at first-order optimal points", "[robustness]") {
     constexpr int programmes = 6000, shapes = static_cast<int>(Shape::shapes);
     const int memories[] = {1, 3, 5, 10, 17};
     for (int seed = 0; seed < programmes; seed++) {

@@ -95,13 +95,13 @@ Problem tridiagonal() { return without_bounds(quadratic_with_known_active_set(30
 
 } // namespace
 
-TEST_CASE("scale: without bounds, f times 2^k takes the same path, bit for bit", "[robustness]") {
+TEST_CASE("Iterates are bitwise identical if f is scaled by 2^k without bounds", "[robustness]") {
     for (const int k : exponents)
         for (const Problem &problem : {extended_rosenbrock(2), extended_rosenbrock(20), tridiagonal()})
             check_the_same_path(problem, 1e-8, k, 0);
 }
 
-TEST_CASE("scale: in a full box, x times 2^k with f times 4^k takes the same path, bit for bit", "[robustness]") {
+TEST_CASE("Iterates are bitwise identical if x is scaled by 2^k and f by 4^k in a finite box", "[robustness]") {
     for (const int k : exponents) {
         const int half = k / 2; // so that f is multiplied by 2^-300 to 2^300
         check_the_same_path(in_box(extended_rosenbrock(20), -2, 0.8), 1e-8, 2 * half, half);
@@ -110,7 +110,7 @@ TEST_CASE("scale: in a full box, x times 2^k with f times 4^k takes the same pat
     }
 }
 
-TEST_CASE("scale: f times 2^k has the same solution, with bounds of all kinds", "[robustness]") {
+TEST_CASE("The solution does not change if f is scaled by 2^k with any kind of bounds", "[robustness]") {
     for (const int k : exponents) {
         check_the_same_solution(in_box(extended_rosenbrock(10), -2, 0.8), k, 0);
         check_the_same_solution(in_box(extended_rosenbrock(10), -INFINITY, 0.8), k, 0);
@@ -119,7 +119,7 @@ TEST_CASE("scale: f times 2^k has the same solution, with bounds of all kinds", 
     }
 }
 
-TEST_CASE("scale: x times 2^k has the same solution", "[robustness]") {
+TEST_CASE("The solution does not change if x is scaled by 2^k", "[robustness]") {
     for (const int k : exponents) {
         check_the_same_solution(torsion(10, 10), 0, k);
         check_the_same_solution(quadratic_with_known_active_set(30).problem, 0, k);
