@@ -187,7 +187,7 @@ void check_same(const Seen &moved, const Seen &undisturbed) {
 
 } // namespace
 
-TEST_CASE("A state that is moved between any two calls goes on with the same bits", "[block]") {
+TEST_CASE("Moving the state between any two calls does not change a bit of the results", "[block]") {
     Points met;
     cudaopt::Results sums;
     for (const Rare &one : rare_solves()) {

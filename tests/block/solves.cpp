@@ -59,7 +59,7 @@ double minimum_by_library(const Problem &problem, int m, double eps) {
 
 } // namespace
 
-TEST_CASE("Plain sweeps solve what the library solves", "[block]") {
+TEST_CASE("The state machine with plain sweeps finds the minima that the library finds", "[block]") {
     for (const Standard &one : standard_problems())
         for (const int m : {1, 5, 8}) {
             Prepared solve = prepare_standard(one, m);
@@ -80,7 +80,7 @@ TEST_CASE("Plain sweeps solve what the library solves", "[block]") {
         }
 }
 
-TEST_CASE("Breakpoints are crossed, and bounds are active at the solution", "[block]") {
+TEST_CASE("A problem with many breakpoints crosses some and has active bounds at its solution", "[block]") {
     Prepared solve = prepare("many breakpoints", {Kind::breakpoints, 60, true}, 5);
     solve.run();
     CHECK(solve.state().results.cauchy_crossings > 0);
