@@ -71,7 +71,7 @@ void check_step_by_step(const std::function<Value(double)> &at, double first_ste
 
 } // namespace
 
-TEST_CASE("The line search takes the steps of dcsrch", "[reference]") {
+TEST_CASE("The line search takes the same steps as dcsrch", "[reference]") {
     for (const LineFunction &function : line_functions())
         for (const double first_step : first_steps) {
             INFO(function.name << " from step " << first_step);
@@ -83,7 +83,7 @@ TEST_CASE("The line search takes the steps of dcsrch", "[reference]") {
         }
 }
 
-TEST_CASE("The line search gives up where dcsrch does", "[reference]") {
+TEST_CASE("The line search fails with the same verdict as dcsrch if no step is acceptable", "[reference]") {
     const auto falling = [](double a) { return Value{-a, -1}; };
     const auto rising = [](double a) { return Value{a, -1}; };
     const auto kink = [](double a) { return Value{std::fabs(a - 3), a < 3 ? -1.0 : 1.0}; };

@@ -216,7 +216,8 @@ void check_the_same_end_from_one_bit_away(const Minpack2Case &with) {
 
 } // namespace
 
-CONFIGURED_TEST_CASE("MINPACK-2: the first iterates are those of L-BFGS-B 3.0", "[reference]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("MINPACK-2: the first iterates match those of L-BFGS-B 3.0", "[reference]", HostDouble,
+                     CudaDouble) {
     if (skipped<TestType>()) return;
     for (const Minpack2Case &with : cases_to_follow()) {
         INFO(with.problem.name);
@@ -229,18 +230,19 @@ CONFIGURED_TEST_CASE("MINPACK-2: the first iterates are those of L-BFGS-B 3.0", 
     }
 }
 
-CONFIGURED_TEST_CASE("MINPACK-2: the final energies are those of L-BFGS-B 3.0", "[reference]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("MINPACK-2: the final energies match those of L-BFGS-B 3.0", "[reference]", HostDouble,
+                     CudaDouble) {
     if (skipped<TestType>()) return;
     for (const Minpack2Case &with : cases_to_end()) check_the_same_end<TestType>(with);
 }
 
-CONFIGURED_TEST_CASE("MINPACK-2: the final energies are those of L-BFGS-B 3.0, longer runs", "[.slow]", HostDouble,
+CONFIGURED_TEST_CASE("MINPACK-2: the final energies of longer runs match those of L-BFGS-B 3.0", "[.slow]", HostDouble,
                      CudaDouble) {
     if (skipped<TestType>()) return;
     for (const Minpack2Case &with : slow_cases_to_end()) check_the_same_end<TestType>(with);
 }
 
-TEST_CASE("MINPACK-2: CUDA goes the host's way, with the exact and the approximate Cauchy point", "[reference]") {
+TEST_CASE("MINPACK-2: CUDA and host have the same iterates and energies with either Cauchy point", "[reference]") {
     if (skipped<CudaDouble>()) return;
     for (const bool approximate : {false, true}) {
         INFO("approximate Cauchy point: " << approximate);
@@ -264,7 +266,7 @@ TEST_CASE("MINPACK-2: CUDA goes the host's way, with the exact and the approxima
 }
 
 // What does not reproduce itself when its start moves by one bit could not be asked of anyone else.
-TEST_CASE("MINPACK-2: L-BFGS-B 3.0 goes its own way again from one bit away", "[reference]") {
+TEST_CASE("MINPACK-2: L-BFGS-B 3.0 repeats its iterates and energies if the start moves by one bit", "[reference]") {
     for (const Minpack2Case &with : cases_to_follow()) {
         INFO(with.problem.name);
         const int64_t most = static_cast<int64_t>(with.iterations);
@@ -275,12 +277,12 @@ TEST_CASE("MINPACK-2: L-BFGS-B 3.0 goes its own way again from one bit away", "[
     for (const Minpack2Case &with : cases_to_end()) check_the_same_end_from_one_bit_away(with);
 }
 
-TEST_CASE("MINPACK-2: L-BFGS-B 3.0 goes its own way again from one bit away, longer runs", "[.slow]") {
+TEST_CASE("MINPACK-2: L-BFGS-B 3.0 repeats the energies of longer runs if the start moves by one bit", "[.slow]") {
     for (const Minpack2Case &with : slow_cases_to_end()) check_the_same_end_from_one_bit_away(with);
 }
 
 // Why the standard starts of these two are not followed for 20 iterations on the large grid.
-TEST_CASE("MINPACK-2: rounding grows from smooth starts, in L-BFGS-B 3.0 too", "[reference]") {
+TEST_CASE("MINPACK-2: rounding errors grow from smooth starts in L-BFGS-B 3.0 too", "[reference]") {
     for (const Minpack2Case &smooth : smooth_starts()) {
         INFO(smooth.problem.name);
         const ReferenceOutcome once = solve_reference(smooth.problem, m, 0, iterations_to_follow);
