@@ -60,7 +60,7 @@ class Trial {
 
 } // namespace
 
-TEST_CASE("Each allocation of a batch fails in turn", "[failures]") {
+TEST_CASE("A batch reports or tolerates each failed allocation", "[failures]") {
     const int threads = GENERATE(1, 3);
     INFO("threads: " << threads);
     const std::string wrong = each_in_turn([&](int64_t number, Mode mode) {

@@ -64,7 +64,7 @@ std::string complaint(const std::vector<unsigned char> &checkpoint, const Outcom
 
 } // namespace
 
-TEST_CASE("Each allocation of a load can fail", "[failures]") {
+TEST_CASE("cuda_opt_load reports each failed allocation and can be repeated", "[failures]") {
     for (const int bits : {64, 16}) {
         INFO("a history of " << bits << " bits");
         Solve from(bits);

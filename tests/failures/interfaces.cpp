@@ -145,9 +145,11 @@ std::string setulb_body(int iprint, int64_t number, Mode mode) {
 
 } // namespace
 
-TEST_CASE("Each allocation through the C++ header fails in turn", "[failures]") { CHECK(each_in_turn(cpp_body) == ""); }
+TEST_CASE("The C++ interface throws or tolerates each failed allocation and solves afterwards", "[failures]") {
+    CHECK(each_in_turn(cpp_body) == "");
+}
 
-TEST_CASE("Each allocation through the manual's interface fails in turn", "[failures]") {
+TEST_CASE("cuda_opt_unlp reports or tolerates each failed allocation and solves afterwards", "[failures]") {
     const Form form = GENERATE(Form::called, Form::by_steps, Form::manual);
     const bool diagonal = GENERATE(false, true);
     INFO("form: " << static_cast<int>(form) << ", diagonal: " << diagonal);
@@ -156,7 +158,7 @@ TEST_CASE("Each allocation through the manual's interface fails in turn", "[fail
     CHECK(wrong == "");
 }
 
-TEST_CASE("Each allocation of setulb fails in turn", "[failures]") {
+TEST_CASE("setulb reports or tolerates each failed allocation and solves afterwards", "[failures]") {
     const int iprint = GENERATE(-1, 101);
     INFO("iprint " << iprint);
     const std::string wrong =

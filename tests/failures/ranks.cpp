@@ -131,7 +131,7 @@ std::string body(int64_t metric, int64_t number, Mode mode) {
 
 } // namespace
 
-TEST_CASE("Each allocation of ranks fails in turn", "[failures]") {
+TEST_CASE("All ranks report or tolerate each failed allocation alike", "[failures]") {
     const int64_t metric =
         GENERATE(as<int64_t>(), CUDA_OPT_METRIC_ONE_NUMBER, CUDA_OPT_METRIC_DIAGONAL, CUDA_OPT_METRIC_LEARNED);
     INFO("metric " << metric);

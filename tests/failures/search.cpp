@@ -69,7 +69,7 @@ class Trial {
 
 } // namespace
 
-TEST_CASE("Each allocation of a search fails in turn", "[failures]") {
+TEST_CASE("A pattern search reports or tolerates each failed allocation", "[failures]") {
     const int rule = GENERATE(0, 1, 2), threads = GENERATE(1, 3);
     INFO("rule " << rule << ", threads: " << threads);
     const std::string wrong = each_in_turn([&](int64_t number, Mode mode) {

@@ -161,25 +161,26 @@ std::string each_allocation_after(const Change &change, const Shape &shape, cons
 
 } // namespace
 
-TEMPLATE_TEST_CASE("Each allocation of a solve fails in turn", "[failures]", double, float) {
+TEMPLATE_TEST_CASE("A solve reports or tolerates each failed allocation", "[failures]", double, float) {
     const bool bounded = GENERATE(false, true), diagonal = GENERATE(false, true);
     INFO("bounded: " << bounded << ", diagonal: " << diagonal);
     const std::string wrong = each_allocation<TestType>({50, 1, bounded, diagonal, false});
     CHECK(wrong == "");
 }
 
-TEMPLATE_TEST_CASE("Each allocation of a solve with a log fails in turn", "[failures]", double, float) {
+TEMPLATE_TEST_CASE("A solve with a log reports or tolerates each failed allocation", "[failures]", double, float) {
     const std::string wrong = each_allocation<TestType>({50, 1, true, false, true});
     CHECK(wrong == "");
 }
 
-TEMPLATE_TEST_CASE("Each allocation of a solve on threads fails in turn", "[failures]", double, float) {
+TEMPLATE_TEST_CASE("A solve on several threads reports or tolerates each failed allocation", "[failures]", double,
+                   float) {
     const std::string wrong = each_allocation<TestType>({20000, 4, true, false, false});
     CHECK(wrong == "");
 }
 
-TEMPLATE_TEST_CASE("Each allocation of a solve with a memory of fewer bits fails in turn", "[failures]", double,
-                   float) {
+TEMPLATE_TEST_CASE("A solve with a lower history precision reports or tolerates each failed allocation", "[failures]",
+                   double, float) {
     const int bits = GENERATE(32, 16);
     if (bits == 8 * sizeof(TestType)) return;
     INFO(bits << " bits");
@@ -187,13 +188,14 @@ TEMPLATE_TEST_CASE("Each allocation of a solve with a memory of fewer bits fails
     CHECK(wrong == "");
 }
 
-TEMPLATE_TEST_CASE("Each allocation of a solve with a learned metric fails in turn", "[failures]", double, float) {
+TEMPLATE_TEST_CASE("A solve with a learned diagonal reports or tolerates each failed allocation", "[failures]", double,
+                   float) {
     const std::string wrong = each_allocation<TestType>({50, 1, true, false, false, 0, true});
     CHECK(wrong == "");
 }
 
 // Other sweeps are made in the first call: where that fails, the handle is as good as before, whichever bits are next.
-TEST_CASE("Each allocation after a change of the memory's bits fails in turn", "[failures]") {
+TEST_CASE("A change of the history precision can be undone after a failed allocation", "[failures]") {
     const int between = GENERATE(64, 32, 16);
     INFO("64 bits, then " << between << ", then 64");
     const Shape shape{50, 1, true, false, false, 64}, other{50, 1, true, false, false, between};
@@ -202,7 +204,7 @@ TEST_CASE("Each allocation after a change of the memory's bits fails in turn", "
     CHECK(wrong == "");
 }
 
-TEST_CASE("Each allocation after a change of the number of threads fails in turn", "[failures]") {
+TEST_CASE("A change of the number of threads can be undone after a failed allocation", "[failures]") {
     const int before = GENERATE(1, 4), between = GENERATE(1, 2, 8);
     INFO(before << " threads, then " << between << ", then " << before);
     // That of one thread: the pool is to be made where allocations fail, not here.
@@ -212,7 +214,7 @@ TEST_CASE("Each allocation after a change of the number of threads fails in turn
     CHECK(wrong == "");
 }
 
-TEMPLATE_TEST_CASE("Where threads cannot be made, a solve goes on with fewer", "[failures]", double, float) {
+TEMPLATE_TEST_CASE("A solve has the same result if threads cannot be created", "[failures]", double, float) {
     const Shape shape{20000, 4, true, false, false};
     const std::string wrong = each_in_turn([&](int64_t number, Mode mode) -> std::string {
         arm_threads(number, mode);
@@ -226,7 +228,7 @@ TEMPLATE_TEST_CASE("Where threads cannot be made, a solve goes on with fewer", "
     CHECK(wrong == "");
 }
 
-TEST_CASE("Each allocation of the helpers fails in turn", "[failures]") {
+TEST_CASE("cuda_opt_create and cuda_opt_alloc report each failed allocation and leak nothing", "[failures]") {
     const std::string wrong = each_in_turn([](int64_t number, Mode mode) -> std::string {
         void *memory = nullptr;
         cuda_opt *s = nullptr;
