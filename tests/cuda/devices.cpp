@@ -28,7 +28,7 @@ bool names(const cuda_opt *s, const std::string &array) {
 
 } // namespace
 
-TEST_CASE("Managed memory is the handle's", "[devices]") {
+TEST_CASE("A handle accepts managed memory", "[devices]") {
     if (skipped<CudaDouble>()) return;
     const cudaopt::Minimiser<double> s(n, 3, CUDA_OPT_BACKEND_CUDA);
     auto *x = static_cast<double *>(on_device::allocate_managed(n * sizeof(double)));
@@ -41,7 +41,7 @@ TEST_CASE("Managed memory is the handle's", "[devices]") {
     for (double *memory : {x, g, f}) on_device::release(memory);
 }
 
-TEST_CASE("Memory of another device is refused, and nothing is lost by it", "[devices]") {
+TEST_CASE("Memory of another device is refused and the handle remains usable", "[devices]") {
     if (skipped<CudaDouble>()) return;
     if (on_device::devices() < 2) {
         WARN("skipped: that memory of another device is refused is not tested, for there are not two CUDA devices");
@@ -84,7 +84,7 @@ TEST_CASE("Memory of another device is refused, and nothing is lost by it", "[de
     on_device::release(far);
 }
 
-TEST_CASE("A handle stays on its device when another becomes current", "[devices]") {
+TEST_CASE("A handle works on its own device while another device is current", "[devices]") {
     if (skipped<CudaDouble>()) return;
     if (on_device::devices() < 2) {
         WARN("skipped: that a handle stays on its device is not tested, for there are not two CUDA devices");

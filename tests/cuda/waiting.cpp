@@ -136,8 +136,7 @@ void check_given_up(Run<Configuration> &run, const Ending &ending, int code,
 
 } // namespace
 
-CONFIGURED_TEST_CASE("MAX_SECONDS reaches a call that waits for the caller's kernel", "[waiting]", CudaDouble,
-                     CudaFloat) {
+CONFIGURED_TEST_CASE("MAX_SECONDS ends a call that waits for the caller's kernel", "[waiting]", CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     Run<TestType> run;
     const Ending undisturbed = run.to_the_end();
@@ -154,7 +153,7 @@ CONFIGURED_TEST_CASE("MAX_SECONDS reaches a call that waits for the caller's ker
     }
 }
 
-CONFIGURED_TEST_CASE("request_stop reaches a call that waits for the caller's kernel", "[waiting]", CudaDouble,
+CONFIGURED_TEST_CASE("request_stop ends a call that waits for the caller's kernel", "[waiting]", CudaDouble,
                      CudaFloat) {
     if (skipped<TestType>()) return;
     Run<TestType> run;
@@ -175,7 +174,7 @@ CONFIGURED_TEST_CASE("request_stop reaches a call that waits for the caller's ke
     }
 }
 
-TEST_CASE("A stop reaches a call that waits for the caller's diagonal", "[waiting]") {
+TEST_CASE("MAX_SECONDS ends a call that waits for the caller's diagonal", "[waiting]") {
     if (skipped<CudaDouble>()) return;
     Run<CudaDouble> run;
     run.handle().set_int(CUDA_OPT_DIAGCO, 1);
@@ -186,7 +185,7 @@ TEST_CASE("A stop reaches a call that waits for the caller's diagonal", "[waitin
     check_given_up(run, run.to_the_end(), CUDA_OPT_TIME_LIMIT, solution);
 }
 
-TEST_CASE("A solve may begin while the last one's kernels still run", "[waiting]") {
+TEST_CASE("A solve can begin while kernels of the previous solve are still running", "[waiting]") {
     if (skipped<CudaDouble>()) return;
     Run<CudaDouble> run;
     REQUIRE(run.to_the_end().task == CUDA_OPT_CONVERGED);
@@ -200,7 +199,7 @@ TEST_CASE("A solve may begin while the last one's kernels still run", "[waiting]
     CHECK(run.there() == solution);
 }
 
-TEST_CASE("A stop that was asked for before a call leaves a quick evaluation its end", "[waiting]") {
+TEST_CASE("A call after request_stop waits until a short evaluation has ended", "[waiting]") {
     if (skipped<CudaDouble>()) return;
     Run<CudaDouble> run;
     run.at_evaluation(4, [&] {
@@ -280,7 +279,7 @@ constexpr int64_t end_of_an_iteration = 1 + search_variables; // the batch after
 
 } // namespace
 
-TEST_CASE("MAX_SECONDS reaches a search that waits for the caller's kernel", "[waiting]") {
+TEST_CASE("MAX_SECONDS ends a pattern search that waits for the caller's kernel", "[waiting]") {
     if (skipped<CudaDouble>()) return;
     SearchRun search(1); // the walks that go on are counted after each iteration
     REQUIRE(search.to_the_end(0, nullptr).task == CUDA_OPT_CONVERGED);
@@ -296,7 +295,7 @@ TEST_CASE("MAX_SECONDS reaches a search that waits for the caller's kernel", "[w
     CHECK(search.best() == best);
 }
 
-TEST_CASE("request_stop ends a search whose values are still to come", "[waiting]") {
+TEST_CASE("request_stop ends a pattern search that waits for the caller's values", "[waiting]") {
     if (skipped<CudaDouble>()) return;
     SearchRun search(0); // waits for nothing but the best value at its end
     CHECK(search.to_the_end(0, nullptr).task == CUDA_OPT_ITERATION_LIMIT);
