@@ -1,4 +1,4 @@
-// A backend's verbs on the vectors of a reference machine.
+// The sweeps of a backend, applied to the vectors of a reference machine.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ template <class Configuration> class Backend {
     static constexpr bool single = sizeof(Real) == sizeof(float);
     static bool on_cuda() { return Configuration::backend == CUDA_OPT_BACKEND_CUDA; }
 
-    // The caller's arrays begin `offset` elements into their memory: aligned to what a vector access wants, or not.
-    // learns: the machine's diagonal is the backend's own, and not the caller's.
+    // The caller's arrays begin `offset` elements after the start of their memory. With an odd offset they are not
+    // aligned for vector accesses. learns: the diagonal is a learned one of the backend, and not the caller's.
     explicit Backend(const reference::Machine &machine, int offset = 0, bool aside = true, bool learns = false)
         : n_(machine.n), offset_(offset), space_(on_cuda() ? cudaopt::make_cuda_memory() : cudaopt::make_host_memory()),
           sweeps_(sweeps_of(machine.n, machine.m, aside, space_->device())) {
@@ -51,7 +51,7 @@ template <class Configuration> class Backend {
     Backend(const Backend &) = delete;
     Backend &operator=(const Backend &) = delete;
 
-    // Another machine's x and bounds; all else stays.
+    // Binds x and the bounds of another machine. All other vectors are kept.
     void bind(const reference::Machine &machine) {
         arrays_.x = place(machine.x);
         arrays_.lower = bounds(machine, machine.lower, arrays_.lower_all);
@@ -74,12 +74,12 @@ template <class Configuration> class Backend {
                : bits == 32 ? fetch_as<float>(which)
                             : fetch_as<cudaopt::bfloat16>(which);
     }
-    // The gradient at x_base of a pair, or of a direction, that a request names: y of the machine's slot until the
-    // pair is finished. Where the columns have the caller's precision it stands there already.
+    // Stores the gradient at x_base, which the slot of a fresh pair or of a direction contains as y until the pair is
+    // finished. If the columns have the caller's precision, it is there already.
     void store_g_base(const reference::Machine &machine, int slot) {
         store({HeldVector::g_base, slot}, machine.y[static_cast<std::size_t>(slot)]);
     }
-    // y of a slot once more, which inner products of a fresh pair may have finished, where g_base has another vector.
+    // Restores y of a slot. If g_base has its own vector, inner products with a fresh pair may have stored its final y.
     void store_y(const reference::Machine &machine, int slot) {
         store({HeldVector::y_column, slot}, machine.y[static_cast<std::size_t>(slot)]);
     }
@@ -91,8 +91,8 @@ template <class Configuration> class Backend {
     }
 
   private:
-    // Memory of the host that a GPU can write takes a millisecond to be had: its sweeps are kept until the end, and
-    // used again by machines of the same shape.
+    // The allocation of host memory that a GPU can write takes a millisecond. The sweeps of a GPU are therefore kept
+    // until the program ends, and machines of the same shape reuse them.
     static std::shared_ptr<cudaopt::Sweeps> sweeps_of(int64_t n, int m, bool aside, int device) {
         static auto &kept = *new std::map<std::tuple<int64_t, int, bool, int>, std::shared_ptr<cudaopt::Sweeps>>();
         std::shared_ptr<cudaopt::Sweeps> own,
@@ -129,7 +129,7 @@ template <class Configuration> class Backend {
         return to;
     }
 
-    // As an array; or as one number for all.
+    // Passes the bounds as an array, or as one number if all are equal and machine.uniform is set.
     void *bounds(const reference::Machine &machine, const std::vector<double> &values, double &for_all) {
         const auto differ = std::adjacent_find(values.begin(), values.end(), std::not_equal_to<double>());
         if (!machine.uniform || values.empty() || differ != values.end()) return place(values);
@@ -153,17 +153,18 @@ enum class Bounds {
     lower_alone,
     upper_alone,
     both,
-    // the same for all rows, and given as numbers:
+    // From here on, bounds that are the same for all variables are passed as one number.
     uniform_around_0,
     uniform_above_0,
     uniform_below_0,
-    uniform_lower, // and an array of upper ones
-    uniform_upper, // and an array of lower ones
+    uniform_lower, // and an array of upper bounds
+    uniform_upper, // and an array of lower bounds
     uniform_lower_alone,
     count
 };
 
-// x and x_base between bounds of which one side at least is the same for all rows; some rows are held.
+// Draws x and x_base between bounds of which the lower or the upper ones are the same for all variables. Some variables
+// are active.
 inline void draw_uniform_bounds(reference::Machine &machine, Bounds bounds, cudaopt_test::Uniform &uniform) {
     const double l = machine.stored(bounds == Bounds::uniform_around_0  ? -0.7
                                     : bounds == Bounds::uniform_below_0 ? -2.3
@@ -188,7 +189,8 @@ inline void draw_uniform_bounds(reference::Machine &machine, Bounds bounds, cuda
     }
 }
 
-// Vectors at random, rounded as they are stored; with bounds some rows are held, some fixed, some beyond reach.
+// Returns random vectors, rounded as they are stored. With bounds, some variables are active, some are fixed, and some
+// never reach a bound.
 template <class Configuration>
 reference::Machine random_machine(int64_t n, int m, Bounds bounds, cudaopt_test::Uniform &uniform) {
     reference::Machine machine(n, m, 8 * sizeof(typename Configuration::Real), Configuration::history_bits);
@@ -227,7 +229,7 @@ reference::Machine random_machine(int64_t n, int m, Bounds bounds, cudaopt_test:
     return machine;
 }
 
-// A breakpoint in the middle of them, or 1 where there is none.
+// Returns the median of the finite breakpoints, or 1 if there are none.
 inline double middle_breakpoint(const reference::Machine &machine, const cudaopt::PanelRequest &panel) {
     std::vector<double> breakpoints;
     for (int64_t i = 0; i < machine.n; i++) {

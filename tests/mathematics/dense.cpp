@@ -176,7 +176,7 @@ CauchyPoint cauchy_point(const Matrix &hessian, Number theta, const Path &path, 
         if (curvature > 0) {
             at.uncertainty =
                 std::max((steepness + theta * steepness * minimiser) / curvature + minimiser, at.uncertainty);
-            // Whether the slope changes its sign before the next breakpoint.
+            // The search decides here whether the slope changes its sign before the next breakpoint.
             const Number reached = std::min<Number>(minimiser, next);
             const Number size = steepness + (theta * steepness + curvature) * reached;
             if (next < infinity) at.margin = std::min(at.margin, std::fabs(slope + curvature * (next - at.t)) / size);

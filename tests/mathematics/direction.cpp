@@ -1,4 +1,4 @@
-// Sweep 2 and its truncation on each backend are equivalent to the reference's.
+// Sweep 2 and the truncation of its direction on each backend are equivalent to those of the reference.
 #include <algorithm>
 
 #include "backend.hpp"
@@ -15,9 +15,10 @@ namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
-// The terms of a way, at most 160 of them, are added in double, and their rounding errors have both signs. The
-// direction is rounded once as it is stored. Where the columns have fewer bits than x, two ways that differ by rounding
-// errors may be rounded to neighbours: a unit of the last place of d, which is at most the history's epsilon times |d|.
+// A displacement is a sum of at most 160 terms in double precision, whose rounding errors have both signs. The
+// direction is rounded once when it is stored. If the columns have fewer bits than x, displacements that differ by
+// rounding errors may be rounded to neighbouring numbers. These differ by a unit in the last place of d, which is at
+// most the epsilon of the history precision times |d|.
 double tolerance(const reference::Machine &machine, double size, double d) {
     return (machine.epsilon() + 64 * epsilon) * size + (machine.apart() ? machine.history.epsilon * std::fabs(d) : 0);
 }
@@ -26,10 +27,10 @@ void check_rows(const char *what, const std::vector<double> &is, const std::vect
                 const std::vector<double> &tolerances) {
     for (std::size_t i = 0; i < should.size(); i++)
         if (!(std::fabs(is[i] - should[i]) <= tolerances[i]))
-            FAIL(what << " of row " << i << " is " << is[i] << ", not " << should[i] << ", +- " << tolerances[i]);
+            FAIL(what << " of variable " << i << " is " << is[i] << ", not " << should[i] << ", +- " << tolerances[i]);
 }
 
-// At hand, or with the sums that come next.
+// Returns the sums of the direction. Some backends provide them only with the next inner products.
 template <class Configuration>
 cudaopt::DirectionSums sums_of(Backend<Configuration> &backend, const DirectionRequest &request) {
     if (!backend->direction_sums_at_hand()) {
@@ -65,9 +66,10 @@ void take(const reference::Machine &machine, const DirectionRequest &request, in
     const std::vector<double> x = backend.fetch({HeldVector::x});
     check_rows("x", x, expected.x, of_x);
     for (int64_t i = 0; i < machine.n; i++) {
-        if (x[i] < machine.lower_of(i) || x[i] > machine.upper_of(i)) FAIL("row " << i << " leaves the box: " << x[i]);
+        if (x[i] < machine.lower_of(i) || x[i] > machine.upper_of(i))
+            FAIL("x of variable " << i << " is outside the box: " << x[i]);
         if (request.step == 1 && expected.at_bound[i] && x[i] != expected.x[i])
-            FAIL("row " << i << " is not led to its bound " << expected.x[i] << ", but to " << x[i]);
+            FAIL("x of variable " << i << " is not its bound " << expected.x[i] << ", but " << x[i]);
     }
     CHECK(backend.fetch({HeldVector::g_base, spare}) == machine.g);
     CHECK(backend.fetch({HeldVector::x_base}) == machine.x);
@@ -77,7 +79,7 @@ void take(const reference::Machine &machine, const DirectionRequest &request, in
     CHECK(std::fabs(sums.d_squared - expected.d_squared) <= size_of_squares + 128 * epsilon * expected.d_squared);
     CHECK(sums.projected == static_cast<double>(expected.projected));
 
-    // The pairs stay as they are; but the fresh one's y is complete.
+    // The correction pairs are unchanged, except that y of a fresh pair is formed.
     for (int slot = 0; slot <= machine.m; slot++) {
         if (slot == spare) continue;
         INFO("slot " << slot);
@@ -99,14 +101,14 @@ void take(const reference::Machine &machine, const DirectionRequest &request, in
 
 CONFIGURED_TEST_CASE("Sweep 2 is equivalent to the reference", "[direction]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
-    // On a GPU, where each variant takes some forty copies, a quarter of them.
+    // A GPU runs a quarter of the variants, because each of them takes about forty copies.
     const int apart = Backend<TestType>::on_cuda() ? 4 : 1;
     Uniform uniform(20);
     for (const int64_t n : {1, 2, 31, 127, 128, 129, 1000, 5000})
         for (int kind = 0; kind < static_cast<int>(Bounds::count); kind++)
             for (int variant = kind % apart; variant < (n < 1000 ? 16 : 4); variant += apart) {
-                if (sanitized && n > 1000) continue; // tiles like those of 1000
-                // Once with more coefficients than fit into a kernel's parameters.
+                if (sanitized && n > 1000) continue; // n = 1000 has the same kinds of tiles
+                // Variant 3 has more coefficients than fit into the parameters of a kernel.
                 const int most = variant == 3 ? 32 : 5;
                 const bool fresh = uniform() < 0.5, weighted = uniform() < 0.3, truncate = uniform() < 0.3;
                 const reference::Machine machine =
@@ -125,7 +127,8 @@ CONFIGURED_TEST_CASE("Sweep 2 is equivalent to the reference", "[direction]", EV
                 request.truncate = truncate;
                 request.cauchy_t = 1.5 * middle;
                 request.alpha = uniform();
-                // In a solve after sweep 1, which may have stored the fresh y; from a checkpoint without it.
+                // In a solve sweep 2 follows sweep 1, which may have stored the fresh y. After a checkpoint is loaded,
+                // it does not.
                 take<TestType>(machine, request, variant % 2, uniform() < 0.5);
             }
 }
@@ -137,7 +140,7 @@ CONFIGURED_TEST_CASE("Sweep 2 with many pairs is equivalent to the reference", "
     for (const int64_t n : {1, 63, 65, 1001, 200001})
         for (const int pairs : {29, 32, 40, 80})
             for (const Bounds bounds : {Bounds::none, Bounds::both, Bounds::uniform_upper}) {
-                // Each warp of a GPU has several tiles.
+                // With the largest n, each warp of a GPU processes several tiles.
                 if (n > 1001 && (!Backend<TestType>::on_cuda() || pairs != 40)) continue;
                 if (sanitized && n > 65) continue;
                 const reference::Machine machine = random_machine<TestType>(n, pairs, bounds, uniform);
@@ -169,7 +172,7 @@ CONFIGURED_TEST_CASE("The truncation factor alpha matches the reference", "[dire
             for (double &v : q) v = (2 * uniform() - 1) / static_cast<double>(n);
             DirectionRequest request{};
             request.panel = {pairs, variant % (most + 1), 0, pairs > 0 && variant % 3 == 0, true, variant % 4 == 0};
-            // Before the first breakpoint, so that no row has reached its bound at the Cauchy point.
+            // The Cauchy point is before the first breakpoint, so that no variable has reached its bound there.
             const double first = machine.inner_products(request.panel).sums.first_breakpoint;
             request.cauchy_t = 0.9 * std::min(first, 1.0);
             if (variant % 5 == 0) request.panel.threshold = first < 1e30 ? first : 1;
@@ -199,7 +202,7 @@ CONFIGURED_TEST_CASE("A direction whose terms overflow gives a finite trial poin
                 machine.g[i] = i % 3 == 0 ? machine.stored(huge) : i % 3 == 1 ? 1 : -machine.stored(huge);
                 machine.y[0][i] = machine.s[0][i] = i % 3 == 1 ? machine.history.stored(huge_in_columns) : 0;
             }
-            double q[4] = {1e300, -1e300, 0, 0}; // inf - inf where y and s are huge
+            double q[4] = {1e300, -1e300, 0, 0}; // the result is inf - inf if y and s are huge
             DirectionRequest request{};
             request.panel = {1, 0, 0, false, true, false};
             request.gradient_coefficient = -1e300;
@@ -210,7 +213,7 @@ CONFIGURED_TEST_CASE("A direction whose terms overflow gives a finite trial poin
             backend->direction(request);
             const std::vector<double> x = backend.fetch({HeldVector::x});
             for (int64_t i = 0; i < n; i++) {
-                INFO("row " << i << ", x = " << x[i]);
+                INFO("variable " << i << ", x = " << x[i]);
                 if (i % 3 == 1) CHECK(x[i] == machine.x[i]);
                 if (i % 3 == 1) continue;
                 const double expected = (i % 3 == 0 ? -1 : 1) * machine.history.largest * (step == 1 ? 1 : 0.5);

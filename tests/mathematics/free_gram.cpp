@@ -1,4 +1,4 @@
-// The products over the free variables that are updated from one iterate to the next one are those that a sweep forms.
+// Products over the free variables that are updated from one iterate to the next one match those that a sweep forms.
 #include <algorithm>
 
 #include "../support/forwarded_sweeps.hpp"
@@ -19,7 +19,7 @@ constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 // ---- the sweep
 
-// The machine at x_base: g is the gradient there, which the slot of the fresh pair contains.
+// Returns the machine at x_base. Its g is the gradient at x_base, which the slot of the fresh pair contains.
 reference::Machine at_base(const reference::Machine &machine, const PanelRequest &request) {
     reference::Machine base = machine;
     base.x = machine.x_base;
@@ -27,7 +27,8 @@ reference::Machine at_base(const reference::Machine &machine, const PanelRequest
     return base;
 }
 
-// Returns the number of variables whose freedom differs.
+// Compares the changes with differences of two full products. Returns the number of variables that are free at only one
+// of the two points.
 int64_t compare_changes(const reference::Machine &machine, PanelRequest request,
                         const cudaopt::PanelProducts &changes) {
     const reference::Machine base = at_base(machine, request);
@@ -43,7 +44,7 @@ int64_t compare_changes(const reference::Machine &machine, PanelRequest request,
             const double should = now.free_gram[at] - (older ? before.free_gram[at] : 0),
                          size = now.free_gram_sizes[at] + (older ? before.free_gram_sizes[at] : 0),
                          relative = of_sums + (i == 0 || j == 0 ? machine.history.epsilon : 0);
-            if (std::isnan(should)) continue; // z, which is not set
+            if (std::isnan(should)) continue; // products with z are not set
             if (!(std::fabs(changes.over_free(i, j) - should) <= relative * size))
                 FAIL("columns " << i << " and " << j << " change by " << changes.over_free(i, j) << ", not " << should
                                 << ", of " << size);
@@ -51,7 +52,7 @@ int64_t compare_changes(const reference::Machine &machine, PanelRequest request,
     for (int i = 0; i < panel::leading; i++)
         for (int j = 0; j < columns; j++) {
             const double size = now.leading_sizes[i * columns + j];
-            if (std::isnan(now.leading_products[i * columns + j])) continue; // z
+            if (std::isnan(now.leading_products[i * columns + j])) continue; // products with z are not set
             CHECK(std::fabs(changes.over_all(i, j) - now.leading_products[i * columns + j]) <=
                   (of_sums + (i == 0 || j == 0 ? machine.history.epsilon : 0)) * size);
         }
@@ -75,7 +76,8 @@ CONFIGURED_TEST_CASE("Sweep 1 forms the changes of the products over the free va
         const int newest = pairs / 2;
         PanelRequest request{pairs, newest, 0, true, true, false};
         request.free_changes = true;
-        // The point is new; it differs from x_base in the first and the last three variables; it is x_base.
+        // The point differs from x_base in all variables, then only in the first three and the last three, and is then
+        // x_base itself.
         for (const int64_t differing : {n, int64_t{3}, int64_t{0}}) {
             for (int64_t i = differing; i < n - differing; i++)
                 machine.x_base[i] = machine.x[i], machine.y[newest][i] = machine.g[i];
@@ -84,7 +86,8 @@ CONFIGURED_TEST_CASE("Sweep 1 forms the changes of the products over the free va
             if (!backend->forms_free_changes()) return;
             backend.store_g_base(machine, newest);
             for (const bool weighted : {false, true}) {
-                INFO("n = " << n << ", " << pairs << " pairs, " << differing << (weighted ? ", weighted" : ""));
+                INFO("n = " << n << ", " << pairs << " pairs, variables at each end that differ from x_base: "
+                            << differing << (weighted ? ", weighted" : ""));
                 request.weighted = weighted;
                 const cudaopt::PanelProducts &changes = backend->inner_products(request);
                 const int64_t changed = compare_changes(machine, request, changes);
@@ -101,7 +104,7 @@ CONFIGURED_TEST_CASE("Sweep 1 forms the changes of the products over the free va
 
 namespace {
 
-// The columns of the pairs that there have been, newest last, and the products of a panel over free variables.
+// The columns of all pairs so far, newest last, from which the products of a panel over the free variables are formed.
 struct Columns {
     int n, pairs;
     std::vector<std::vector<double>> y, s;
@@ -113,7 +116,8 @@ struct Columns {
         const auto &of = panel::inverse(j) ? s : y;
         return of[of.size() - 1 - static_cast<std::size_t>(panel::age(j))];
     }
-    // The sums of sign_i a_i b_i, in extended precision.
+    // Returns the sums of sign_i a_i b_i, computed in extended precision. Products of two older columns use of_older
+    // instead of sign.
     std::vector<double> products(const std::vector<double> &sign, const std::vector<double> &of_older) const {
         const int columns = panel::columns(pairs);
         std::vector<double> all;
@@ -156,7 +160,7 @@ TEST_CASE("Updated products over the free variables match those of the new panel
         const std::vector<double> first = columns.products(free, free);
         gram.store(reply_of(columns, first), 20, 5);
         CHECK(gram.serves(20, 5));
-        CHECK_FALSE(gram.serves(20, 6)); // another diagonal
+        CHECK_FALSE(gram.serves(20, 6)); // number of another diagonal
         CHECK_FALSE(gram.serves(21, 5));
         for (int iterate = 0; iterate < (m == 80 ? 100 : 60); iterate++) {
             INFO("m = " << m << ", iterate " << iterate);
@@ -172,7 +176,7 @@ TEST_CASE("Updated products over the free variables match those of the new panel
             const std::vector<double> changes = columns.products(free, sign), should = columns.products(free, free);
             REQUIRE(gram.update(reply_of(columns, changes)));
             CHECK(gram.serves(columns.pairs, 5));
-            // An element changes at most m times, and its size is below 12.
+            // An element is updated at most m times, and its absolute value is below 12.
             for (std::size_t k = 0; k < should.size(); k++)
                 if (!(std::fabs(gram.data()[k] - should[k]) <= m * 12 * epsilon))
                     FAIL("product " << k << " is " << gram.data()[k] << ", not " << should[k]);
@@ -182,7 +186,7 @@ TEST_CASE("Updated products over the free variables match those of the new panel
 
 TEST_CASE("Products are not updated if digits would cancel or if the panel is not the next one", "[free gram]") {
     Uniform uniform(63);
-    for (const double left : {0x1p-9, 0x1p-11}) { // squares of 2^-18 and 2^-22: above and below the limit of 2^-20
+    for (const double left : {0x1p-9, 0x1p-11}) { // the squares 2^-18 and 2^-22 are above and below the limit of 2^-20
         Placed<FreeGram> gram(25);
         Columns columns{2, 22, {}, {}, {}};
         for (int pair = 0; pair < 22; pair++) {
@@ -193,11 +197,11 @@ TEST_CASE("Products are not updated if digits would cancel or if the panel is no
         gram.store(reply_of(columns, both), 22, 0);
         columns.append(uniform);
         columns.pairs = 23;
-        const std::vector<double> changes = columns.products({0, 1}, {-1, 0}); // the first variable is free no longer
+        const std::vector<double> changes = columns.products({0, 1}, {-1, 0}); // the first variable becomes active
         CHECK(gram.update(reply_of(columns, changes)) == (left == 0x1p-9));
         CHECK(gram.serves(23, 0) == (left == 0x1p-9));
     }
-    { // A variable with large elements becomes free, and is free no longer at the next iterate.
+    { // A variable with large elements becomes free and is active again at the next iterate.
         Placed<FreeGram> gram(25);
         Columns columns{2, 22, {}, {}, {}};
         for (int pair = 0; pair < 24; pair++) {
@@ -223,10 +227,10 @@ TEST_CASE("Products are not updated if digits would cancel or if the panel is no
     CHECK_FALSE(gram.can_update(next, 22, 0));
     next = {23, 0, 0.5, true, true, false};
     CHECK_FALSE(gram.can_update(next, 22, 0));
-    next = {20, 0, 0, true, true, false}; // few pairs
+    next = {20, 0, 0, true, true, false}; // with so few pairs, the products are formed in full
     CHECK_FALSE(gram.can_update(next, 22, 0));
     next = {23, 0, 0, true, true, false};
-    next.older_steps = true; // other weights
+    next.older_steps = true; // the weights have changed
     CHECK_FALSE(gram.can_update(next, 22, 0));
     columns.pairs = 23;
     std::vector<double> changes = columns.products({1, 1}, {0, 0});
@@ -247,7 +251,7 @@ struct Counts {
     int64_t full = 0, changes = 0;
 };
 
-// The host's sweeps, with or without the changes.
+// The sweeps of the host, which form the changes only if forms_changes is set.
 class Watched final : public cudaopt_test::ForwardedSweeps {
   public:
     static inline bool forms_changes = true;
@@ -266,7 +270,8 @@ struct Solve {
     Counts counts;
     int64_t skipped = 0;
 };
-// A solve and, if `further` > 0, as many iterations after a warm start from another point.
+// Runs a solve of 100 iterations. If `further` > 0, it is followed by a warm start from another point and by this
+// number of iterations.
 Solve solve(const cudaopt_test::Problem &problem, int m, int64_t metric, bool forms_changes, int64_t further) {
     Watched::forms_changes = forms_changes;
     Watched::counts = {};
@@ -304,13 +309,13 @@ void check_same_path(const Solve &updated, const Solve &anew) {
 
 } // namespace
 
-// In the first 20 iterations there are few pairs.
+// In the first 20 iterations the history has so few pairs that all products are formed in full.
 TEST_CASE("A solve that updates the products has the same f at each iterate", "[free gram]") {
     using cudaopt::Metric;
     const cudaopt_test::Problem problem = cudaopt_test::torsion(50, 51);
     for (const int m : {20, 25, 80})
         for (const int64_t metric : {Metric::one_number, Metric::learned}) {
-            INFO("m = " << m << ", metric " << metric);
+            INFO("m = " << m << ", initial Hessian " << metric);
             const Solve anew = solve(problem, m, metric, false, 8), updated = solve(problem, m, metric, true, 8);
             check_same_path(updated, anew);
             if (m == 20) {
@@ -318,7 +323,7 @@ TEST_CASE("A solve that updates the products has the same f at each iterate", "[
                 CHECK(updated.f == anew.f);
                 continue;
             }
-            // All of them, unless the diagonal has changed.
+            // The products are updated at all further iterates, except at those where the diagonal has changed.
             CHECK(updated.counts.changes >= (metric == Metric::learned ? 20 : 25));
             CHECK(updated.counts.full <= (metric == Metric::learned ? 15 : 3));
         }

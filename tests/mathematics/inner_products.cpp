@@ -1,4 +1,4 @@
-// Sweep 1 and the windows of breakpoints of each backend are equivalent to the reference's.
+// Sweep 1 and the windows of breakpoints of each backend are equivalent to those of the reference.
 #include <algorithm>
 
 #include "backend.hpp"
@@ -13,13 +13,13 @@ namespace panel = cudaopt::panel;
 namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
-// A product's terms are added in chains of at most 128, and the chains in a tree.
+// The terms of a product are added in sequences of at most 128, and the results in a binary tree.
 constexpr double of_sums = 128 * epsilon;
 
-// Products are double. What is rounded beforehand, in one backend or the other: to the history's precision y = g -
-// g_base; to the caller's the way to the bound, the projected gradient.
-// Those in single precision are added in chains of 128 rows, or twice that, and where the columns are bfloat16 alone;
-// the slope along the newest step stays double.
+// Products are formed in double precision. A backend may round some factors beforehand: y = g - g_base to the history
+// precision, and the displacement to the bound and the projected gradient to the caller's precision. If single
+// precision is allowed, it is used only if the columns are bfloat16. The terms are then added in sequences of 128 or
+// 256 variables. The slope along the newest step is always formed in double precision.
 double of_columns(const reference::Machine &machine, const PanelRequest &request, int i, int j, bool over_all) {
     const bool slope = over_all && std::min(i, j) == panel::s_new && std::max(i, j) == panel::gradient;
     const auto rounded = [&](int column) {
@@ -37,18 +37,18 @@ void compare(const reference::Machine &machine, const PanelRequest &request, con
     CHECK(sums.f == machine.f);
     for (const auto which : {cudaopt::at_lower, cudaopt::at_upper, cudaopt::free_variables, cudaopt::not_finite})
         if (sums.variable_sums[which] != expected.sums.variable_sums[which])
-            FAIL("row sum " << which << " is " << sums.variable_sums[which] << ", not "
-                            << expected.sums.variable_sums[which]);
+            FAIL("variable sum " << which << " is " << sums.variable_sums[which] << ", not "
+                                 << expected.sums.variable_sums[which]);
     const double of_rows = of_sums + 2 * machine.epsilon();
     for (const auto which : {cudaopt::projected_gradient_squared, cudaopt::x_squared})
         CHECK(sums.variable_sums[which] == Approx(expected.sums.variable_sums[which]).epsilon(of_rows).margin(0));
     CHECK(sums.projected_gradient_max == Approx(expected.sums.projected_gradient_max).epsilon(of_rows).margin(0));
     if (request.threshold >= 0) CHECK(sums.first_breakpoint == expected.sums.first_breakpoint);
-    const char *const over_all = "all";
+    const char *const over_all = "all variables";
     const auto absent = [&](int j) { return request.pairs == 0 && j < panel::gradient; };
     const auto check = [&](int i, int j, double is, double should, double size, const char *over) {
-        // Not set, and not looked at: the state machine is tested with such numbers. Of an absent pair a backend
-        // multiplies whatever stands there, also by the 0 of no free row.
+        // Some products are not set, and the state machine does not use them; other tests set them to NaN. The products
+        // of an absent pair may be any number or NaN, because a backend multiplies whatever its column contains.
         if (std::isnan(should) || absent(i) || absent(j)) return;
         if (!(std::fabs(is - should) <= of_columns(machine, request, i, j, over == over_all) * size))
             FAIL("the product of columns " << i << " and " << j << " over " << over << " is " << is << ", not "
@@ -61,7 +61,7 @@ void compare(const reference::Machine &machine, const PanelRequest &request, con
     for (int i = 0; request.free_gram && i < columns; i++)
         for (int j = i; j < columns; j++) {
             const int at = panel::gram_index(i, j, columns);
-            check(i, j, sums.over_free(i, j), expected.free_gram[at], expected.free_gram_sizes[at], "the free rows");
+            check(i, j, sums.over_free(i, j), expected.free_gram[at], expected.free_gram_sizes[at], "free variables");
         }
     REQUIRE((sums.older_steps != nullptr) == request.older_steps);
     for (int i = 1; request.older_steps && i < request.pairs; i++)
@@ -92,19 +92,22 @@ void compare(const reference::Machine &machine, const PanelRequest &request, dou
     for (int64_t k = 0; k < window.count; k++) {
         const cudaopt::CrossedVariable &is = window.variables[k], &should = expected.rows[static_cast<std::size_t>(k)];
         if (is.t != should.t || is.index != should.index)
-            FAIL("row " << k << " is " << is.index << " at " << is.t << ", not " << should.index << " at " << should.t);
-        if (!(std::fabs(is.g - should.g) <= root * std::fabs(should.g))) FAIL("g of " << is.index << " is " << is.g);
-        if (!(std::fabs(is.z - should.z) <= of_z * std::fabs(should.z))) FAIL("z of " << is.index << " is " << is.z);
+            FAIL("entry " << k << " is variable " << is.index << " at " << is.t << ", not " << should.index << " at "
+                          << should.t);
+        if (!(std::fabs(is.g - should.g) <= root * std::fabs(should.g)))
+            FAIL("g of variable " << is.index << " is " << is.g);
+        if (!(std::fabs(is.z - should.z) <= of_z * std::fabs(should.z)))
+            FAIL("z of variable " << is.index << " is " << is.z);
         for (int age = 0; age < request.pairs; age++)
             for (const int j : {panel::y_column(age), panel::s_column(age)}) {
                 const double relative = root + (j == 0 && request.fresh ? machine.history.epsilon : 0);
                 if (!(std::fabs(is.w[j] - should.w[j]) <= relative * std::fabs(should.w[j])))
-                    FAIL("column " << j << " of " << is.index << " is " << is.w[j] << ", not " << should.w[j]);
+                    FAIL("column " << j << " of variable " << is.index << " is " << is.w[j] << ", not " << should.w[j]);
             }
     }
 }
 
-// By pairs of which the sums are told as the inner products tell them.
+// Returns the update by the pairs in these slots, with the sums that the inner products would give.
 cudaopt::DiagonalUpdate update_of(const reference::Machine &machine, const std::vector<int> &slots, bool anew) {
     cudaopt::DiagonalUpdate update{anew};
     for (const int slot : slots) {
@@ -125,7 +128,7 @@ void gather_all_ways(Backend<Configuration> &backend, const reference::Machine &
     for (const bool weighted : {false, true}) {
         for (const bool older_steps : {false, true}) {
             if (older_steps && !weighted) continue;
-            // Without a mask the bounds are none.
+            // A request without products over the free variables is possible only if no variable has a finite bound.
             const bool unmasked = !weighted && (bounds == Bounds::none || bounds == Bounds::infinite);
             PanelRequest request{pairs, newest, 0, fresh, true, weighted};
             request.older_steps = older_steps;
@@ -140,9 +143,9 @@ void gather_all_ways(Backend<Configuration> &backend, const reference::Machine &
             request.threshold = -1;
             if (!weighted) compare(machine, request, backend->inner_products(request));
             request.threshold = 0;
-            request.watches = true; // a metric in the making, which weighs nothing yet
+            request.watches = true; // a learned diagonal that the model does not use yet
             if (!weighted) compare(machine, request, backend->inner_products(request));
-            request.older_steps = true; // of pairs that have been weighted so far
+            request.older_steps = true; // the stored products were weighted until now
             if (!weighted) compare(machine, request, backend->inner_products(request));
             request.watches = request.older_steps = request.free_gram = false;
             if (unmasked) compare(machine, request, backend->inner_products(request));
@@ -159,7 +162,7 @@ CONFIGURED_TEST_CASE("Sweep 1 is equivalent to the reference", "[inner products]
     const int most = 5;
     for (const int64_t n : {1, 2, 31, 32, 127, 128, 129, 1000, 5000})
         for (int kind = 0; kind < static_cast<int>(Bounds::count); kind++) {
-            if (sanitized && n > 1000) continue; // tiles like those of 1000
+            if (sanitized && n > 1000) continue; // n = 1000 has the same kinds of tiles
             const auto bounds = static_cast<Bounds>(kind);
             INFO("n = " << n << ", bounds " << kind);
             const reference::Machine machine = random_machine<TestType>(n, most, bounds, uniform);
@@ -173,7 +176,7 @@ CONFIGURED_TEST_CASE("Sweep 1 is equivalent to the reference", "[inner products]
         }
 }
 
-// On CUDA a warp that begins with rows past n comes back to the same place in shared memory with its third tile.
+// On CUDA a warp whose first tile is beyond n reuses the same stage in shared memory for its third tile.
 CONFIGURED_TEST_CASE("Sweep 1 is equivalent to the reference if a bound is the same for all variables",
                      "[inner products]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
@@ -181,7 +184,7 @@ CONFIGURED_TEST_CASE("Sweep 1 is equivalent to the reference if a bound is the s
     for (const int64_t n : {33, 63, 65, 300001})
         for (auto kind = static_cast<int>(Bounds::uniform_around_0); kind < static_cast<int>(Bounds::count); kind++)
             for (const int offset : {0, 1}) {
-                if (sanitized && n > 1000) continue; // of CUDA
+                if (sanitized && n > 1000) continue; // the large n is for CUDA
                 INFO("n = " << n << ", bounds " << kind << ", offset " << offset);
                 const auto bounds = static_cast<Bounds>(kind);
                 const reference::Machine machine = random_machine<TestType>(n, 1, bounds, uniform);
@@ -229,7 +232,7 @@ CONFIGURED_TEST_CASE("Sweep 1 in single precision is equivalent to the reference
         }
 }
 
-// On CUDA several warps form the products of so many columns, and from 46 pairs on several blocks may.
+// On CUDA several warps form the products of this number of columns. With 46 or more pairs, several blocks may.
 CONFIGURED_TEST_CASE("Sweep 1 and windows of breakpoints are equivalent to the reference for many pairs",
                      "[inner products]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
@@ -246,7 +249,7 @@ CONFIGURED_TEST_CASE("Sweep 1 and windows of breakpoints are equivalent to the r
                 if (fresh) backend.store_g_base(machine, pairs);
                 const PanelRequest request{pairs, pairs, 0, fresh, bounds != Bounds::none, false, true};
                 const double middle = bounds == Bounds::none ? 1 : middle_breakpoint(machine, request);
-                // The second time variables may have been sent ahead with the sums.
+                // The second time, the backend may already have transferred the variables together with the sums.
                 for (int time = 0; time < 2; time++) {
                     compare(machine, request, backend->inner_products(request));
                     if (request.free_gram) compare(machine, request, 0, middle, backend->crossed(request, 0, middle));
@@ -269,7 +272,7 @@ CONFIGURED_TEST_CASE("Sweep 1 is equivalent to the reference if a GPU block proc
             const PanelRequest request{pairs, 3, 0, false, bounds != Bounds::none, false, true};
             const cudaopt::PanelProducts &sums = backend->inner_products(request);
             compare(machine, request, sums);
-            // The same bits come again.
+            // A repetition gives bitwise identical products.
             const int columns = panel::columns(pairs);
             const std::vector<double> free_gram(sums.free_gram, sums.free_gram + panel::gram_count(columns)),
                 leading(sums.leading_products, sums.leading_products + panel::leading * columns);
@@ -304,7 +307,7 @@ CONFIGURED_TEST_CASE("Sweep 1 forms Y'Y and S'S if a problem without bounds has 
                         CHECK(std::fabs(sums.over_free(y_i, y_j) - expected.free_gram[at]) <=
                               of_columns(machine, request, y_i, y_j, false) * expected.free_gram_sizes[at]);
                     }
-                request.free_gram = false; // the others are not compared
+                request.free_gram = false; // the other products over the free variables are not compared
                 compare(machine, request, sums);
                 if (fresh) backend.store_y(machine, pairs);
             }
@@ -315,7 +318,7 @@ CONFIGURED_TEST_CASE("Sweep 1 uses double precision if squares overflow or under
                      "[inner products]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(17);
-    for (const double scale : {0x1p-56, 0x1p60}) { // squares that vanish, or overflow
+    for (const double scale : {0x1p-56, 0x1p60}) { // the squares of s underflow or overflow in single precision
         reference::Machine machine = random_machine<TestType>(1000, 3, Bounds::both, uniform);
         for (double &v : machine.s[2]) v *= scale;
         Backend<TestType> backend(machine);
@@ -355,7 +358,7 @@ CONFIGURED_TEST_CASE("Windows of breakpoints are equivalent to the reference", "
     for (const int64_t n : {1, 2, 31, 128, 129, 1000, 5000}) {
         reference::Machine machine = random_machine<TestType>(n, most, Bounds::both, uniform);
         const bool tied = n == 129 || n == 1000;
-        for (int64_t i = 0; i < n && tied; i++) { // few breakpoints, for many rows
+        for (int64_t i = 0; i < n && tied; i++) { // few different breakpoints, each of many variables
             machine.g[i] = 0.5, machine.diagonal[i] = 1;
             machine.lower[i] =
                 machine.stored(machine.x[i] = static_cast<double>(i % 7)) - static_cast<double>(i % 5) / 8;
@@ -368,7 +371,7 @@ CONFIGURED_TEST_CASE("Windows of breakpoints are equivalent to the reference", "
                 INFO("n = " << n << ", pairs " << pairs << (weighted ? ", weighted" : ""));
                 const double middle = middle_breakpoint(machine, request);
                 if (request.fresh) backend.store_g_base(machine, request.newest_slot);
-                // The second time rows may have come ahead, with the sums.
+                // The second time, the backend may already have transferred variables together with the sums.
                 for (int time = 0; time < 2; time++) {
                     if (time > 0) backend->inner_products(request);
                     compare(machine, request, 0, middle, backend->crossed(request, 0, middle));
@@ -381,7 +384,7 @@ CONFIGURED_TEST_CASE("Windows of breakpoints are equivalent to the reference", "
     }
 }
 
-CONFIGURED_TEST_CASE("A window with more variables than can be fetched has only their number", "[crossed]",
+CONFIGURED_TEST_CASE("A window with more variables than can be fetched reports only their number", "[crossed]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(14);
@@ -422,7 +425,8 @@ CONFIGURED_TEST_CASE("Sweep 1 updates the diagonal before it uses it", "[metric]
                             cudaopt::ProductsRequest request(PanelRequest{m, newest, 0, fresh, true, weighted});
                             request.watches = true;
                             request.older_steps = weighted == (m % 2 == 0);
-                            // The pair before a fresh one, or some; with m = 1 it is none of the panel's.
+                            // If the newest pair is fresh, up to four older pairs update the diagonal. With m = 1 the
+                            // pair before the fresh one is not in the panel.
                             std::vector<int> slots;
                             for (int age = fresh ? std::min(4, std::max(1, m - 1)) : 0; age >= (fresh ? 1 : 0); age--)
                                 slots.push_back(machine.slot(request, age));
@@ -435,7 +439,7 @@ CONFIGURED_TEST_CASE("Sweep 1 updates the diagonal before it uses it", "[metric]
                                 if (const double h = machine.diagonal[i];
                                     !(std::fabs(learned[i] - h) <= (16 * epsilon + 2 * machine.epsilon()) * h))
                                     FAIL("h_" << i << " = " << learned[i] << ", not " << h);
-                            machine.diagonal = learned; // as it has rounded it
+                            machine.diagonal = learned; // the rounded diagonal of the backend, for the comparison
                             compare(machine, request, sums);
                             request.update = {};
                             compare(machine, request, backend->inner_products(request));
@@ -445,7 +449,7 @@ CONFIGURED_TEST_CASE("Sweep 1 updates the diagonal before it uses it", "[metric]
             }
 }
 
-// The kernel of wide panels sends nothing ahead.
+// With many pairs, the kernel does not transfer variables together with the sums.
 CONFIGURED_TEST_CASE("Windows of breakpoints are equivalent to the reference after sweep 1 with many pairs",
                      "[crossed]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;

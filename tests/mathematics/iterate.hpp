@@ -1,4 +1,4 @@
-// Iterates at random: a point in a box with its gradient, and a memory that has seen some steps.
+// Random iterates. Each consists of a point in a box, its gradient, and a history after some steps.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -14,7 +14,7 @@ namespace mathematics {
 using cudaopt_test::Uniform;
 using reference::Number;
 
-// A part of the state with the memory that its arrays stand in.
+// A part of the state together with the memory that contains its arrays.
 template <class Part> class Placed : public Part {
   public:
     explicit Placed(int m) {
@@ -31,22 +31,22 @@ template <class Part> class Placed : public Part {
 };
 
 enum class Box {
-    infinite,  // bounds that are none
-    one_sided, // a finite bound, where it is ahead
-    boxed,     // breakpoints about the model's minimiser
-    tied,      // a few breakpoints, exactly the same for many variables
+    infinite,  // no finite bounds
+    one_sided, // one finite bound per variable, usually in the direction of -g
+    boxed,     // breakpoints around the minimiser of the model
+    tied,      // few different breakpoints, each exactly the same for many variables
     near,      // all breakpoints before the minimiser
-    far,       // all behind it
-    all_held,  // nothing moves
-    some_held, // breakpoints at 0
-    fixed,     // l = u
-    flat,      // g = 0, inside and at bounds
+    far,       // all breakpoints after the minimiser
+    all_held,  // all variables are active
+    some_held, // some variables are active, with breakpoints at 0
+    fixed,     // some variables have l = u
+    flat,      // some variables have g = 0, inside the box and at bounds
     mixed,
     count
 };
 inline const char *name_of(Box box) {
-    static const char *const names[] = {"infinite", "one-sided", "boxed", "tied", "near", "far",
-                                        "all held", "some held", "fixed", "flat", "mixed"};
+    static const char *const names[] = {"infinite",   "one-sided",   "boxed", "tied", "near", "far",
+                                        "all active", "some active", "fixed", "flat", "mixed"};
     return names[static_cast<int>(box)];
 }
 
@@ -55,12 +55,13 @@ inline int up_to(int most, Uniform &uniform) { return static_cast<int>(uniform()
 inline double either(double a, double b, Uniform &uniform) { return uniform() < 0.5 ? a : b; }
 
 struct Shape {
-    int n, m, steps; // steps seen: more than m drop the oldest pairs
+    int n, m, steps; // steps before this iterate; if there are more than m, the oldest pairs are dropped
     bool weighted, fresh;
     double g_scale, x_scale;
-    bool own_theta = false; // weighted: theta is the newest pair's, as of a diagonal that is learned, and not 1
-    int kept = 0;           // and as many of the last steps are appended in the weights that the ones before have
-    bool y_scaled = false;  // the model's y are multiples of the differences of gradients
+    // If weighted: theta is computed from the newest pair, as for a learned diagonal; otherwise theta = 1.
+    bool own_theta = false;
+    int kept = 0;          // this number of last steps is appended without a change of the weights
+    bool y_scaled = false; // the vectors y of the model are multiples of the differences of gradients
 };
 inline Shape random_shape(Uniform &uniform) {
     Shape shape{};
@@ -92,7 +93,7 @@ class Iterate {
         else take_free(panel_at_start());
     }
 
-    // The model of this iterate, in the units of the diagonal if that is on.
+    // The model of this iterate, in the variables scaled by the diagonal if there is one.
     reference::Pairs pairs() const {
         reference::Pairs pairs = machine.pairs(panel, steps);
         for (std::size_t j = 0; j < pairs.size(); j++)
@@ -103,7 +104,7 @@ class Iterate {
     reference::Matrix hessian() const {
         return reference::recursive_hessian(pairs(), theta(), static_cast<int>(machine.n));
     }
-    // The panel of the products that the model is made from.
+    // The panel of the products from which the model is formed.
     cudaopt::PanelRequest panel_at_start() const {
         cudaopt::PanelRequest at_start = panel;
         at_start.threshold = 0;
@@ -111,7 +112,7 @@ class Iterate {
         return at_start;
     }
     bool bounded() const { return !machine.lower.empty(); }
-    // The products of the pairs in these units.
+    // Forms the products of the pairs again with the weights of the diagonal.
     void weigh(cudaopt::PanelRequest of) {
         if (!shape_.weighted || (shape_.own_theta && memory.pairs() == 0)) return;
         of.older_steps = true;
@@ -126,7 +127,7 @@ class Iterate {
     Placed<cudaopt::CompactMatrix<0>> memory;
     Placed<cudaopt::CompactMatrix<0>::Factors> middle;
     cudaopt::PanelRequest panel{};
-    std::vector<double> steps, y_scales; // of all pairs so far, the oldest first
+    std::vector<double> steps, y_scales; // of all pairs so far, oldest first
 
   private:
     static constexpr int64_t weights = 3;
@@ -139,7 +140,7 @@ class Iterate {
     }
     double curvature() const { return shape_.g_scale / shape_.x_scale; }
 
-    // Powers of two and few digits where breakpoints are to be tied to the last bit.
+    // If breakpoints are to be bitwise equal, g consists of powers of two and x has few binary digits.
     void draw_point(Box box, Uniform &uniform) {
         for (double &x : machine.x)
             x = shape_.x_scale * (box == Box::tied ? up_to(64, uniform) / 16.0 - 2 : between(-2, 2, uniform));
@@ -153,7 +154,8 @@ class Iterate {
             machine.diagonal.push_back(std::ldexp(1.0, up_to(4, uniform) - 2) / curvature());
     }
 
-    // d and g_base into the spare slot, then y = g - g_base: of a quadratic that changes a little from step to step.
+    // Writes d and g_base to the spare slot and then forms y = g - g_base. The function is a quadratic that changes a
+    // little from step to step.
     void take_step(bool last, Uniform &uniform) {
         const auto n = static_cast<std::size_t>(machine.n);
         const std::vector<double> g_here = machine.g;

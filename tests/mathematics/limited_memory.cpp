@@ -1,4 +1,4 @@
-// The limited-memory matrix against dense ones made from its pairs.
+// The limited-memory matrix is compared with dense matrices that are formed from its pairs.
 #include "iterate.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace panel = cudaopt::panel;
 namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
-// Rounding errors of a factorisation and two solves of up to 16 unknowns, a few for each of their operations.
+// A bound on the rounding errors of a factorisation and of two solves with up to 16 unknowns.
 constexpr double rounding = 100 * epsilon;
 
 reference::Vector random_basis(const reference::Vector &scale, Uniform &uniform) {
@@ -22,15 +22,15 @@ reference::Vector random_basis(const reference::Vector &scale, Uniform &uniform)
 
 std::vector<double> as_doubles(const reference::Vector &v) { return std::vector<double>(v.begin(), v.end()); }
 
-// |a_i - b_i| in the units of the scale, the largest of all.
+// Returns the largest |a_i - b_i| scale_i.
 Number distance(const std::vector<double> &a, const reference::Vector &b, const reference::Vector &scale) {
     Number largest = 0;
     for (std::size_t i = 0; i < b.size(); i++) largest = std::max(largest, std::fabs(a[i] - b[i]) * scale[i]);
     return largest;
 }
 
-// a'M b of two at random against a dense solution with M^-1, in extended precision. False: M^-1 is too badly
-// conditioned to tell.
+// Compares a'M b of two random vectors with a dense solution of the system with M^-1 in extended precision. Returns
+// false if the condition number of M^-1 is too large for the comparison.
 bool check_middle_form(Iterate &iterate, Uniform &uniform) {
     const int k = iterate.memory.pairs();
     const reference::Pairs pairs = iterate.pairs();
@@ -63,7 +63,7 @@ TEST_CASE("The compact and the recursive formula give the same Hessian approxima
     Uniform uniform(1);
     for (int repetition = 0; repetition < 500; repetition++) {
         Shape shape = random_shape(uniform);
-        shape.n += 8; // as many independent steps as a memory can have
+        shape.n += 8; // the history has at most 8 pairs, whose steps have to be linearly independent
         const Iterate iterate(Box::infinite, shape, uniform);
         const int n = shape.n;
         const reference::Pairs pairs = iterate.pairs();
@@ -75,7 +75,7 @@ TEST_CASE("The compact and the recursive formula give the same Hessian approxima
                 largest = std::max(largest, std::fabs(recursive(i, j)));
                 error = std::max(error, std::fabs(recursive(i, j) - compact(i, j)));
             }
-        if (!(error <= 1e-12L * largest)) FAIL("they differ by " << error << " of " << largest);
+        if (!(error <= 1e-12L * largest)) FAIL("the two formulas differ by " << error << " of " << largest);
     }
 }
 
@@ -87,7 +87,7 @@ TEST_CASE("The history contains the newest m pairs in slots that are used cyclic
         memory.clear();
         CHECK(memory.capacity() == m);
         for (int seen = 1; seen <= 3 * m + 2; seen++) {
-            INFO("m = " << m << ", " << seen << " pairs seen");
+            INFO("m = " << m << ", " << seen << " pairs appended");
             const int spare = memory.spare_slot(), before = memory.pairs();
             const PanelRequest tentative = memory.tentative_panel();
             CHECK(tentative.pairs == std::min(before + 1, m));
@@ -151,7 +151,7 @@ TEST_CASE("A history whose pairs were dropped gives the same results as a new on
         iterate.memory.drop_pairs(false);
         reference::Machine machine(9, m, 64, 64);
         for (int k = 0; k <= m; k++) {
-            const int slot = k % (m + 1); // the same columns for both, whatever their slots are
+            const int slot = k % (m + 1); // both histories get the same columns, although their slots may differ
             for (int i = 0; i < 9; i++) {
                 machine.s[slot][i] = between(-1, 1, uniform);
                 machine.y[slot][i] = (1 + i % 2) * machine.s[slot][i];
@@ -180,7 +180,7 @@ TEST_CASE("The products of a pair are usable if they and their quotients are nor
     } const cases[] = {
         {4, 2, 1, 1, true},
         {4, 2, 1, 1e-100, true},
-        {4, -2, 1, 1, true}, // the curvature is the caller's
+        {4, -2, 1, 1, true}, // the caller of usable() checks the sign of the curvature
         {4, 0, 1, 1, false},
         {0, 2, 1, 1, false},
         {4, 2, 0, 1, false},
@@ -241,13 +241,13 @@ TEST_CASE("theta and W and products with M match the stored pairs", "[memory]") 
         memory.to_basis(entries.data(), row.data());
         for (int j = 0; j < 2 * k; j++)
             if (!(std::fabs(row[j] - w(0, j)) <= 8 * epsilon * std::fabs(w(0, j))))
-                FAIL("entry " << j << " of a row of W is " << row[j] << ", not " << w(0, j));
+                FAIL("column " << j << " of the first row of W is " << row[j] << ", not " << w(0, j));
         memory.to_panel(as_doubles(a).data(), back.data());
         Number there = 0, here = 0, sizes = 0;
         for (int j = 0; j < columns; j++) there += static_cast<Number>(back[j]) * entries[j];
         for (int j = 0; j < 2 * k; j++) here += a[j] * row[j], sizes += std::fabs(a[j] * row[j]);
         if (!(std::fabs(there - here) <= 8 * epsilon * sizes))
-            FAIL("coefficients come back as " << there << ", not " << here);
+            FAIL("the product with the coefficients of the panel is " << there << ", not " << here);
     }
     CHECK(judged > 3000);
 }
@@ -308,15 +308,17 @@ TEST_CASE("Systems with K are solved for any free variables and without factoris
         std::vector<double> solution = as_doubles(right);
         const reference::Products products = iterate.machine.inner_products(iterate.panel);
         REQUIRE(memory.solve_subspace(system, products.free_gram.data(), solution.data()));
-        // theta S'S less the part over the free variables: with all of them free only rounding errors are left of it.
+        // K contains theta S'S minus its part over the free variables. If all variables are free, only rounding errors
+        // of this difference remain.
         Number error = distance(solution, expected, scale);
-        if (!(error <= rounding * size)) FAIL("wrong by " << error << " of " << size);
+        if (!(error <= rounding * size)) FAIL("the solution is wrong by " << error << " of " << size);
         if (!all) continue;
-        iterate.take_free(iterate.panel_at_start()); // now that all are free
+        iterate.take_free(iterate.panel_at_start()); // all variables have become free by the change of the bounds
         solution = as_doubles(right);
         memory.apply_full_space_inverse(solution.data());
         error = distance(solution, expected, scale);
-        if (!(error <= rounding * size)) FAIL("without a factorisation, wrong by " << error << " of " << size);
+        if (!(error <= rounding * size))
+            FAIL("the solution without a factorisation is wrong by " << error << " of " << size);
     }
     CHECK(judged > 2500);
 }

@@ -1,5 +1,5 @@
-// The metric that is learned: its rule against the formula in extended precision, and when it serves. That sweep 1
-// applies the rule on its way is shown with the inner products.
+// The learned diagonal: its update is compared with the formula in extended precision, and the tests check when it is
+// used. The tests of the inner products check that sweep 1 applies the update.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <limits>
@@ -79,7 +79,8 @@ TEST_CASE("A learned diagonal is used while it fits new pairs better than theta 
     CHECK_FALSE(metric.update_is_due());
     CHECK(metric.take_update().count == 0);
     int pairs = 1;
-    const auto observe = [&](double advantage) { // of b over theta I; of two pairs, one at a time
+    // The advantage is that of b over theta I. The history contains two pairs, so that each updates b alone.
+    const auto observe = [&](double advantage) {
         metric.observe(0, 2, 100, 1, 1, 1, std::exp(-advantage));
         const DiagonalUpdate update = metric.take_update();
         CHECK((update.count == 1 && !update.anew && update.pairs[0].kappa == (5.0 + pairs++) / 100));
@@ -89,7 +90,7 @@ TEST_CASE("A learned diagonal is used while it fits new pairs better than theta 
     CHECK(metric.weights() == cudaopt::no_weights);
     for (int k = 0; k < 200; k++) observe(0.35);
     CHECK(metric.serves());
-    for (int k = 0; k < 200; k++) observe(0.25); // between the two it stays as it is
+    for (int k = 0; k < 200; k++) observe(0.25); // an advantage between the two limits changes nothing
     CHECK(metric.serves());
     const int64_t weights = metric.weights();
     CHECK(weights != cudaopt::no_weights);
@@ -99,7 +100,7 @@ TEST_CASE("A learned diagonal is used while it fits new pairs better than theta 
     CHECK(metric.weights() != weights);
     for (int k = 0; k < 200; k++) observe(0.1);
     CHECK_FALSE(metric.serves());
-    // Sums out of range teach nothing.
+    // Sums that overflow do not update the diagonal.
     metric.observe(0, 2, 100, 1, 1, 1, std::numeric_limits<double>::infinity());
     CHECK_FALSE(metric.update_is_due());
     metric.observe(0, 2, 100, 1, 1, 0, 1);
@@ -109,17 +110,17 @@ TEST_CASE("A learned diagonal is used while it fits new pairs better than theta 
     metric.forget();
     CHECK_FALSE(metric.exists());
     CHECK_FALSE(metric.serves());
-    metric.observe(1, 2, 100, 1, 1, 1, 1); // it served well before
+    metric.observe(1, 2, 100, 1, 1, 1, 1); // forget() has kept the average advantage
     CHECK(metric.take_update().anew);
     CHECK(metric.serves());
-    CHECK(metric.weights() > last); // pairs that a warm start keeps may be of those
+    CHECK(metric.weights() > last); // products that a warm start keeps may be weighted with an earlier diagonal
     metric.clear();
     metric.observe(1, 2, 100, 1, 1, 1, std::exp(-10.0));
     metric.take_update();
     CHECK(metric.weights() > last + 1);
 }
 
-// kappa n of the pairs in the order in which they update b. Every pair is observed and its update is taken.
+// Returns kappa n of the pairs in the order in which they update b. Each pair is observed, and its update is taken.
 static std::vector<double> weights_of_pairs(int64_t n, int count) {
     LearnedDiagonal metric;
     std::vector<double> weights;
@@ -139,7 +140,7 @@ TEST_CASE("With up to 2500 variables kappa n grows by one per pair", "[metric]")
     }
 }
 
-// n = (50 + 12000 c)^2, so that c is a simple number.
+// The numbers of variables are n = (50 + 12000 c)^2, so that c is a simple number.
 TEST_CASE("With more variables kappa n also grows with the square of the number of pairs", "[metric]") {
     const std::pair<int64_t, Number> cases[] = {{62 * 62, 1e-3L},     {170 * 170, 1e-2L},
                                                 {650 * 650, 0.05L},   {1250 * 1250, 0.1L},
@@ -152,7 +153,7 @@ TEST_CASE("With more variables kappa n also grows with the square of the number 
                 FAIL("n = " << n << ", pair " << p << ": " << weights[static_cast<std::size_t>(p)]);
         }
     }
-    // 1, 10 and 1000 pairs weigh more, the more variables there are.
+    // After 1, 10 and 1000 pairs, kappa n increases with n.
     for (const int p : {1, 10, 1000})
         for (int64_t n = 2500; n < 100000000; n *= 2) {
             const auto at = static_cast<std::size_t>(p);
@@ -160,7 +161,8 @@ TEST_CASE("With more variables kappa n also grows with the square of the number 
         }
 }
 
-// Each pair is taken in once, in its turn, while it is among the memory's with a newer one besides.
+// Each pair updates the diagonal once, in the order of observation. The pair is then still in the history, together
+// with a newer one.
 TEST_CASE("The first ten pairs update the diagonal one at a time and later pairs in groups", "[metric]") {
     for (int memory = 1; memory <= 20; memory++) {
         const int at_once = std::max(1, std::min(4, memory - 1));
@@ -178,7 +180,7 @@ TEST_CASE("The first ten pairs update the diagonal one at a time and later pairs
             REQUIRE(pair + 1 - taken < at_once);
         }
     }
-    // What is due is not lost, nor overrun, where nothing is asked for in between.
+    // If no update is taken for several pairs, the first four pairs are kept, and no more are stored.
     LearnedDiagonal metric;
     for (int pair = 0; pair < 10; pair++) metric.observe(pair, 8, 1000, 1, 1, 1, 1);
     const DiagonalUpdate update = metric.take_update();

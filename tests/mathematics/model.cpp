@@ -1,4 +1,4 @@
-// The generalized Cauchy point and the subspace minimiser against dense ones, on thousands of random boxes.
+// The generalised Cauchy point and the subspace minimiser are compared with dense ones in thousands of random boxes.
 #include "model.hpp"
 
 #include <algorithm>
@@ -16,11 +16,12 @@ struct Tally {
     int all = 0, judged = 0, crossed = 0, overflows = 0, elsewhere = 0, beyond = 0;
 };
 
-// What the model of an iterate makes of rounding errors. Forms p'M p are wrong by cond(M) of |M| |p|^2, each in the
-// units of M's own diagonal; in these p = W'd is as large as sqrt(theta) |d|, or more for pairs of more curvature.
+// The growth of rounding errors in the model of an iterate. Rounding errors of p'M p are up to epsilon cond(M) |M|
+// |p|^2 if M is scaled to a unit diagonal. With this scaling, p = W'd is of the size sqrt(theta) |d|, or larger if a
+// pair has more curvature than theta.
 struct Rounding {
-    Number slopes = epsilon; // of phi' and phi'', relative to those of theta I
-    Number magnified = 1;    // of p on its way to B^-1 p
+    Number slopes = epsilon; // error of phi' and phi'', relative to those of theta I
+    Number magnified = 1;    // factor by which errors of p grow in B^-1 p
 
     Rounding(const reference::Pairs &pairs, Number theta, const std::vector<bool> &free, int segments) {
         if (pairs.empty()) return;
@@ -51,13 +52,13 @@ void compare(Iterate &iterate, int64_t capacity, bool approximate, Tally &tally)
     const auto hessian = iterate.hessian();
     tally.all++;
     reference::CauchyPoint expected = reference::cauchy_point(hessian, theta, path, approximate);
-    if (!iterate.bounded()) { // the subspace minimisation alone decides
+    if (!iterate.bounded()) { // without bounds, x is minimised over all variables without a Cauchy search
         expected.z.assign(n, 0);
         expected.t = expected.t_first = 0;
     }
     const Rounding rounding(pairs, theta, expected.free, static_cast<int>(expected.segments));
     const Number slack = 4 * rounding.slopes;
-    if (!(slack < 1e-6L) || expected.margin < slack) return; // nobody could tell
+    if (!(slack < 1e-6L) || expected.margin < slack) return; // rounding errors may change a decision
     tally.judged++;
 
     if (iterate.bounded()) REQUIRE(iterate.factor());
@@ -67,8 +68,8 @@ void compare(Iterate &iterate, int64_t capacity, bool approximate, Tally &tally)
     const cudaopt::CauchyPoint &point = found.point();
     const int k = static_cast<int>(pairs.size());
     if (k > 0 && search.overflows > 0) {
-        // The slope may change its sign more than once along the path. Bisection finds a local minimiser, not always
-        // the first: it has to be the one of the segment that it lies in.
+        // The slope may change its sign more than once along the path. Bisection then finds a local minimiser that need
+        // not be the first. The result is compared with the minimiser of the segment in which it lies.
         tally.overflows++;
         if (!same_free(path, point.threshold, expected)) {
             double beyond = 0;
@@ -83,7 +84,7 @@ void compare(Iterate &iterate, int64_t capacity, bool approximate, Tally &tally)
     }
     if (k > 0) {
         if (!same_free(path, point.threshold, expected))
-            FAIL("other variables are free: t* = " << point.t << ", passed up to " << point.threshold << ", not "
+            FAIL("other variables are free: t* = " << point.t << ", threshold " << point.threshold << ", not "
                                                    << expected.t << ", " << expected.threshold);
         CHECK(point.free_variables == expected.free_variables);
         CHECK(point.breakpoints_crossed == expected.passed);
@@ -91,7 +92,7 @@ void compare(Iterate &iterate, int64_t capacity, bool approximate, Tally &tally)
         CHECK(point.crossed == (expected.passed > 0));
         tally.crossed += expected.passed > 0;
     }
-    // Where nothing is left to move, any t from the last breakpoint on is the same point.
+    // If all variables have stopped, any t from the last breakpoint on gives the same point.
     const Number beyond = expected.moving == 0 ? std::max<Number>(point.t - expected.t, 0) : 0;
     const Number t_error = std::fabs(point.t - beyond - expected.t), t_tolerance = slack * expected.uncertainty;
     tally.beyond += beyond > t_tolerance;
@@ -120,7 +121,7 @@ void compare(Iterate &iterate, int64_t capacity, bool approximate, Tally &tally)
             FAIL("p_" << j << " = " << found.p()[j] << ", not " << p);
     }
 
-    // The products over the free variables, of which those that were passed have been taken off one by one.
+    // From the products over the free variables, the terms of the crossed variables were subtracted one by one.
     if (expected.free_variables == 0) return;
     cudaopt::PanelRequest at_threshold = iterate.panel_at_start();
     const reference::Products before = machine.inner_products(at_threshold);
@@ -155,7 +156,8 @@ void compare(Iterate &iterate, int64_t capacity, bool approximate, Tally &tally)
         const Number wanted = root * minimiser[i], error = std::fabs(move[i] - wanted);
         if (k > 0 && expected.free[i]) {
             if (!(error <= root * tolerance))
-                FAIL("row " << i << " moves by " << move[i] << ", not by " << wanted << ", +- " << root * tolerance);
+                FAIL("variable " << i << " moves by " << move[i] << ", not by " << wanted << ", +- "
+                                 << root * tolerance);
         }
         const Number x = machine.x[i],
                      to = std::min<Number>(std::max<Number>(x + wanted, machine.lower_of(i)), machine.upper_of(i));
@@ -215,8 +217,9 @@ TEST_CASE("The Cauchy search continues with variables whose squares are lost in 
         INFO("repetition " << repetition << ", n = " << shape.n);
         Iterate iterate(Box::boxed, shape, uniform);
         reference::Machine &machine = iterate.machine;
-        // The first variable is soon at its bound. The slope that the others have then is the curvature of the model
-        // between it and them: far more than their squares, and than the rounding errors of the first one's.
+        // The first variable soon reaches its bound. The slope along the others is then dominated by the curvature of
+        // the model between them and the first variable. This slope is much larger than the squares of their gradients
+        // and than the rounding error of the square of the first one.
         for (int i = 0; i < shape.n; i++) {
             machine.x[i] = 0;
             machine.g[i] = i == 0 ? 1 : std::ldexp(between(-1, 1, uniform), -28);

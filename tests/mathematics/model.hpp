@@ -1,4 +1,4 @@
-// The Cauchy search and the subspace minimisation, replied by the reference's verbs.
+// The Cauchy search and the subspace minimisation with the replies of the reference machine.
 #pragma once
 
 #include "iterate.hpp"
@@ -9,7 +9,7 @@ namespace mathematics {
 using cudaopt::CauchySearch;
 using cudaopt::CauchyState;
 
-// A search and all that its answers stand in.
+// A Cauchy search and the memory of the replies to its requests.
 class Search {
   public:
     Search(const Iterate &iterate, int64_t capacity, bool approximate)

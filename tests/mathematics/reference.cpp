@@ -15,7 +15,7 @@ namespace {
 bool is_y(int column) { return column % 2 == 0 && column != panel::gradient; }
 int age_of(int column) { return column < panel::leading ? 0 : (column - panel::leading) / 2 + 1; }
 
-// P(x), held to what can be stored; `from` where x is no number.
+// Returns P(x), limited to the numbers that can be stored. If x is NaN, the result is `from`.
 Number place(Number x, Number from, Number l, Number u, Number largest) {
     if (std::isnan(x)) return from;
     return std::min(std::max(std::min(std::max(x, l), u), -largest), largest);
@@ -27,23 +27,23 @@ Number longest(Number x, Number d, Number l, Number u) {
 
 } // namespace
 
-// The exponents of bfloat16 are those of float.
+// bfloat16 has the same exponents as float.
 Precision::Precision(int bits_)
     : bits(bits_), digits(bits == 64   ? 53
                           : bits == 32 ? 24
                                        : 8),
       epsilon(std::ldexp(1.0, 1 - digits)), largest(std::ldexp(2 - epsilon, bits == 64 ? 1023 : 127)) {}
 
-// Of the last place.
+// Returns the unit in the last place.
 Number Precision::unit_of(Number v) const {
-    constexpr int of_smallest_normal = -125; // 2^-126, as frexp has it
+    constexpr int of_smallest_normal = -125; // the exponent that frexp returns for 2^-126
     int exponent = of_smallest_normal;
     if (v != 0) std::frexp(v, &exponent);
     return std::ldexp(Number(1), std::max(exponent, of_smallest_normal) - digits);
 }
 
 double Precision::stored(Number v) const {
-    if (bits != 64) v = static_cast<float>(v); // the way to bfloat16 leads through single precision
+    if (bits != 64) v = static_cast<float>(v); // the backends also round to float before they round to bfloat16
     if (bits != 16 || v == 0 || !std::isfinite(v)) return static_cast<double>(v);
     const Number unit = unit_of(v), rounded = std::nearbyint(v / unit) * unit;
     return std::fabs(rounded) > largest ? std::copysign(infinity, static_cast<double>(v))
@@ -152,7 +152,7 @@ Products Machine::inner_products(const PanelRequest &panel) const {
     sums.variable_sums[cudaopt::projected_gradient_squared] = static_cast<double>(pg_squared);
     sums.variable_sums[cudaopt::x_squared] = static_cast<double>(x_squared);
 
-    std::vector<Vector> w(columns); // empty: not set
+    std::vector<Vector> w(columns); // a column that is not set is empty
     for (int j = 0; j < columns; j++)
         if (j == panel::displacement ? panel.threshold > 0 : j == panel::gradient || age_of(j) < panel.pairs)
             w[j] = column(panel, j);
@@ -176,7 +176,7 @@ Products Machine::inner_products(const PanelRequest &panel) const {
         for (int j = i; j < panel.pairs; j++)
             multiply(panel::s_column(i), panel::s_column(j), false, result.older_steps, result.older_sizes);
     if (panel.older_steps) {
-        result.older_steps.push_back(0); // so that it is somewhere where there are none
+        result.older_steps.push_back(0); // data() must not be null if there are no older pairs
         sums.older_steps = result.older_steps.data();
     }
     if (panel.in_metric()) {
@@ -306,7 +306,8 @@ double Machine::stepped(double from, double d, double step, int64_t i) const {
     return stored(place(to, from, lower_of(i), upper_of(i), largest()));
 }
 
-// to - x as it is stored: nearest; but the next one away from zero where that alone leads to the bound that `to` is.
+// Returns to - x as it is stored. It is rounded to nearest, except that it is rounded away from zero if `to` is a bound
+// that the step would not reach otherwise.
 double Machine::direction_of(int64_t i, Number to) const {
     const double d = history.stored(std::min<Number>(std::max<Number>(to - x[i], -history.largest), history.largest));
     const bool bound = to != x[i] && (to == lower_of(i) || to == upper_of(i));

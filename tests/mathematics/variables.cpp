@@ -1,4 +1,4 @@
-// The other verbs of each backend are equivalent to the reference's.
+// The sweeps of each backend other than sweeps 1 and 2 are equivalent to those of the reference.
 #include <algorithm>
 
 #include "backend.hpp"
@@ -19,7 +19,7 @@ template <class Configuration> void check_start(Backend<Configuration> &backend,
     reference::Machine machine = given;
     backend.bind(machine);
     const cudaopt::StartReport expected = machine.start(), report = backend->check_start();
-    // Nothing is changed before it is known of all ranks.
+    // check_start() must not change x, because the check of another rank may fail.
     if (expected.x_nan == machine.n) CHECK(backend.fetch({HeldVector::x}) == given.x);
     if (report.usable(machine.n)) backend->move_into_box();
     CHECK(report.x_nan == expected.x_nan);
@@ -33,7 +33,7 @@ template <class Configuration> void check_start(Backend<Configuration> &backend,
     CHECK(backend.fetch({HeldVector::g}) == machine.g);
 }
 
-// Scaled by the largest: the squares of neither leave the range of numbers.
+// Returns the norm as the largest component times the norm of the scaled vector, so that no square overflows.
 double scaled_norm(const reference::Vector &v) {
     Number largest = 0, sum = 0;
     for (const Number value : v) largest = std::max(largest, std::fabs(value));
@@ -51,13 +51,13 @@ CONFIGURED_TEST_CASE("A start is checked and is moved into the box only if it is
         for (int kind = 0; kind < static_cast<int>(Bounds::count); kind++) {
             reference::Machine machine = random_machine<TestType>(n, 1, static_cast<Bounds>(kind), uniform);
             for (int64_t i = 0; i < n; i += 3)
-                machine.x[i] = machine.stored(10 * uniform() - 5); // some of them outside
+                machine.x[i] = machine.stored(10 * uniform() - 5); // some of these are outside the box
             INFO("n = " << n << ", bounds " << kind);
             Backend<TestType> backend(machine);
             check_start(backend, machine);
             for (const double bad : {not_a_number, infinity, -infinity}) {
-                for (const int64_t row : {n - 1, n / 2, int64_t{0}}) { // the first of them is told
-                    INFO("row " << row << " and those told before become " << bad);
+                for (const int64_t row : {n - 1, n / 2, int64_t{0}}) { // the smallest invalid index must be reported
+                    INFO("variable " << row << " and in some cases the last one become " << bad);
                     reference::Machine spoilt = machine;
                     spoilt.x[row] = spoilt.x[n - 1] = bad;
                     check_start(backend, spoilt);
@@ -99,7 +99,7 @@ CONFIGURED_TEST_CASE("Steps along d stay in the box and the largest step matches
                     const double size = std::min(std::fabs(from) + step * std::fabs(d), machine.largest());
                     if (!(std::fabs(x[i] - expected) <= 2 * machine.epsilon() * size) || x[i] < machine.lower_of(i) ||
                         x[i] > machine.upper_of(i))
-                        FAIL("x of row " << i << " is " << x[i] << ", not " << expected);
+                        FAIL("x of variable " << i << " is " << x[i] << ", not " << expected);
                 }
             }
             for (int slot = 0; slot <= 2; slot++) {
@@ -156,7 +156,7 @@ CONFIGURED_TEST_CASE("finish_pair stores y = g - g_base and changes no other vec
         for (int64_t i = 0; i < n; i++) {
             const double expected = machine.history.stored(static_cast<Number>(machine.g[i]) - machine.y[1][i]);
             if (!(std::fabs(y[i] - expected) <= machine.history.epsilon * std::fabs(expected)))
-                FAIL("y of row " << i << " is " << y[i] << ", not " << expected);
+                FAIL("y of variable " << i << " is " << y[i] << ", not " << expected);
         }
         for (const int slot : {0, 2}) CHECK(backend.fetch({HeldVector::y_column, slot}) == machine.y[slot]);
         for (const int slot : {0, 1, 2}) CHECK(backend.fetch({HeldVector::s_column, slot}) == machine.s[slot]);
@@ -182,7 +182,7 @@ CONFIGURED_TEST_CASE("Norms are accurate if squares overflow or underflow", "[ro
             Backend<TestType> backend(machine);
             CHECK(backend->x_norm() == Approx(scaled_norm(x)).epsilon(64 * epsilon).margin(0));
             CHECK(backend->projected_gradient_norm() == Approx(scaled_norm(pg)).epsilon(64 * epsilon).margin(0));
-            // A product x_i (P g)_i beyond the range of numbers is not taken for a small one.
+            // If a product x_i (P g)_i overflows, the norm must not be small.
             if (const double norm = scaled_norm(relative); std::isfinite(norm))
                 CHECK(backend->relative_gradient_norm() == Approx(norm).epsilon(64 * epsilon).margin(1e-300));
             else CHECK_FALSE(backend->relative_gradient_norm() < std::numeric_limits<double>::max());
@@ -197,7 +197,7 @@ CONFIGURED_TEST_CASE("The first invalid element of a diagonal is reported", "[ro
         CHECK(Backend<TestType>(machine)->bad_diagonal() == n);
         for (const double bad : {0.0, -1.0, not_a_number, infinity, -infinity})
             for (const int64_t row : {n - 1, n / 2, int64_t{0}}) {
-                INFO("n = " << n << ", " << bad << " from row " << row << " on");
+                INFO("n = " << n << ", " << bad << " at every 17th index from " << row << " on");
                 reference::Machine spoilt = machine;
                 for (int64_t i = row; i < n; i += 17) spoilt.diagonal[i] = bad;
                 CHECK(Backend<TestType>(spoilt)->bad_diagonal() == row);
@@ -213,13 +213,13 @@ CONFIGURED_TEST_CASE("Stored vectors are fetched unchanged and can be read from 
         INFO("n = " << n);
         const reference::Machine machine = random_machine<TestType>(n, 3, Bounds::both, uniform);
         Backend<TestType> backend(machine, static_cast<int>(n % 2));
-        // Each vector its own values, so that none of them stands in another's place.
+        // Each vector has its own values, so that the test detects vectors that are exchanged.
         std::vector<HeldVector> all{
             {HeldVector::x}, {HeldVector::g}, {HeldVector::x_base}, {HeldVector::aside_x}, {HeldVector::aside_g}};
         for (int slot = 0; slot <= 3; slot++)
             all.push_back({HeldVector::s_column, slot}), all.push_back({HeldVector::y_column, slot});
         if (machine.apart()) all.push_back({HeldVector::g_base, 1});
-        // bfloat16 has 256 whole numbers from 0 on without a gap.
+        // In bfloat16 all integers from 0 to 256 are exactly representable, in float all up to 2^24.
         const std::size_t numbers = TestType::history_bits == 16 ? 256 : 1 << 24;
         const auto value = [=](std::size_t i, std::size_t k) { return static_cast<double>((100 * i + k) % numbers); };
         for (std::size_t k = 0; k < all.size(); k++) {
