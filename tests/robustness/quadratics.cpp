@@ -1,6 +1,7 @@
-// Random quadratic programmes in boxes, x'Ax/2 - b'x, against the conditions of a minimum: convex and not, ties, fixed
-// variables, bounds on either side or none, starts at bounds, linear and constant functions, at all scales of f. Every
-// point asked for lies in the box, and each run ends because the conditions hold, by sums that this file takes itself.
+// Random quadratic programmes x'Ax/2 - b'x in boxes are solved, and the optimality conditions are checked. The problems
+// are convex or not, linear or constant, and have ties, fixed variables, no, one or two bounds per variable, starts at
+// bounds, and different scales of f. Each trial point must lie in the box, and each solve must end because the
+// optimality conditions hold. This file computes the conditions itself.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -44,7 +45,7 @@ struct Programme {
         }
         return largest;
     }
-    // || |A| |x| + |b| ||_inf: what the rounding errors of a gradient at x are relative to
+    // Returns || |A| |x| + |b| ||_inf, to which the rounding errors of a gradient at x are relative.
     double scale(const Vector &x) const {
         double largest = 0;
         for (int i = 0; i < n; i++) {
@@ -56,7 +57,7 @@ struct Programme {
     }
     bool holds(const Vector &x) const {
         for (int i = 0; i < n; i++)
-            if (!(lower[i] <= x[i] && x[i] <= upper[i])) return false; // nor NaN
+            if (!(lower[i] <= x[i] && x[i] <= upper[i])) return false; // also if x is NaN
         return true;
     }
 };
@@ -81,7 +82,7 @@ void reflect(Programme &p, Draws &draw) {
         squares += value * value;
     }
     if (squares == 0) return;
-    for (int pass = 0; pass < 2; pass++) { // A := (H A)', twice
+    for (int pass = 0; pass < 2; pass++) { // computes A := (H A)' twice
         Vector result(p.a.size());
         for (int j = 0; j < p.n; j++) {
             double along = 0;
@@ -107,15 +108,15 @@ void draw_function(Programme &p, Shape shape, Draws &draw) {
         if (shape == Shape::singular && draw.one_in(2)) eigenvalue = 0;
         if (shape == Shape::indefinite && draw.one_in(2)) eigenvalue = -eigenvalue;
     }
-    if (shape == Shape::tied) // every row alike: 1 on the diagonal, 1/n off it
+    if (shape == Shape::tied) // all rows of A have 1 on the diagonal and 1/n elsewhere
         for (int i = 0; i < p.n; i++)
             for (int j = 0; j < i; j++) p.a[i * p.n + j] = p.a[j * p.n + i] = 1.0 / p.n;
-    else if (!draw.one_in(4)) // else diagonal
+    else if (!draw.one_in(4)) // otherwise A remains diagonal
         for (int k = 0; k < 3; k++) reflect(p, draw);
 }
 
 void draw_box(Programme &p, Shape shape, Draws &draw) {
-    const bool open = shape == Shape::convex || shape == Shape::tied; // a minimum is there without bounds
+    const bool open = shape == Shape::convex || shape == Shape::tied; // a minimum exists without bounds
     const bool all_open = open && draw.one_in(5);
     p.lower.assign(p.n, -INFINITY);
     p.upper.assign(p.n, INFINITY);
@@ -125,7 +126,7 @@ void draw_box(Programme &p, Shape shape, Draws &draw) {
         if (all_open) continue;
         if (!open || !draw.one_in(3)) p.lower[i] = side;
         if (!open || !draw.one_in(3)) p.upper[i] = side + (shape == Shape::tied ? width : draw.between(0, 1));
-        if (draw.one_in(12)) p.upper[i] = p.lower[i] = side; // fixed
+        if (draw.one_in(12)) p.upper[i] = p.lower[i] = side; // a fixed variable
     }
 }
 
@@ -136,14 +137,15 @@ Programme programme(uint64_t seed, Shape shape) {
     draw_function(p, shape, draw);
     draw_box(p, shape, draw);
     const double common = draw.between(-1, 1);
-    const int place = draw.below(4); // at the lower bounds, the upper ones, either, or anywhere
+    const int place = draw.below(4); // the start is at lower bounds, at upper bounds, at either, or anywhere
     for (int i = 0; i < p.n; i++) {
-        const double inside = shape == Shape::tied ? common : draw.between(-1.5, 1.5); // outside the box, too
+        const double inside = shape == Shape::tied ? common : draw.between(-1.5, 1.5); // may be outside the box
         const bool low = place == 0 || (place == 2 && draw.one_in(2)), high = place == 1 || place == 2;
         const double bound = low ? p.lower[i] : high ? p.upper[i] : NAN;
         p.start.push_back(std::isfinite(bound) ? bound : inside);
     }
-    // Gradients are smaller than the box is wide, or all in proportion: larger ones would make any point a solution.
+    // Gradients must not be large compared with the width of the box. Otherwise the tolerance, which is proportional to
+    // them, would exceed this width, and each point would satisfy it.
     const double factor = std::pow(10, draw.between(-8, 0)), size = std::pow(10, draw.between(-4, 4));
     for (double &value : p.a) value *= factor;
     for (double &value : p.b) value *= factor * size;
@@ -155,7 +157,7 @@ Programme programme(uint64_t seed, Shape shape) {
 struct Ending {
     int task;
     Vector x;
-    int outside = 0; // points asked for outside the box
+    int outside = 0; // number of trial points outside the box
     std::string message;
 };
 
@@ -180,8 +182,9 @@ Ending solved(const Programme &p, int m, double pgtol) {
 }
 
 void check_solved(const Programme &p, int m) {
-    // Where A is ill-conditioned x may be large, which a first run tells. f is known to about eps n scale^2 / ||A||,
-    // and a slope lowers it by slope^2 / (2 ||A||): smaller ones than about sqrt(eps n) scale are lost in f.
+    // If A is ill-conditioned, x may be large; a first solve finds its size. The rounding errors of f are about eps n
+    // scale^2 / ||A||, and a step along a gradient component decreases f by component^2 / (2 ||A||). The decrease is
+    // therefore lost in rounding errors if the component is smaller than about sqrt(eps n) scale.
     const double scale = p.scale(solved(p, m, 1e-6 * p.scale(p.start)).x);
     const double pgtol = 8 * std::sqrt(p.n * std::numeric_limits<double>::epsilon()) * scale;
     const Ending ending = solved(p, m, pgtol);

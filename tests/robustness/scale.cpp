@@ -1,8 +1,9 @@
-// f and x in other units, powers of two, with the stopping test in the same: nothing of what is found may depend on
-// them. Where the first displacement scales with x, all iterates are the same, bit for bit; elsewhere the solution is.
+// f and x are expressed in other units, which are powers of two, and the convergence criterion is scaled in the same
+// way. The solution must not depend on the units. If the first displacement scales with x, all iterates are bitwise
+// identical.
 //
-// The first displacement is g/||g|| without bounds: f may be multiplied by 2^k. Where every variable has two bounds it
-// is P(x - g) - x: x may be multiplied by 2^k together with f by 4^k.
+// Without bounds, the first displacement is g/||g||, so that f may be multiplied by 2^k. If each variable has two
+// finite bounds, it is P(x - g) - x, so that x may be multiplied by 2^k together with f by 4^k.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -21,7 +22,7 @@ const std::vector<int> exponents = {-300, -250, -200, -150, -100, -67, -50, -33,
 
 struct Path {
     int task = 0;
-    std::vector<Vector> points; // all of those asked for, in the original's units
+    std::vector<Vector> points; // all trial points, in the units of the original problem
     Vector x;
     double f = 0;
     std::string message;
@@ -32,7 +33,7 @@ Vector times(Vector values, int exponent) {
     return values;
 }
 
-// 2^of_f f(x / 2^of_x), from the start times 2^of_x, to ||P g||_inf <= pgtol.
+// Minimises 2^of_f f(x / 2^of_x) from the start times 2^of_x until ||P g||_inf <= pgtol.
 Path solved(const Problem &problem, double pgtol, int of_f, int of_x) {
     Path path;
     Problem other = problem;
@@ -71,8 +72,9 @@ void check_the_same_path(const Problem &problem, double pgtol, int of_f, int of_
     CHECK(path.f == original.f);
 }
 
-// P g is no longer than the way to the bounds. Where gradients are much longer than the box is wide, a test of P g in
-// their units holds anywhere, and one in the units of x asks for more than rounding allows: there is none then.
+// Returns the tolerance for the scaled problem. Components of P g are at most as large as the distances to the bounds.
+// If gradients are much larger than the width of the box, each point satisfies a tolerance in the units of the
+// gradient, and rounding errors prevent a solve from reaching one in the units of x. The tolerance is 0 in this case.
 double tolerance(const Problem &problem, double pgtol, int of_f, int of_x) {
     const bool bounded = !problem.lower.empty() || !problem.upper.empty();
     const double scaled = std::ldexp(pgtol, of_f - of_x);
@@ -103,7 +105,7 @@ TEST_CASE("Iterates are bitwise identical if f is scaled by 2^k without bounds",
 
 TEST_CASE("Iterates are bitwise identical if x is scaled by 2^k and f by 4^k in a finite box", "[robustness]") {
     for (const int k : exponents) {
-        const int half = k / 2; // so that f is multiplied by 2^-300 to 2^300
+        const int half = k / 2; // f is multiplied by numbers from 2^-300 to 2^300
         check_the_same_path(in_box(extended_rosenbrock(20), -2, 0.8), 1e-8, 2 * half, half);
         check_the_same_path(torsion(10, 10), 1e-8, 2 * half, half);
         check_the_same_path(in_box(tridiagonal(), -5, 5), 1e-8, 2 * half, half);
@@ -124,7 +126,7 @@ TEST_CASE("The solution does not change if x is scaled by 2^k", "[robustness]") 
         check_the_same_solution(torsion(10, 10), 0, k);
         check_the_same_solution(quadratic_with_known_active_set(30).problem, 0, k);
         check_the_same_solution(tridiagonal(), 0, k);
-        if (std::abs(k) > 100) continue; // far from its start, a fourth power overflows
+        if (std::abs(k) > 100) continue; // the fourth power of a trial point far from the start would overflow
         check_the_same_solution(extended_rosenbrock(10), 0, k);
         check_the_same_solution(in_box(extended_rosenbrock(10), -2, 0.8), 0, k);
     }
