@@ -1,4 +1,4 @@
-// A backend in which every sweep is a plain loop of one thread over a small problem. It forms sums in the order of the
+// A backend in which each sweep is a simple loop of one thread over a small problem. It forms sums in the order of the
 // indices in double precision, and allocates nothing. All its data are in one block of doubles that the caller
 // supplies.
 #pragma once

@@ -198,7 +198,7 @@ TEST_CASE("Moving the state between any two calls does not change a bit of the r
         Points tried;
         for (std::size_t k = 0; k < undisturbed.points.size(); k++) {
             if (!tried.insert(undisturbed.points[k]).second) continue;
-            INFO("moved once, at call " << k);
+            INFO("moved once, before call " << k);
             check_same(run(one, [k](int call) { return call == static_cast<int>(k); }), undisturbed);
         }
         met.insert(tried.begin(), tried.end());

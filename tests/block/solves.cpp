@@ -1,4 +1,4 @@
-// With the plainest possible sweeps the state machine finds the same minima as the library.
+// With the simplest possible sweeps the state machine finds the same minima as the library.
 #include <catch2/catch.hpp>
 #include <cmath>
 
