@@ -1,4 +1,4 @@
-// What "the same way and the same end" means.
+// Comparisons of two solves: values of f at the iterates, and the active set at the solution.
 #pragma once
 
 #include "../support/harness.hpp"
@@ -8,7 +8,7 @@ namespace cudaopt_test {
 
 constexpr std::size_t iterations_to_follow = 20;
 
-// f after each iteration, the start first.
+// Return f at each iterate, beginning with the start.
 inline std::vector<double> values(const std::vector<ReferenceIterate> &history) {
     std::vector<double> f;
     for (const ReferenceIterate &iterate : history) f.push_back(iterate.f);
@@ -20,7 +20,7 @@ inline std::vector<double> values(double at_start, const std::vector<Iterate> &h
     return f;
 }
 
-// Relative to the second.
+// Returns |a - b| / |b|.
 inline double relative_difference(double a, double b) { return std::fabs(a - b) / std::fabs(b); }
 
 inline void check_the_same_way(const std::vector<double> &ours, const std::vector<double> &theirs, double tolerance,
@@ -33,7 +33,7 @@ inline void check_the_same_way(const std::vector<double> &ours, const std::vecto
     }
 }
 
-// -1 at the lower bound, 1 at the upper bound, 0 between them.
+// Returns -1 for each variable at its lower bound, 1 at its upper bound and 0 between them.
 inline std::vector<int> active_set(const Problem &problem, const Vector &x) {
     std::vector<int> side(x.size(), 0);
     for (std::size_t i = 0; i < x.size(); i++) {
@@ -43,7 +43,7 @@ inline std::vector<int> active_set(const Problem &problem, const Vector &x) {
     return side;
 }
 
-// The line search's tolerances and the one stopping test of L-BFGS-B 3.0.
+// Sets the tolerances of the line search and the only convergence criterion that L-BFGS-B 3.0 is run with.
 template <class Configuration> void set_as_reference(Harness<Configuration> &harness, double pgtol) {
     harness.set_real(CUDA_OPT_FTOL, 1e-3).set_real(CUDA_OPT_GTOL, 0.9).set_real(CUDA_OPT_XTOL, 0.1);
     harness.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, pgtol);

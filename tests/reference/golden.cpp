@@ -1,4 +1,5 @@
-// Iterate by iterate against L-BFGS-B 3.0, with its tolerances: the same way, the same end, the same active set.
+// Solves with the tolerances of L-BFGS-B 3.0 are compared with it: f at each of the first 20 iterates, the final f and
+// the active set.
 #include <catch2/catch.hpp>
 
 #include "comparison.hpp"
@@ -11,11 +12,11 @@ struct GoldenCase {
     Problem problem;
     int m;
     double pgtol;
-    // For a minimum of zero: what counts as the same final f.
+    // If the minimum is zero, the largest difference of the final values of f.
     double zero_minimum = 0;
 };
 
-// Everything fixed by l = u, at random places.
+// All variables are fixed by l = u at random points.
 Problem all_fixed(int64_t n) {
     Problem problem = in_random_boxes(extended_rosenbrock(n), 5);
     problem.upper = problem.lower;
@@ -23,7 +24,7 @@ Problem all_fixed(int64_t n) {
     return problem;
 }
 
-// f falls out of the box in every variable: the start is the solution.
+// At the start, -g points out of the box in each variable, so that the start is the solution.
 Problem none_free_at_the_solution() {
     Problem problem = in_box(extended_rosenbrock(100), -3, -2);
     problem.start = problem.upper;
@@ -31,8 +32,7 @@ Problem none_free_at_the_solution() {
     return problem;
 }
 
-// So flat that the first line search would like a step beyond 1, which is the longest that the first may take where
-// there are bounds.
+// f is so flat that the first line search would take a step larger than 1. With bounds, 1 is the largest first step.
 Problem flat() {
     Problem problem = with_mixed_bounds(chained_rosenbrock(200, 2));
     problem.evaluate = [steep = problem.evaluate](const Vector &x, Vector &g) {
@@ -45,7 +45,7 @@ Problem flat() {
     return problem;
 }
 
-// The first Cauchy point is a vertex of the box, where no variable is free.
+// The first Cauchy point is a vertex of the box, so that no variable is free there.
 Problem none_free_at_the_start(int64_t n) {
     KnownQuadratic known = quadratic_with_known_active_set(n);
     for (int64_t i = 0; i < n; i++) {
@@ -129,12 +129,13 @@ CONFIGURED_TEST_CASE("The iterates and the active set match those of L-BFGS-B 3.
         CHECK(2 * ours.iterations <= 3 * theirs.iterations());
         CHECK(3 * ours.iterations >= 2 * theirs.iterations());
     }
-    // The cases are to lead through the rare paths too.
+    // The cases must also execute the rarely used parts of the algorithm.
     CHECK(crossings > 0);
     CHECK(truncations > 0);
 }
 
-// A case that does not reproduce itself when its start moves by 1e-13 could not be asked of anyone else.
+// A comparison with another program makes sense only if L-BFGS-B 3.0 itself repeats its iterates after a change of the
+// start by 1e-13.
 TEST_CASE("L-BFGS-B 3.0 repeats its iterates of the golden cases if the start moves by 1e-13", "[reference]") {
     for (const GoldenCase &golden : golden_cases()) {
         INFO(golden.problem.name << ", m = " << golden.m);

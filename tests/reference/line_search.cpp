@@ -1,4 +1,4 @@
-// Step by step against MINPACK-2's dcsrch, as it is part of L-BFGS-B 3.0.
+// Each step of the line search is compared with that of dcsrch of MINPACK-2, which is part of L-BFGS-B 3.0.
 #include "line_search/more_thuente.hpp"
 
 #include <catch2/catch.hpp>
@@ -7,7 +7,7 @@
 
 #include "../support/line_functions.hpp"
 
-// gfortran's calling sequence.
+// gfortran passes the length of a character argument as an additional last argument.
 extern "C" void dcsrch_(double *f, double *g, double *stp, const double *ftol, const double *gtol, const double *xtol,
                         const double *stpmin, const double *stpmax, char *task, int *isave, double *dsave,
                         std::size_t task_length);
@@ -36,7 +36,7 @@ class Reference {
         if (says("WARNING: XTOL")) return SearchVerdict::interval_too_small;
         if (says("WARNING: STP = STPMAX")) return SearchVerdict::at_maximum_step;
         if (says("WARNING: STP = STPMIN")) return SearchVerdict::at_minimum_step;
-        FAIL("dcsrch says " << std::string(task_, sizeof task_));
+        FAIL("unexpected task of dcsrch: " << std::string(task_, sizeof task_));
         return SearchVerdict::evaluate;
     }
     double step() const { return step_; }

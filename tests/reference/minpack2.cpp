@@ -1,5 +1,6 @@
-// MINPACK-2's eight problems: host, CUDA and L-BFGS-B 3.0 go the same way for 20 iterations, and come to the same
-// energy. Later iterates are chaotic, some after 50 iterations, all within 200. CUDA evaluates f and g on the device.
+// On the eight problems of MINPACK-2, the host backend, the CUDA backend and L-BFGS-B 3.0 have the same iterates for 20
+// iterations and the same final energy. Later iterates are chaotic, in some problems after 50 iterations and in all of
+// them within 200. For the CUDA backend, f and g are evaluated on the device.
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <memory>
@@ -17,9 +18,9 @@ constexpr double same_way = 1e-9, same_end = 1e-10; // relative to f
 
 struct Minpack2Case {
     std::shared_ptr<testfuncs::Problem> definition;
-    Problem problem; // the definition's start, bounds and, on one thread of the host, its evaluation
+    Problem problem; // start and bounds of the definition, and its evaluation on one host thread
     std::size_t iterations = iterations_to_follow;
-    double pgtol = 0; // so small that f is settled to less than same_end
+    double pgtol = 0; // so small that f is determined to less than same_end
 
     template <class Configuration> typename Harness<Configuration>::Evaluation evaluation() const {
         testfuncs::Place place;
@@ -31,7 +32,7 @@ struct Minpack2Case {
     }
 };
 
-// From the standard start, in the problem's own bounds.
+// The problem with its standard start and its own bounds.
 Minpack2Case standard(const std::string &name, int64_t n) {
     const std::shared_ptr<testfuncs::Problem> definition = testfuncs::make_problem(name, n);
     Vector start(static_cast<std::size_t>(definition->n())), lower = start, upper = start;
@@ -70,7 +71,7 @@ double in_bounds(const Problem &problem, std::size_t i, double x) {
     return problem.lower.empty() ? x : std::min(problem.upper[i], std::max(problem.lower[i], x));
 }
 
-// Every component of the start moved at random by up to 0.01.
+// Each component of the start is moved at random by up to 0.01.
 Minpack2Case roughened(Minpack2Case with) {
     Uniform uniform(7);
     Problem &problem = with.problem;
@@ -80,7 +81,7 @@ Minpack2Case roughened(Minpack2Case with) {
     return with;
 }
 
-// Every component of the start one unit in the last place up, down, or where it was.
+// Each component of the start is moved by one unit in the last place up or down, or not at all.
 Problem one_bit_away(Problem problem) {
     Uniform uniform(1);
     for (std::size_t i = 0; i < problem.start.size(); i++) {
@@ -91,17 +92,19 @@ Problem one_bit_away(Problem problem) {
     return problem;
 }
 
-// The starts of the bearing and of the minimal surface are smooth: of the frequencies of the grid they hold a few. Each
-// iterate is, but for the bounds and for what is not quadratic, the start's error under a polynomial in the Hessian,
-// which the method makes small on what frequencies there are; on all others, which hold rounding errors alone, it may
-// become as large as it likes. So rounding grows, on 200 x 200 points about tenfold an iteration, and not only ours:
-// L-BFGS-B 3.0 leaves its own way when its start moves by one bit. The larger the grid, the more frequencies are
-// without a guard. Hence these two are followed
+// The starts of the bearing and of the minimal surface are smooth and contain only a few of the frequencies of the
+// grid. Without bounds and for a quadratic f, the error of each iterate is a polynomial in the Hessian times the error
+// of the start. The method makes this polynomial small at the frequencies that the error contains. At all other
+// frequencies, which contain only rounding errors, the polynomial may be large. Rounding errors therefore grow, on 200
+// x 200 points by about a factor of 10 per iteration. This is not specific to this library: the iterates of L-BFGS-B
+// 3.0 change as well if its start moves by one bit. The growth increases with the number of frequencies, and thus with
+// the grid. For this reason, these two problems are compared
 // - for 20 iterations from the standard start on a small grid,
-// - for 20 iterations on the large grid from a start in which every frequency is to be found,
-// - for as many iterations on the large grid from the standard start as rounding grants.
-// Torsion's start is on the upper bounds, where ties can be decided by rounding (docs/determinism.md); on these grids
-// they are not. Lennard-Jones clusters cost n^2. Ginzburg and Landau's second problem has 4 variables a point.
+// - for 20 iterations on the large grid from a start that contains all frequencies,
+// - on the large grid from the standard start for as many iterations as rounding errors permit.
+// The start of torsion is on the upper bounds, where rounding errors can decide ties (docs/determinism.md); on these
+// grids they do not. The cost of an evaluation of Lennard-Jones clusters is proportional to n^2. The second
+// Ginzburg-Landau problem has 4 variables per point.
 constexpr std::size_t granted_to_smooth_starts = 10;
 
 std::vector<Minpack2Case> smooth_starts() {
@@ -131,8 +134,8 @@ std::vector<Minpack2Case> cases_to_follow() {
     return cases;
 }
 
-// Of the clusters, which have very many minima, such as are small enough for rounding not to choose among them. Of the
-// one-dimensional superconductor, whose f settles the less the more points there are, a hundred points.
+// The clusters have very many minima; they are so small here that rounding errors do not choose among them. The
+// one-dimensional superconductor has only 100 points, because with more points its f is determined less accurately.
 std::vector<Minpack2Case> cases_to_end() {
     return {
         to(1e-9, standard("torsion", 10000)),          to(1e-9, standard("bearing", 40000)),
@@ -143,7 +146,7 @@ std::vector<Minpack2Case> cases_to_end() {
     };
 }
 
-// A minute and a half for both solvers, most of it for the 30,000 iterations of the last.
+// These cases take 90 s with both solvers, most of it for the 30,000 iterations of the last case.
 std::vector<Minpack2Case> slow_cases_to_end() {
     return {
         to(1e-9, standard("torsion", 40000)),
@@ -168,7 +171,7 @@ Outcome solve_case(const Minpack2Case &with, int64_t most_iterations, bool appro
 template <class Configuration>
 Outcome solve_to_the_end(const Minpack2Case &with, bool approximate_cauchy = false, bool robust = true) {
     const Outcome outcome = solve_case<Configuration>(with, 45000, approximate_cauchy, robust);
-    // A failed search: f is as low as its rounding errors allow. That it is low enough, the comparison shows.
+    // If the line search fails, f is as low as its rounding errors allow. The comparison checks that it is low enough.
     CHECK((outcome.task == CUDA_OPT_CONVERGED || outcome.task == CUDA_OPT_LINE_SEARCH_FAILED));
     return outcome;
 }
@@ -183,7 +186,8 @@ int64_t count_active(const Problem &problem, const Vector &x) {
     return problem.size() - std::count(side.begin(), side.end(), 0);
 }
 
-// For the reader of a failure, or of `test_reference -s`, from where docs/determinism.md has its table.
+// Formats a result for the messages of a failed test and for `test_reference -s`, which gives the table in
+// docs/determinism.md.
 std::string told(const char *who, double f, int64_t iterations) {
     char text[96];
     std::snprintf(text, sizeof text, "%s: f = %.15e after %lld iterations", who, f, static_cast<long long>(iterations));
@@ -192,8 +196,8 @@ std::string told(const char *who, double f, int64_t iterations) {
 
 template <class Configuration> void check_the_same_end(const Minpack2Case &with) {
     const ReferenceOutcome theirs = solve_reference(with.problem, m, with.pgtol);
-    // Version 3.0's path to its end: the other way leaves stationary points that are no minima, where rounding breaks
-    // a symmetry, and ends lower.
+    // The comparison uses the path of version 3.0. With CUDA_OPT_ROBUST, a solve leaves stationary points that are not
+    // minima, where rounding errors break a symmetry, and ends at a lower f.
     const Outcome ours = solve_to_the_end<Configuration>(with, false, false);
     const Outcome robust = solve_to_the_end<Configuration>(with);
     INFO(with.problem.name);
@@ -209,8 +213,8 @@ void check_the_same_end_from_one_bit_away(const Minpack2Case &with) {
     const ReferenceOutcome once = solve_reference(with.problem, m, with.pgtol);
     const ReferenceOutcome again = solve_reference(one_bit_away(with.problem), m, with.pgtol);
     INFO(with.problem.name);
-    INFO(told("once", once.f, once.iterations()));
-    INFO(told("again", again.f, again.iterations()));
+    INFO(told("from the start", once.f, once.iterations()));
+    INFO(told("from the moved start", again.f, again.iterations()));
     CHECK(relative_difference(again.f, once.f) <= same_end);
 }
 
@@ -257,7 +261,8 @@ TEST_CASE("MINPACK-2: CUDA and host have the same iterates and energies with eit
         }
         for (const Minpack2Case &with : cases_to_end()) {
             INFO(with.problem.name);
-            // Without ROBUST, which leaves stationary points that are no minima by a way that rounding chooses.
+            // CUDA_OPT_ROBUST is off, because with it a solve leaves stationary points that are not minima along a path
+            // that depends on rounding errors.
             const Outcome host = solve_to_the_end<HostDouble>(with, approximate, false);
             const Outcome cuda = solve_to_the_end<CudaDouble>(with, approximate, false);
             CHECK(relative_difference(cuda.f, host.f) <= same_end);
@@ -265,7 +270,8 @@ TEST_CASE("MINPACK-2: CUDA and host have the same iterates and energies with eit
     }
 }
 
-// What does not reproduce itself when its start moves by one bit could not be asked of anyone else.
+// A comparison with another program makes sense only if L-BFGS-B 3.0 itself repeats its iterates after a change of the
+// start by one bit.
 TEST_CASE("MINPACK-2: L-BFGS-B 3.0 repeats its iterates and energies if the start moves by one bit", "[reference]") {
     for (const Minpack2Case &with : cases_to_follow()) {
         INFO(with.problem.name);
@@ -281,7 +287,7 @@ TEST_CASE("MINPACK-2: L-BFGS-B 3.0 repeats the energies of longer runs if the st
     for (const Minpack2Case &with : slow_cases_to_end()) check_the_same_end_from_one_bit_away(with);
 }
 
-// Why the standard starts of these two are not followed for 20 iterations on the large grid.
+// This test shows why the standard starts of these two problems are not followed for 20 iterations on the large grid.
 TEST_CASE("MINPACK-2: rounding errors grow from smooth starts in L-BFGS-B 3.0 too", "[reference]") {
     for (const Minpack2Case &smooth : smooth_starts()) {
         INFO(smooth.problem.name);
