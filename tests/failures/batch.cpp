@@ -1,4 +1,4 @@
-// Each allocation of a batch failing in turn.
+// Each allocation of a batch fails in turn. The requirements are those of complaint_about_trial().
 #include <catch2/catch.hpp>
 
 #include "cuda_opt_batch.h"
@@ -37,7 +37,7 @@ class Trial {
             outcome.code = cuda_opt_batch_solve(s, x_.data(), f_.data(), g_.data());
         }
         const int code = cuda_opt_batch_get_int(s, CUDA_OPT_BATCH_CODE, codes_.data());
-        if (outcome.code == CUDA_OPT_OUT_OF_MEMORY) { // there are no problems, and no results of any
+        if (outcome.code == CUDA_OPT_OUT_OF_MEMORY) { // the problems do not exist, so that their results are refused
             const bool refused = code == CUDA_OPT_MISUSE &&
                                  cuda_opt_batch_get_real(s, CUDA_OPT_F, f_.data()) == CUDA_OPT_MISUSE &&
                                  is_sentence(cuda_opt_batch_message(s, count / 2));

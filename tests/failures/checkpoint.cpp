@@ -53,12 +53,13 @@ std::string complaint(const std::vector<unsigned char> &checkpoint, const Outcom
         const bool has_failed = failed();
         calm();
         if (code != (has_failed ? CUDA_OPT_OUT_OF_MEMORY : 0)) wrong = "code " + std::to_string(code);
-        if (!is_sentence(cuda_opt_message(to.s))) wrong = "no sentence";
+        if (!is_sentence(cuda_opt_message(to.s))) wrong = "the message is not a sentence";
         if (code != 0 && cuda_opt_save(to.s, nullptr, &number) != CUDA_OPT_MISUSE) wrong = "a solve has begun";
-        if (wrong.empty() && code != 0 && to.load(checkpoint) != 0) wrong = "it cannot be loaded afterwards";
-        if (wrong.empty() && !(to.run(1000) == wanted)) wrong = "other bits";
+        if (wrong.empty() && code != 0 && to.load(checkpoint) != 0)
+            wrong = "the checkpoint cannot be loaded afterwards";
+        if (wrong.empty() && !(to.run(1000) == wanted)) wrong = "the solve has a different result";
     }
-    if (wrong.empty() && left_over() != 0) wrong = std::to_string(left_over()) + " blocks are left over";
+    if (wrong.empty() && left_over() != 0) wrong = std::to_string(left_over()) + " blocks are not freed";
     return wrong;
 }
 
@@ -66,7 +67,7 @@ std::string complaint(const std::vector<unsigned char> &checkpoint, const Outcom
 
 TEST_CASE("cuda_opt_load reports each failed allocation and can be repeated", "[failures]") {
     for (const int bits : {64, 16}) {
-        INFO("a history of " << bits << " bits");
+        INFO("history precision of " << bits << " bits");
         Solve from(bits);
         REQUIRE(from.run(9).code > 0);
         int64_t bytes = 0;

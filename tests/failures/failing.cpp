@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// glibc's own names for what stands behind malloc.
+// The functions of glibc that malloc and the others call.
 extern "C" {
 void *__libc_malloc(std::size_t size);
 void *__libc_calloc(std::size_t count, std::size_t size);
@@ -27,7 +27,7 @@ namespace failing {
 namespace {
 
 struct Plan {
-    std::atomic<int64_t> left{0}; // before the one that fails
+    std::atomic<int64_t> left{0}; // number of calls before the one that fails
     std::atomic<bool> armed{false}, lasting{false};
 
     void start(int64_t number, Mode mode) {
@@ -44,7 +44,8 @@ struct Plan {
 Plan allocations, threads;
 std::atomic<bool> something_failed{false}, watching{false};
 
-// The blocks that were given while watching; a table of its own, since it must not allocate.
+// A hash table of the blocks that were allocated while `watching` was set. The standard containers cannot be used,
+// because they allocate memory.
 constexpr std::size_t places = 1 << 16;
 void *blocks[places];
 std::atomic_flag lock = ATOMIC_FLAG_INIT;
@@ -53,7 +54,8 @@ std::size_t place_of(const void *block) {
     return (reinterpret_cast<uintptr_t>(block) >> 4) * 0x9e3779b97f4a7c15u >> 48;
 }
 
-// Linear probing; a block that was freed leaves its place to the next, and a mark so that searches go on beyond it.
+// The table uses linear probing. The entry of a freed block is marked as deleted, so that look-ups continue beyond it.
+// The next block can use this entry.
 char gone;
 
 void note(void *block) {
@@ -109,7 +111,7 @@ void arm(int64_t number, Mode mode) {
 }
 
 void arm_threads(int64_t number, Mode mode) {
-    real_create(); // looked up before anything fails
+    real_create(); // must be looked up before anything fails
     threads.start(number, mode);
 }
 
@@ -161,18 +163,19 @@ namespace failing {
 
 namespace {
 
-constexpr int64_t most_allocations = 5000; // more is a body that allocates without end
+constexpr int64_t most_allocations = 5000; // a body that needs more is assumed to allocate without end
 constexpr unsigned most_seconds = 10;
 
 struct Reply {
-    bool whole = false, failed = false; // whether the child came to its end; whether something failed in it
+    bool whole = false, failed = false; // whether the child completed the body, and whether a call failed in it
     char complaint[400] = "";
 };
 
 Reply reply_of_child(const Body &body, int64_t number, Mode mode, int *status) {
     int ends[2];
     if (pipe(ends) != 0) return {};
-    // What the CUDA runtime keeps of its first call, where it is in the library, is no leak of ours, nor a failure's.
+    // If the library contains the CUDA runtime, the runtime allocates memory in its first call and keeps it. This call
+    // is made here, so that this memory is not counted as a leak and its allocations do not fail.
     static const bool asked = [] {
         cuda_opt *s = nullptr;
         const double bound = 0;
@@ -186,11 +189,11 @@ Reply reply_of_child(const Body &body, int64_t number, Mode mode, int *status) {
     static_cast<void>(asked);
     const pid_t child = fork();
     if (child == 0) {
-        const int nowhere = open("/dev/null", O_WRONLY); // the library's log, and what a runtime prints at its end
+        const int nowhere = open("/dev/null", O_WRONLY); // for the log of the library and the last output of a runtime
         dup2(nowhere, STDOUT_FILENO);
         dup2(nowhere, STDERR_FILENO);
         for (const int fatal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTERM})
-            signal(fatal, SIG_DFL); // not Catch2's
+            signal(fatal, SIG_DFL); // removes the handlers of Catch2
         alarm(most_seconds);
         Reply answer;
         std::string complaint;
@@ -198,7 +201,7 @@ Reply reply_of_child(const Body &body, int64_t number, Mode mode, int *status) {
             complaint = body(number, mode);
         } catch (...) {
             calm();
-            complaint = "an exception came out of the library";
+            complaint = "the library has thrown an exception";
         }
         std::strncpy(answer.complaint, complaint.c_str(), sizeof answer.complaint - 1);
         answer.whole = true;
@@ -214,11 +217,12 @@ Reply reply_of_child(const Body &body, int64_t number, Mode mode, int *status) {
 }
 
 std::string how_it_ended(int status) {
-    if (WIFSIGNALED(status)) return std::string("ended by the signal ") + strsignal(WTERMSIG(status));
-    return "ended itself with status " + std::to_string(WEXITSTATUS(status));
+    if (WIFSIGNALED(status)) return std::string("the process was ended by the signal ") + strsignal(WTERMSIG(status));
+    return "the process has exited with status " + std::to_string(WEXITSTATUS(status));
 }
 
-// What is wrong, with the failures it happens at: those next to each other share a line.
+// The faults that were found, with the numbers of the failed allocations. Consecutive numbers with the same fault share
+// a line.
 class Complaints {
   public:
     void add(Mode mode, int64_t number, const std::string &complaint) {
@@ -257,9 +261,9 @@ std::string each_in_turn(const Body &body, bool may_need_nothing) {
             int status = 0;
             const Reply answer = reply_of_child(body, number, mode, &status);
             complaints.add(mode, number, answer.whole ? answer.complaint : how_it_ended(status));
-            if (number == most_allocations) complaints.add(mode, number + 1, "no end");
+            if (number == most_allocations) complaints.add(mode, number + 1, "the body allocates without end");
             if ((answer.whole && !answer.failed) || number == most_allocations) {
-                if (number == 0 && !may_need_nothing) complaints.add(mode, 0, "nothing was asked for");
+                if (number == 0 && !may_need_nothing) complaints.add(mode, 0, "the body has allocated nothing");
                 break;
             }
         }

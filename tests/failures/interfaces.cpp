@@ -1,4 +1,4 @@
-// Each allocation failing in turn through the other interfaces: the C++ header, the manual's, and setulb.
+// Each allocation fails in turn in solves through the other interfaces: cuda_opt.hpp, cuda_opt_unlp.h and setulb.
 #include <catch2/catch.hpp>
 
 #include <new>
@@ -15,7 +15,7 @@ namespace {
 constexpr int n = 30, m = 4;
 
 std::string with_blocks(std::string wrong, int64_t allowed = 0) {
-    if (wrong.empty() && left_over() > allowed) wrong = std::to_string(left_over()) + " blocks are left over";
+    if (wrong.empty() && left_over() > allowed) wrong = std::to_string(left_over()) + " blocks are not freed";
     return wrong;
 }
 
@@ -45,7 +45,7 @@ std::string cpp_body(int64_t number, Mode mode) {
         calm();
         if (error.code() != CUDA_OPT_OUT_OF_MEMORY || !is_sentence(error.what()))
             wrong = std::to_string(error.code()) + ", " + error.what();
-    } catch (const std::bad_alloc &) { // the header's own memory
+    } catch (const std::bad_alloc &) { // an allocation of the header itself, or of its exception
     }
     calm();
     const Outcome again = solve_in_cpp(lower.data(), upper.data());
@@ -90,9 +90,10 @@ std::string manual_body(Form form, bool diagonal, int64_t number, Mode mode) {
     calm();
     const Outcome wanted = solve_manual(form, &state);
     if (!(outcome == wanted) && outcome.code != CUDA_OPT_OUT_OF_MEMORY) return "code " + std::to_string(outcome.code);
-    if (!sentence) return "no sentence";
+    if (!sentence) return "the message is not a sentence";
     if (wanted.code != 0) return "code " + std::to_string(wanted.code) + " afterwards: " + cuda_opt_unlp_message();
-    // Standard output's buffer and the thread's note of what to free at its end last.
+    // Two blocks are allowed, because they are freed only at the end of the process: the buffer of the standard output
+    // and the thread's list of destructors.
     return with_blocks("", 2);
 }
 
@@ -126,21 +127,22 @@ struct Setulb {
 
 std::string setulb_body(int iprint, int64_t number, Mode mode) {
     setenv("CUDA_OPT_BACKEND", "host", 1);
-    static Setulb first, second; // no memory of ours
+    static Setulb first, second; // static, so that the test itself allocates no memory
     first.iprint = second.iprint = iprint;
     second.start();
     arm(number, mode);
-    for (int k = 0; k < 4; k++) second.step(); // one that waits while the other is solved
+    for (int k = 0; k < 4; k++) second.step(); // this solve is interrupted while the other one runs
     const Outcome outcome = first.solve();
     const bool out_of_memory = first.says("ERROR: OUT OF MEMORY                         ");
     calm();
     if (outcome.code != 0 && !out_of_memory) return std::string(first.task, 60);
     const Outcome again = first.solve(), wanted = second.solve();
     if (wanted.code != 0) return "afterwards: " + std::string(second.task, 60);
-    if (!(again == wanted)) return "other bits afterwards";
-    if (outcome.code == 0 && mode == Mode::once && outcome.hash != wanted.hash && !failed()) return "other bits";
+    if (!(again == wanted)) return "a different result afterwards";
+    if (outcome.code == 0 && mode == Mode::once && outcome.hash != wanted.hash && !failed())
+        return "a different result";
     cuda_opt_setulb_release(nullptr);
-    return with_blocks("", 2); // the room of the table of problems, and standard output's buffer
+    return with_blocks("", 2); // the table of problems and the buffer of the standard output are not freed
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-// Each allocation of ranks failing in turn. They are handles of one thread, which plays them one after the other.
+// Each allocation of ranks fails in turn. The ranks are handles in one thread, which calls them one after the other.
 #include <catch2/catch.hpp>
 
 #include "cuda_opt/ranks.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t n = 600;
 constexpr int ranks = 3;
-constexpr int64_t first_of[ranks + 1] = {0, 300, 300, n}; // the second has no variables
+constexpr int64_t first_of[ranks + 1] = {0, 300, 300, n}; // the second rank has no variables
 
 class Trial {
   public:
@@ -22,7 +22,7 @@ class Trial {
     void destroy() {
         for (cuda_opt *&one : s) cuda_opt_destroy(&one);
     }
-    // 0, or the code of the first call that has failed, with its handle.
+    // Returns 0 or the code of the first call that has failed, and checks the message of its handle.
     int create() {
         for (int rank = 0; rank < ranks; rank++) {
             int code = cuda_opt_create(&s[rank], n, 5, CUDA_OPT_BACKEND_HOST);
@@ -43,7 +43,8 @@ class Trial {
         cuda_opt_set_diagonal(s[rank], h_.data() + first_of[rank]);
         return cuda_opt_set_uniform_bounds(s[rank], -1.5, 0.8);
     }
-    // All ranks have the same tasks, and end with the same code and sentence.
+    // Solves on all ranks. `agree` remains true if all ranks have the same tasks and end with the same code and
+    // message.
     Outcome solve() {
         for (std::size_t i = 0; i < n; i++) x_[i] = i % 2 ? 0.5 : -1.2;
         Outcome outcome;
@@ -53,7 +54,7 @@ class Trial {
                 codes[rank] =
                     cuda_opt_solve(s[rank], x_.data() + first_of[rank], &f_[rank], g_.data() + first_of[rank]);
             outcome.code = codes[0];
-            for (cuda_opt *one : s) cuda_opt_get_diagonal(one, told_.data()); // where there is one; refused, or not
+            for (cuda_opt *one : s) cuda_opt_get_diagonal(one, told_.data()); // refused if there is no diagonal
             for (int rank = 1; rank < ranks; rank++) agree = agree && codes[rank] == codes[0];
             if (!agree) return outcome;
             if (outcome.code == CUDA_OPT_EXCHANGE) gather();
@@ -104,10 +105,10 @@ std::string body(int64_t metric, int64_t number, Mode mode) {
     const Outcome first = trial.attempt();
     calm();
     const Outcome wanted = other.attempt();
-    if (wanted.code != 0) wrong = "it does not converge: code " + std::to_string(wanted.code);
+    if (wanted.code != 0) wrong = "a solve without a failure does not converge: code " + std::to_string(wanted.code);
     if (!(first == wanted) && first.code != CUDA_OPT_OUT_OF_MEMORY) wrong = "code " + std::to_string(first.code);
-    if (!trial.speaks) wrong = "no sentence";
-    if (!trial.agree) wrong = "the ranks do not agree";
+    if (!trial.speaks) wrong = "the message is not a sentence";
+    if (!trial.agree) wrong = "the ranks have different tasks, codes or messages";
     const bool all_there = cuda_opt_backend(trial.s[ranks - 1]) > 0;
     if (wrong.empty() && all_there) {
         int code = 0;
@@ -120,12 +121,12 @@ std::string body(int64_t metric, int64_t number, Mode mode) {
         }
         const Outcome again = code == 0 ? trial.solve() : Outcome{code, 0, 0};
         if (!(again == wanted) || !trial.agree)
-            wrong = "other bits after a reset: code " + std::to_string(again.code) + ", '" +
+            wrong = "a different result after a reset: code " + std::to_string(again.code) + ", '" +
                     cuda_opt_message(trial.s[0]) + "'";
     }
     trial.destroy();
     other.destroy();
-    if (wrong.empty() && left_over() != 0) wrong = std::to_string(left_over()) + " blocks are left over";
+    if (wrong.empty() && left_over() != 0) wrong = std::to_string(left_over()) + " blocks are not freed";
     return wrong;
 }
 
@@ -134,7 +135,7 @@ std::string body(int64_t metric, int64_t number, Mode mode) {
 TEST_CASE("All ranks report or tolerate each failed allocation alike", "[failures]") {
     const int64_t metric =
         GENERATE(as<int64_t>(), CUDA_OPT_METRIC_ONE_NUMBER, CUDA_OPT_METRIC_DIAGONAL, CUDA_OPT_METRIC_LEARNED);
-    INFO("metric " << metric);
+    INFO("initial Hessian " << metric);
     const std::string wrong = each_in_turn([&](int64_t number, Mode mode) { return body(metric, number, mode); });
     CHECK(wrong == "");
 }

@@ -1,4 +1,4 @@
-// Each allocation of a pattern search failing in turn.
+// Each allocation of a pattern search fails in turn. The requirements are those of complaint_about_trial().
 #include <catch2/catch.hpp>
 
 #include "one_trial.hpp"
@@ -47,7 +47,7 @@ class Trial {
         if (outcome.code == CUDA_OPT_OUT_OF_MEMORY) return outcome;
         return read(outcome);
     }
-    // The best and the last walk.
+    // Returns the f of the best walk, and a hash of the point of the worst walk.
     Outcome read(Outcome outcome) {
         int64_t last = 0;
         for (const int code :

@@ -1,5 +1,6 @@
-// Each allocation of cuda_opt.h's solver failing in turn: a code and a sentence, nothing left over, and the handle of a
-// failure that was one goes on with the same bits.
+// Each allocation of a solve through cuda_opt.h fails in turn. The call must then return CUDA_OPT_OUT_OF_MEMORY with a
+// message, or have the result of a solve without a failure. No memory may leak, and after a reset the handle must give
+// results that are bitwise identical to those of another handle.
 #include <catch2/catch.hpp>
 
 #include "../support/abi.hpp"
@@ -15,14 +16,14 @@ struct Shape {
     int64_t n;
     int threads;
     bool bounded, diagonal, log;
-    int history_bits = 0; // 0: those of x
+    int history_bits = 0; // 0 selects the precision of x
     bool learned = false;
 };
 
 int64_t lines = 0;
 void count_line(void *, const char *) { lines++; }
 
-// One problem; its arrays are the caller's, and allocated before anything fails.
+// One problem. Its arrays are the caller's and are allocated before anything fails.
 template <class Real> class Trial {
   public:
     explicit Trial(const Shape &shape)
@@ -62,7 +63,7 @@ template <class Real> class Trial {
         outcome.hash = hash_of(x_.data(), size());
         return outcome;
     }
-    // What came of making a handle and solving with it.
+    // Creates a handle and solves with it.
     Outcome attempt() {
         const int code = create();
         return code == 0 ? solve() : Outcome{code, 0, 0};
@@ -82,11 +83,11 @@ std::string told(const char *what, const cuda_opt *s, int code) {
     return std::string(what) + ": code " + std::to_string(code) + ", '" + cuda_opt_message(s) + "'";
 }
 
-// Nothing, or why this is no outcome of a solve in which allocations failed.
+// Returns an empty string if a solve in which allocations fail may have this outcome, and otherwise the fault.
 std::string improper(const cuda_opt *s, const Outcome &outcome, const Outcome &undisturbed) {
     if (outcome == undisturbed) return "";
-    if (outcome.code != CUDA_OPT_OUT_OF_MEMORY) return told("not out of memory", s, outcome.code);
-    return is_sentence(cuda_opt_message(s)) ? "" : told("no sentence", s, outcome.code);
+    if (outcome.code != CUDA_OPT_OUT_OF_MEMORY) return told("a different result", s, outcome.code);
+    return is_sentence(cuda_opt_message(s)) ? "" : told("the message is not a sentence", s, outcome.code);
 }
 
 std::string complaint_about(const char *what, const cuda_opt *s, const Outcome &outcome, const Outcome &undisturbed) {
@@ -103,28 +104,29 @@ template <class Real> std::string body(const Shape &shape, int64_t number, Mode 
     arm(number, mode);
     const Outcome first = trial.attempt();
     if (mode == Mode::from_then_on && trial.s) {
-        // Again, with nothing to be had still.
+        // Solve again while all allocations fail.
         cuda_opt_reset(trial.s);
         if (cuda_opt_backend(trial.s) > 0) second = trial.solve();
-        if (!is_sentence(cuda_opt_message(trial.s))) wrong = "no sentence";
+        if (!is_sentence(cuda_opt_message(trial.s))) wrong = "the message is not a sentence";
         cuda_opt *none = nullptr;
         const int code = Abi<Real>::create(&none, 3, 3, CUDA_OPT_BACKEND_HOST);
         if (code != 0 && code != CUDA_OPT_OUT_OF_MEMORY) wrong = told("a second handle", none, code);
         cuda_opt_destroy(&none);
     }
     calm();
-    const Outcome wanted = undisturbed<Real>(shape); // afterwards: the first to ask for threads is the one that fails
+    // The solve without a failure comes afterwards, so that the first request for threads is made while calls fail.
+    const Outcome wanted = undisturbed<Real>(shape);
     if (wrong.empty()) wrong = complaint_about("the solve", trial.s, first, wanted);
     if (wrong.empty() && mode == Mode::from_then_on && trial.s)
         wrong = complaint_about("after a reset, without memory", trial.s, second, wanted);
     if (wrong.empty() && cuda_opt_backend(trial.s) > 0) {
         const int code = cuda_opt_reset(trial.s);
         const Outcome again = trial.solve();
-        if (code != 0 || !(again == wanted)) wrong = told("other bits after a reset", trial.s, again.code);
+        if (code != 0 || !(again == wanted)) wrong = told("a different result after a reset", trial.s, again.code);
     }
     cuda_opt_destroy(&trial.s);
     if (wrong.empty() && shape.threads == 1 && left_over() != 0)
-        wrong = std::to_string(left_over()) + " blocks are left over";
+        wrong = std::to_string(left_over()) + " blocks are not freed";
     return wrong;
 }
 
@@ -135,10 +137,11 @@ template <class Real> std::string each_allocation(const Shape &shape) {
 struct Change {
     int32_t key;
     int before, between;
-    bool may_need_nothing; // all may be allocated already
+    bool may_need_nothing; // all memory may be allocated already
 };
 
-// A solve; one with the setting changed, in which each allocation fails in turn; and, with it changed back, the first.
+// Runs three solves with one handle. The second has a changed setting, and each of its allocations fails in turn. The
+// third has the setting of the first and must have the same result.
 std::string each_allocation_after(const Change &change, const Shape &shape, const Outcome &wanted_between) {
     const auto body = [&](int64_t number, Mode mode) -> std::string {
         Trial<double> trial(shape);
@@ -151,10 +154,11 @@ std::string each_allocation_after(const Change &change, const Shape &shape, cons
         const std::string wrong = complaint_about("the solve", trial.s, changed, wanted_between);
         if (!wrong.empty()) return wrong;
         int64_t bytes = -1;
-        if (cuda_opt_get_int(trial.s, CUDA_OPT_WORKSPACE_BYTES, &bytes) != 0 || bytes < 0) return "no workspace told";
+        if (cuda_opt_get_int(trial.s, CUDA_OPT_WORKSPACE_BYTES, &bytes) != 0 || bytes < 0)
+            return "CUDA_OPT_WORKSPACE_BYTES cannot be read";
         cuda_opt_reset(trial.s);
         cuda_opt_set_int(trial.s, change.key, change.before);
-        return trial.solve() == wanted ? "" : "other results with the value of before";
+        return trial.solve() == wanted ? "" : "a different result with the previous value of the setting";
     };
     return each_in_turn(body, change.may_need_nothing);
 }
@@ -194,7 +198,7 @@ TEMPLATE_TEST_CASE("A solve with a learned diagonal reports or tolerates each fa
     CHECK(wrong == "");
 }
 
-// Other sweeps are made in the first call: where that fails, the handle is as good as before, whichever bits are next.
+// The first call creates other sweeps. If this fails, the handle must work as before with any history precision.
 TEST_CASE("A change of the history precision can be undone after a failed allocation", "[failures]") {
     const int between = GENERATE(64, 32, 16);
     INFO("64 bits, then " << between << ", then 64");
@@ -207,7 +211,7 @@ TEST_CASE("A change of the history precision can be undone after a failed alloca
 TEST_CASE("A change of the number of threads can be undone after a failed allocation", "[failures]") {
     const int before = GENERATE(1, 4), between = GENERATE(1, 2, 8);
     INFO(before << " threads, then " << between << ", then " << before);
-    // That of one thread: the pool is to be made where allocations fail, not here.
+    // The solve for comparison uses one thread, because the thread pool must be created while allocations fail.
     const Shape shape{20000, before, true, false, false}, alone{20000, 1, true, false, false};
     const std::string wrong = each_allocation_after({CUDA_OPT_THREADS, before, between, between <= before}, shape,
                                                     undisturbed<double>(alone));
@@ -240,8 +244,8 @@ TEST_CASE("cuda_opt_create and cuda_opt_alloc report each failed allocation and 
         cuda_opt_destroy(&s);
         calm();
         if (failed() != (code == CUDA_OPT_OUT_OF_MEMORY)) return "code " + std::to_string(code);
-        if (left_over() != 0) return std::to_string(left_over()) + " blocks are left over";
-        return sentence ? "" : "no sentence";
+        if (left_over() != 0) return std::to_string(left_over()) + " blocks are not freed";
+        return sentence ? "" : "the message is not a sentence";
     });
     CHECK(wrong == "");
 }

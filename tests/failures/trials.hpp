@@ -1,4 +1,4 @@
-// Small solves whose results are compared bit for bit, with nothing allocated in them.
+// Parts of small solves whose results are compared bitwise. They allocate no memory.
 #pragma once
 
 #include <cmath>
@@ -22,7 +22,7 @@ template <class Real> double rosenbrock(const Real *x, Real *g, int64_t n) {
     return f;
 }
 
-// What came out of a solve, to be compared.
+// The result of a solve, for comparisons.
 struct Outcome {
     int code = 1;
     double f = 0;
@@ -42,7 +42,7 @@ template <class Real> uint64_t hash_of(const Real *values, std::size_t count) {
     return hash;
 }
 
-// A code's sentence where it is a failure.
+// Returns whether the message of a failure looks like a sentence.
 inline bool is_sentence(const char *message) { return std::strlen(message) >= 8 && std::strchr(message, ' '); }
 
 } // namespace failing
