@@ -1,5 +1,5 @@
-// A handle works on its own device, with memory of that device or managed memory, whichever device is current; memory
-// of another one is refused before it is touched.
+// A handle works on its own device, with memory of that device or managed memory. The current device has no influence.
+// Memory of another device is refused before it is accessed.
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -19,7 +19,7 @@ int solve_bowl(cuda_opt *s, double *x, double *f, double *g) {
     return task;
 }
 
-// Whether the refusal names the array and both devices.
+// Returns whether the message names the array and both devices.
 bool names(const cuda_opt *s, const std::string &array) {
     const std::string sentence = cuda_opt_message(s);
     return sentence.find(array) == 0 && sentence.find("device 0") != std::string::npos &&
@@ -44,7 +44,7 @@ TEST_CASE("A handle accepts managed memory", "[devices]") {
 TEST_CASE("Memory of another device is refused and the handle remains usable", "[devices]") {
     if (skipped<CudaDouble>()) return;
     if (on_device::devices() < 2) {
-        WARN("skipped: that memory of another device is refused is not tested, for there are not two CUDA devices");
+        WARN("skipped: the refusal of memory of another device is not tested, because it needs two CUDA devices");
         return;
     }
     on_device::use(0);
@@ -87,16 +87,16 @@ TEST_CASE("Memory of another device is refused and the handle remains usable", "
 TEST_CASE("A handle works on its own device while another device is current", "[devices]") {
     if (skipped<CudaDouble>()) return;
     if (on_device::devices() < 2) {
-        WARN("skipped: that a handle stays on its device is not tested, for there are not two CUDA devices");
+        WARN("skipped: the device of a handle is not tested, because the test needs two CUDA devices");
         return;
     }
-    for (const int bits : {64, 32, 16}) { // the workspace for fewer bits is made in the first call
+    for (const int bits : {64, 32, 16}) { // the first call allocates the memory for a lower history precision
         INFO(bits << " bits");
         on_device::use(1);
         cudaopt::Minimiser<double> s(n, 3, CUDA_OPT_BACKEND_CUDA);
         s.set_int(CUDA_OPT_HISTORY_BITS, bits);
         on_device::use(0);
-        const cudaopt::Array<double> x(s, std::vector<double>(n, 2)), g(s, n), f(s, 1); // of device 1
+        const cudaopt::Array<double> x(s, std::vector<double>(n, 2)), g(s, n), f(s, 1); // these are on device 1
         int task;
         while ((task = cuda_opt_solve(s, x.data(), f.data(), g.data())) == CUDA_OPT_EVALUATE_FG) {
             on_device::use(1);

@@ -22,7 +22,7 @@ __global__ void spin_kernel(unsigned long long duration) {
 }
 
 template <class Real>
-__global__ void bowl_kernel(int64_t n, const Real *x, double *f, Real *g) { // one thread: it is small
+__global__ void bowl_kernel(int64_t n, const Real *x, double *f, Real *g) { // one thread suffices for the small n
     *f = 0;
     for (int64_t i = 0; i < n; i++) {
         const double away = static_cast<double>(x[i]) - static_cast<double>(i) / n, weight = 1 + i % 7;

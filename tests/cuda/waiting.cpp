@@ -1,5 +1,5 @@
-// A call that waits for the caller's kernels ends when its time is used up, or when a stop is asked for: with the right
-// code, the best iterate where it belongs, and a handle that can be used again.
+// A call that waits for kernels of the caller returns if its time limit is reached or if a stop is requested. It must
+// return the right code and the last accepted iterate in the caller's arrays, and the handle must be usable afterwards.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <functional>
@@ -18,11 +18,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double spinning = 3, limit = 1, enough = 1.5; // seconds: of the kernel; allowed; in which a call is back
+// In seconds: the duration of the kernel, MAX_SECONDS, and the time within which a call must return.
+constexpr double spinning = 3, limit = 1, enough = 1.5;
 
 double seconds_since(Clock::time_point then) { return std::chrono::duration<double>(Clock::now() - then).count(); }
 
-// Asks for a stop a while later, from a thread of its own.
+// Requests a stop after 0.3 s from another thread.
 class LaterStop {
   public:
     void start(cuda_opt *s) {
@@ -52,7 +53,8 @@ template <class Real> struct Iterate {
     bool operator==(const Iterate &other) const { return x == other.x && g == other.g && f == other.f; }
 };
 
-// A solve whose evaluations and diagonals are kernels on the legacy default stream, in a box that some variables meet.
+// A solve whose evaluations and diagonals are kernels on the legacy default stream. Some bounds are active at the
+// solution.
 template <class Configuration> class Run {
   public:
     using Real = typename Configuration::Real;
@@ -66,7 +68,7 @@ template <class Configuration> class Run {
     }
 
     cudaopt::Minimiser<Real> &handle() { return s_; }
-    // What happens before the kernels of that evaluation, or with that diagonal, counted from 1.
+    // Set the action before the kernels of the evaluation or of the diagonal with this number, counted from 1.
     void at_evaluation(int64_t number, std::function<void()> action) { slow_evaluation_ = number, act_ = action; }
     void at_diagonal(int64_t number, std::function<void()> action) { slow_diagonal_ = number, act_ = action; }
     void undisturbed() { slow_evaluation_ = slow_diagonal_ = 0; }
@@ -98,7 +100,7 @@ template <class Configuration> class Run {
         ending.message = s_.message();
         return ending;
     }
-    // As NEW_ITERATE has shown it last; before that, the start's x alone.
+    // Returns the iterate at the last NEW_ITERATE. Before the first one, it contains only x of the start.
     const Iterate<Real> &accepted() const { return accepted_; }
     Iterate<Real> there() const { return {x_.to_host(), g_.to_host(), f_.to_host()}; }
 
@@ -113,7 +115,7 @@ template <class Configuration> class Run {
     Iterate<Real> accepted_;
 };
 
-// What holds when a call has given up its wait, and afterwards.
+// Checks the result of a solve in which a call has stopped waiting, and a repetition with the same handle.
 template <class Configuration>
 void check_given_up(Run<Configuration> &run, const Ending &ending, int code,
                     const Iterate<typename Configuration::Real> &solution) {
@@ -195,7 +197,7 @@ TEST_CASE("A solve can begin while kernels of the previous solve are still runni
     CHECK(run.to_the_end().task == CUDA_OPT_TIME_LIMIT);
     run.handle().set_real(CUDA_OPT_MAX_SECONDS, 0);
     run.undisturbed();
-    CHECK(run.to_the_end().task == CUDA_OPT_CONVERGED); // waits for the kernel: nothing limits it
+    CHECK(run.to_the_end().task == CUDA_OPT_CONVERGED); // the call waits for the kernel without a time limit
     CHECK(run.there() == solution);
 }
 
@@ -216,7 +218,7 @@ namespace {
 constexpr int search_variables = 2;
 constexpr int64_t walks = 64;
 
-// A search whose values come from kernels on the legacy default stream.
+// A pattern search whose values are computed by kernels on the legacy default stream.
 class SearchRun {
   public:
     explicit SearchRun(int64_t at_smallest) {
@@ -275,13 +277,13 @@ class SearchRun {
     double *points_ = nullptr, *values_ = nullptr, *lower_ = nullptr, *upper_ = nullptr;
 };
 
-constexpr int64_t end_of_an_iteration = 1 + search_variables; // the batch after whose values an iteration has ended
+constexpr int64_t end_of_an_iteration = 1 + search_variables; // the number of the last batch of the first iteration
 
 } // namespace
 
 TEST_CASE("MAX_SECONDS ends a pattern search that waits for the caller's kernel", "[waiting]") {
     if (skipped<CudaDouble>()) return;
-    SearchRun search(1); // the walks that go on are counted after each iteration
+    SearchRun search(1); // with this rule, each iteration ends with a count of the walks that continue
     REQUIRE(search.to_the_end(0, nullptr).task == CUDA_OPT_CONVERGED);
     const double best = search.best();
     search.check(cuda_opt_set_real(search.handle(), CUDA_OPT_MAX_SECONDS, limit));
@@ -289,7 +291,7 @@ TEST_CASE("MAX_SECONDS ends a pattern search that waits for the caller's kernel"
     CHECK(ending.task == CUDA_OPT_TIME_LIMIT);
     CHECK(ending.longest_call < enough);
     CHECK(ending.message.find("while the call waited for the stream") != std::string::npos);
-    CHECK(search.best() >= best); // waits, as it is asked for
+    CHECK(search.best() >= best); // this query waits for the kernel
     search.check(cuda_opt_set_real(search.handle(), CUDA_OPT_MAX_SECONDS, 0));
     CHECK(search.to_the_end(0, nullptr).task == CUDA_OPT_CONVERGED);
     CHECK(search.best() == best);
@@ -297,7 +299,7 @@ TEST_CASE("MAX_SECONDS ends a pattern search that waits for the caller's kernel"
 
 TEST_CASE("request_stop ends a pattern search that waits for the caller's values", "[waiting]") {
     if (skipped<CudaDouble>()) return;
-    SearchRun search(0); // waits for nothing but the best value at its end
+    SearchRun search(0); // with this rule, only the query of the best value at the end waits
     CHECK(search.to_the_end(0, nullptr).task == CUDA_OPT_ITERATION_LIMIT);
     const Ending ending = search.to_the_end(end_of_an_iteration, [&] {
         on_device::spin(spinning);
