@@ -12,12 +12,12 @@ namespace {
 
 using cudaopt_test::Abi;
 
-// The code of the first call that fails is the attempt's.
+// An attempt returns the code of the first call that fails.
 #define TRY(call)                                                                                                      \
     if (const int code_ = call; code_ < 0) return code_
 
-// A handle and arrays in its memory. The handle's device is the last, and the current one the first, so that it has to
-// be chosen at each call where there are several.
+// A handle and arrays in its memory. The handle uses the last device, and the first one is current. If there are
+// several devices, each call therefore has to select the device of the handle.
 class OfHandle : public Case {
   public:
     explicit OfHandle(int backend) : backend_(backend) {}
@@ -34,7 +34,7 @@ class OfHandle : public Case {
 
   protected:
     template <class Create> int make(const Create &create, std::vector<int64_t> bytes) {
-        if (cuda_opt_backend(s_) < 0) give_back(); // a handle that could not be made, or none
+        if (cuda_opt_backend(s_) < 0) give_back(); // the handle is invalid or does not exist
         if (!s_) {
             seam::use(std::max(seam::devices(), 1) - 1);
             const int code = create(&s_);
@@ -66,7 +66,7 @@ class OfHandle : public Case {
     std::vector<void *> arrays_;
 };
 
-// sum w_i (x_i - c_i)^2 / 2 with w from 1 to 100, half of the c_i outside the box.
+// f(x) = sum w_i (x_i - c_i)^2 / 2 with w from 1 to 100. Half of the c_i are outside the box.
 template <class Real> double quadratic(const std::vector<Real> &x, std::vector<Real> &g) {
     double f = 0;
     for (std::size_t i = 0; i < x.size(); i++) {
@@ -114,7 +114,7 @@ template <class Real> class Solve : public OfHandle {
             const int task = Abi<Real>::solve(s_, array<Real>(x), array<double>(f), array<Real>(g));
             TRY(task);
             if (task == CUDA_OPT_CONVERGED) break;
-            if (task != CUDA_OPT_EVALUATE_FG) continue; // the diagonal is there
+            if (task != CUDA_OPT_EVALUATE_FG) continue; // the diagonal that is requested does not change
             TRY(read(x, at));
             const double value = quadratic(at, gradient);
             seam::leave_behind_an_error();
@@ -140,8 +140,8 @@ template <class Real> class Solve : public OfHandle {
     int lines_ = 0;
 };
 
-// Batches of values that are taken on the host; the walks that go on are counted, and the best value looked at, after
-// each iteration.
+// A pattern search whose batches are evaluated on the host. After each iteration it counts the walks that continue and
+// compares the best value with F_TARGET.
 class Search : public OfHandle {
   public:
     Search() : OfHandle(CUDA_OPT_BACKEND_CUDA) {}
@@ -154,7 +154,7 @@ class Search : public OfHandle {
         TRY(write(lower, std::vector<double>(n, -1)));
         TRY(write(upper, std::vector<double>(n, 2)));
         TRY(write(steps, std::vector<double>(n, 0.25)));
-        TRY(write(points, std::vector<double>(2 * n * walks))); // all of them are read, asked for or not
+        TRY(write(points, std::vector<double>(2 * n * walks))); // all points are read, also those beyond the batch
         TRY(write(values, std::vector<double>(2 * walks)));
         TRY(cuda_opt_set_bounds(s_, array<double>(lower), array<double>(upper)));
         TRY(cuda_opt_search_set_steps(s_, array<double>(steps)));
@@ -190,7 +190,7 @@ class Search : public OfHandle {
     static constexpr int64_t n = 2, walks = 300;
 };
 
-// The manual's interface, with arrays of its own on the current device.
+// The interface cuda_opt_unlp.h, with its own arrays on the current device.
 class Manual : public Case {
   public:
     Manual() {
@@ -234,7 +234,7 @@ class Manual : public Case {
     void *memory_ = nullptr;
 };
 
-// What the manual's interface asks the device besides.
+// The query of the device memory in cuda_opt_unlp.h.
 class ManualQuery : public Case {
   public:
     std::string message() const override { return cuda_opt_unlp_message(); }
@@ -260,14 +260,14 @@ const std::vector<Kind> &kinds() {
     static const std::vector<Kind> all = {
         {"bounded, with a log", solve<double, cuda, true, plain, true>},
         {"without bounds, single precision", solve<float, cuda, false, plain, false>},
-        {"with a learned metric and bounds", solve<double, cuda, true, learned, false>},
+        {"with a learned diagonal and bounds", solve<double, cuda, true, learned, false>},
         {"with a diagonal and bounds", solve<double, cuda, true, callers, false>},
-        {"with a memory of 32 bits", solve<double, cuda, true, plain, false, 32>},
-        {"with a memory of 16 bits", solve<float, cuda, true, plain, false, 16>},
+        {"with a history precision of 32 bits", solve<double, cuda, true, plain, false, 32>},
+        {"with a history precision of 16 bits", solve<float, cuda, true, plain, false, 16>},
         {"on the host", solve<double, host, true, plain, false>},
-        {"search by batches", []() -> std::unique_ptr<Case> { return std::make_unique<Search>(); }},
-        {"the manual's interface", []() -> std::unique_ptr<Case> { return std::make_unique<Manual>(); }},
-        {"its query", []() -> std::unique_ptr<Case> { return std::make_unique<ManualQuery>(); }},
+        {"pattern search", []() -> std::unique_ptr<Case> { return std::make_unique<Search>(); }},
+        {"cuda_opt_unlp.h", []() -> std::unique_ptr<Case> { return std::make_unique<Manual>(); }},
+        {"query of cuda_opt_unlp.h", []() -> std::unique_ptr<Case> { return std::make_unique<ManualQuery>(); }},
     };
     return all;
 }

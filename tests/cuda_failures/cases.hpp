@@ -1,4 +1,4 @@
-// What is run while calls of CUDA fail: a solve of each kind, from the making of its handle on.
+// The programs that run while calls of CUDA fail. Each creates a handle and solves a problem of one kind.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace failures {
 class Case {
   public:
     virtual ~Case() = default;
-    // All of it, with whatever is there from an attempt before: 0, or the code of the call that failed. After 0,
-    // result() has the numbers of the solution, by which two runs are compared to the last bit.
+    // Runs the program, and reuses the handle and the memory of an earlier attempt. Returns 0 or the code of the call
+    // that failed. After 0, result() contains the numbers of the solution, by which two runs are compared bitwise.
     virtual int attempt() = 0;
     virtual std::string message() const = 0;
-    // Give everything back. Returns whether what is given back is gone.
+    // Frees the memory and destroys the handle. Returns whether the handle has become null.
     virtual bool give_back() = 0;
     const std::vector<double> &result() const { return result_; }
 

@@ -1,7 +1,8 @@
 // Usage: cuda_failures [STRIDE]
-// Each call of the CUDA runtime that the library makes fails in turn (each STRIDE-th, where one is given), once and
-// from then on: every code is a documented one with a sentence, the handle can be destroyed, and where the failure has
-// passed, another solve with the same handle gives the bits of a run without one.
+// Each call of the CUDA runtime that the library makes, or each STRIDE-th one, fails in turn. First it fails once, and
+// in other runs all later calls fail as well. Each code must be a documented one with a message, and it must be
+// possible to destroy the handle. After a single failure, another solve with the same handle must give results that are
+// bitwise identical to those of a run without a failure.
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
@@ -33,23 +34,23 @@ struct Disturbed {
                     seam::first_to_fail(), how == seam::Fails::once ? "once" : "from then on", what, code,
                     sentence.c_str());
     }
-    // Whether a call has failed at all.
+    // Returns whether a call has failed.
     bool run(const std::vector<double> &undisturbed) const {
         const std::unique_ptr<Case> it = kind.make();
         seam::arm(number, how);
         const int code = it->attempt();
         if (code != 0) {
-            if (!seam::fired()) fault("the run fails by itself", code, it->message());
-            if (!proper(code, it->message())) fault("not a documented failure", code, it->message());
+            if (!seam::fired()) fault("the run fails although no call of the runtime failed", code, it->message());
+            if (!proper(code, it->message())) fault("the code or the message is not documented", code, it->message());
         } else if (it->result() != undisturbed) {
-            fault("another result", code, it->message());
+            fault("the result is different", code, it->message());
         }
         if (how == seam::Fails::once && seam::fired()) {
             const int again = it->attempt();
             if (again != 0) fault("the next run fails", again, it->message());
-            else if (it->result() != undisturbed) fault("the next run has another result", again, it->message());
+            else if (it->result() != undisturbed) fault("the next run has a different result", again, it->message());
         }
-        if (!it->give_back()) fault("a handle is still there", 0, "");
+        if (!it->give_back()) fault("the handle is not destroyed", 0, "");
         return seam::fired();
     }
 };
@@ -68,7 +69,8 @@ int main(int count, char **arguments) {
     }
     std::set<std::string> failed;
     for (const Kind &kind : kinds()) {
-        // First, since CUB asks some things of a device once in a process, and keeps an answer that was a failure.
+        // The run without a failure comes first, because CUB queries some properties of a device once per process and
+        // stores the result even if the query fails.
         seam::arm(0, seam::Fails::once);
         std::vector<double> undisturbed;
         {

@@ -12,7 +12,7 @@ namespace {
 int64_t counted, failing;
 Fails mode;
 const char *first = "", *latest = "";
-cudaError_t remembered = cudaSuccess; // as the runtime remembers what fails by itself
+cudaError_t remembered = cudaSuccess; // the latest simulated error, which the runtime would store if it were real
 
 bool fails(const char *name) {
     const bool asked_again = std::strcmp(name, "cudaStreamQuery") == 0 && std::strcmp(name, latest) == 0;
@@ -44,18 +44,18 @@ std::vector<std::string> &names() {
 
 } // namespace seam
 
-// A name for names(), before main().
+// Adds a name to names() before main() is called.
 #define NAMED(name) static const bool named_##name = (seam::names().push_back(#name), true)
 
-// A call that does nothing but fail.
+// Defines a call that fails without doing its work.
 #define REFUSED(error, name, parameters, arguments)                                                                    \
     NAMED(name);                                                                                                       \
     extern "C" cudaError_t __real_##name parameters;                                                                   \
     extern "C" cudaError_t __wrap_##name parameters {                                                                  \
         return seam::fails(#name) ? seam::remember(error) : __real_##name arguments;                                   \
     }
-// A call that does its work and then tells of a failure, that of earlier work as it were: what gives back, and what
-// waits. So nothing leaks, and nothing is freed while it is in use, but by the library's own doing.
+// Defines a call that does its work and then returns an error, like that of earlier asynchronous work. It is used for
+// calls that free memory or wait. A leak, or memory that is freed while it is in use, is then a fault of the library.
 #define DONE_THEN_FAILED(name, parameters, arguments)                                                                  \
     NAMED(name);                                                                                                       \
     extern "C" cudaError_t __real_##name parameters;                                                                   \
@@ -90,7 +90,7 @@ REFUSED(cudaErrorUnknown, cudaLaunchKernelExC, (const cudaLaunchConfig_t *config
 REFUSED(cudaErrorUnknown, cudaLaunchKernel,
         (const void *kernel, dim3 blocks, dim3 threads, void **arguments, std::size_t shared, cudaStream_t stream),
         (kernel, blocks, threads, arguments, shared, stream))
-REFUSED(cudaErrorUnknown, __cudaLaunchKernel, // what the compiler makes of <<<>>>
+REFUSED(cudaErrorUnknown, __cudaLaunchKernel, // the compiler replaces <<<>>> by this call
         (cudaKernel_t kernel, dim3 blocks, dim3 threads, void **arguments, std::size_t shared, cudaStream_t stream),
         (kernel, blocks, threads, arguments, shared, stream))
 REFUSED(cudaErrorUnknown, cudaMemcpy, (void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind),
@@ -112,7 +112,7 @@ DONE_THEN_FAILED(cudaEventDestroy, (cudaEvent_t event), (event))
 DONE_THEN_FAILED(cudaEventSynchronize, (cudaEvent_t event), (event))
 DONE_THEN_FAILED(cudaStreamSynchronize, (cudaStream_t stream), (stream))
 
-// They tell of the latest failure; what is launched by <<<>>> tells of its own in no other way.
+// These two calls return the latest error. For a launch by <<<>>> they are the only way to find an error.
 extern "C" cudaError_t __real_cudaGetLastError();
 extern "C" cudaError_t __real_cudaPeekAtLastError();
 extern "C" cudaError_t __wrap_cudaGetLastError() {

@@ -1,5 +1,5 @@
-// Between the library and the CUDA runtime: every call of the runtime that can fail is counted, and fails where it is
-// told to. The linker puts it there (--wrap).
+// A layer between the library and the CUDA runtime. It counts each call of the runtime that can fail, and makes the
+// selected one fail. The linker inserts it (--wrap).
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,21 @@ namespace seam {
 
 enum class Fails { once, from_then_on };
 
-// Counts from 1 again. The number-th call fails; 0: none.
+// Restarts the count, so that the next call has the number 1. The call with this number fails; with 0 none fails.
 void arm(int64_t number, Fails how);
-// Calls since then, as far as they are repeatable: asking the same stream again is one call with the first time.
+// Returns the number of calls since arm(). Consecutive calls of cudaStreamQuery count as one, because their number
+// depends on time.
 int64_t calls();
-// Whether a call has failed, and which came first; "" if none.
+// Return whether a call has failed, and the name of the first one that failed, or "" if none has.
 bool fired();
 const char *first_to_fail();
-// Of all calls that can be made to fail.
+// Returns the names of all calls that can be made to fail.
 std::vector<std::string> &names();
 
-// The runtime itself, past the seam.
+// These functions call the runtime directly, so that they are not counted and do not fail.
 int devices();
 void use(int device);
-void leave_behind_an_error(); // which the runtime remembers: the caller's, who has not asked for it
+void leave_behind_an_error(); // simulates an earlier error of the caller, which the runtime has stored
 void *allocate(std::size_t bytes);
 void release(void *memory);
 void copy(void *to, const void *from, std::size_t bytes);
