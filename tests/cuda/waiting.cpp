@@ -187,6 +187,24 @@ TEST_CASE("MAX_SECONDS ends a call that waits for the caller's diagonal", "[wait
     check_given_up(run, run.to_the_end(), CUDA_OPT_TIME_LIMIT, solution);
 }
 
+TEST_CASE("request_stop ends a call that waits for the caller's diagonal", "[waiting]") {
+    if (skipped<CudaDouble>()) return;
+    Run<CudaDouble> run;
+    run.handle().set_int(CUDA_OPT_DIAGCO, 1);
+    REQUIRE(run.to_the_end().task == CUDA_OPT_CONVERGED);
+    const auto solution = run.there();
+    Ending ending;
+    {
+        LaterStop stop;
+        run.at_diagonal(3, [&] {
+            on_device::spin(spinning);
+            stop.start(run.handle());
+        });
+        ending = run.to_the_end();
+    }
+    check_given_up(run, ending, CUDA_OPT_STOPPED, solution);
+}
+
 TEST_CASE("A solve can begin while kernels of the previous solve are still running", "[waiting]") {
     if (skipped<CudaDouble>()) return;
     Run<CudaDouble> run;
