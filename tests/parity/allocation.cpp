@@ -73,7 +73,7 @@ void count_line(void *, const char *) { lines_logged++; }
 
 } // namespace
 
-TEST_CASE("The counter counts", "[memory]") {
+TEST_CASE("The allocation counter counts one allocation", "[memory]") {
     allocations = 0;
     counting = true;
     int *volatile memory = new int; // volatile: or the compiler leaves the pair out
@@ -82,7 +82,7 @@ TEST_CASE("The counter counts", "[memory]") {
     CHECK(allocations == 1);
 }
 
-CONFIGURED_TEST_CASE("Nothing is allocated after the first call", "[memory]", HOST_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("A solve allocates no host memory after its first call", "[memory]", HOST_CONFIGURATIONS) {
     using Real = typename TestType::Real;
     const auto [n, threads] = GENERATE(table<int64_t, int>({{50000, 0}, {50000, 1}, {50000, 2}, {500, 2}}));
     for (const bool bounded : {false, true})
@@ -128,7 +128,7 @@ CONFIGURED_TEST_CASE("Nothing is allocated after the first call", "[memory]", HO
         }
 }
 
-TEST_CASE("A search allocates nothing after its first call", "[memory]") {
+TEST_CASE("A pattern search allocates no host memory after its first call", "[memory]") {
     constexpr int64_t n = 6, walks = 3000;
     std::vector<double> points(n * 2 * walks), values(2 * walks), lower(n, -2), upper(n, 3), x(n);
     for (const auto &[rule, round] : {std::pair<int, int>{0, 0}, {1, 0}, {2, 0}, {0, 4}, {2, 4}}) {
@@ -163,7 +163,7 @@ TEST_CASE("A search allocates nothing after its first call", "[memory]") {
     }
 }
 
-TEST_CASE("A batch allocates nothing after its first call", "[memory]") {
+TEST_CASE("A batch allocates no host memory after its first call", "[memory]") {
     constexpr int64_t n = 6, count = 300;
     for (const int threads : {1, 2})
         for (const bool packed : {false, true}) {

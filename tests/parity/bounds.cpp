@@ -33,7 +33,8 @@ Problem pulled_through_the_box(int64_t n) {
 
 } // namespace
 
-CONFIGURED_TEST_CASE("No evaluation is asked for outside awkward bounds", "[bounds]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("With extreme or nearly equal bounds no evaluation is outside the box", "[bounds]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const int64_t n : {6, 61, 6000}) {
         INFO("n = " << n);
@@ -49,7 +50,7 @@ CONFIGURED_TEST_CASE("No evaluation is asked for outside awkward bounds", "[boun
     }
 }
 
-CONFIGURED_TEST_CASE("Random boxes are never left", "[bounds]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("No evaluation is outside random boxes", "[bounds]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (uint64_t seed = 1; seed <= 8; seed++)
         for (const Problem &smooth :
@@ -62,7 +63,8 @@ CONFIGURED_TEST_CASE("Random boxes are never left", "[bounds]", EVERY_CONFIGURAT
         }
 }
 
-CONFIGURED_TEST_CASE("A start outside the box is moved into it and counted", "[bounds]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Components of a start outside the box are projected into it and counted", "[bounds]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Problem problem = in_box(extended_rosenbrock(5000), -0.5, 0.9);
     problem.start.assign(5000, 0.25);
@@ -84,7 +86,7 @@ CONFIGURED_TEST_CASE("A start outside the box is moved into it and counted", "[b
     CHECK(harness.get_int(CUDA_OPT_START_PROJECTED) == 3);
 }
 
-CONFIGURED_TEST_CASE("Fixed variables stay where they are", "[bounds]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Variables with equal bounds keep their value", "[bounds]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Problem problem = extended_rosenbrock(3000);
     problem.lower.assign(3000, -infinite);
@@ -103,7 +105,7 @@ CONFIGURED_TEST_CASE("Fixed variables stay where they are", "[bounds]", EVERY_CO
     for (std::size_t i = 0; i < 3000; i += 3) REQUIRE(outcome.x[i] == static_cast<Real>(problem.lower[i]));
 }
 
-CONFIGURED_TEST_CASE("With every variable fixed the start is the solution", "[bounds]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("If all bounds are equal the start is the solution", "[bounds]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Problem problem = extended_rosenbrock(200);
     problem.lower = problem.upper = Vector(200, 0.3);
@@ -121,7 +123,7 @@ CONFIGURED_TEST_CASE("With every variable fixed the start is the solution", "[bo
     }
 }
 
-CONFIGURED_TEST_CASE("Bounds on one side only", "[bounds]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A missing bound array is equivalent to infinite bounds", "[bounds]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Problem below = quadratic_with_known_active_set(300).problem, above = below;
     below.upper.clear();
@@ -138,7 +140,7 @@ CONFIGURED_TEST_CASE("Bounds on one side only", "[bounds]", EVERY_CONFIGURATION)
     }
 }
 
-CONFIGURED_TEST_CASE("Bounds so wide that they do not matter", "[bounds]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("With very large or infinite bounds the solve converges", "[bounds]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Problem free = chained_rosenbrock(100, 2);
     for (const double wide : {1e10, 1e300, std::numeric_limits<double>::max(), infinite}) {

@@ -72,7 +72,8 @@ Problem somewhere(int64_t n) {
 
 } // namespace
 
-CONFIGURED_TEST_CASE("A right gradient is consistent", "[check]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+CONFIGURED_TEST_CASE("The gradient check finds correct gradients consistent", "[check]", HostDouble, HostFloat,
+                     CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     for (const Problem &problem : {somewhere(50), extended_rosenbrock(40), extended_beale(40), extended_powell(40),
                                    extended_wood(40), trigonometric(40), torsion(12, 11), chained_rosenbrock(30, 5)}) {
@@ -88,7 +89,7 @@ CONFIGURED_TEST_CASE("A right gradient is consistent", "[check]", HostDouble, Ho
     }
 }
 
-CONFIGURED_TEST_CASE("What is wrong with a gradient is named", "[check]", HostDouble, HostFloat, CudaDouble,
+CONFIGURED_TEST_CASE("The gradient check identifies the kind of error", "[check]", HostDouble, HostFloat, CudaDouble,
                      CudaFloat) {
     if (skipped<TestType>()) return;
     const int64_t seed = GENERATE(0, 1, -7);
@@ -130,7 +131,7 @@ CONFIGURED_TEST_CASE("What is wrong with a gradient is named", "[check]", HostDo
     CHECK(check<TestType>(kink, true, seed).verdict == CUDA_OPT_GRADIENT_KINK);
 }
 
-TEST_CASE("A gradient of single precision is named where x is double", "[check]") {
+TEST_CASE("The gradient check detects a gradient in single precision if x is in double", "[check]") {
     const Problem rounded = with_gradient(somewhere(60), [](Vector &g) {
         for (double &value : g) value = static_cast<float>(value);
     });
@@ -138,7 +139,7 @@ TEST_CASE("A gradient of single precision is named where x is double", "[check]"
     CHECK(check<HostFloat>(rounded).verdict == CUDA_OPT_GRADIENT_CONSISTENT);
 }
 
-TEST_CASE("A check that cannot be made says why", "[check]") {
+TEST_CASE("A gradient check that is not possible is refused with a message", "[check]") {
     Problem problem = somewhere(5);
     problem.evaluate = [](const Vector &, Vector &) { return std::nan(""); };
     CHECK(check<HostDouble>(problem).task == CUDA_OPT_NOT_FINITE);

@@ -99,7 +99,8 @@ template <class From, class To> void check_follows(const Problem &problem) {
 
 } // namespace
 
-CONFIGURED_TEST_CASE("A solve saved at any call goes on with the same bits", "[checkpoint]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A solve that is saved and loaded at any call continues with bitwise identical results",
+                     "[checkpoint]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const Case<TestType> &one : cases<TestType>()) {
         INFO(one.what);
@@ -141,7 +142,7 @@ CONFIGURED_TEST_CASE("A solve saved at any call goes on with the same bits", "[c
     }
 }
 
-CONFIGURED_TEST_CASE("A load takes over the bits of the memory that was saved", "[checkpoint]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A load restores the history precision of the checkpoint", "[checkpoint]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const int other = GENERATE(64, 32, 16);
     if (other > 8 * static_cast<int>(sizeof(typename TestType::Real))) return;
@@ -155,11 +156,11 @@ CONFIGURED_TEST_CASE("A load takes over the bits of the memory that was saved", 
     Harness<TestType> harness = begun(one);
     harness.set_int(CUDA_OPT_HISTORY_BITS, other);
     SECTION("in a new handle") { harness.set_int(CUDA_OPT_TIMED, 0); }
-    SECTION("after a solve with other bits") {
+    SECTION("after a solve with another history precision") {
         harness.run();
         harness.restart();
     }
-    SECTION("after one that was damaged") {
+    SECTION("after a damaged checkpoint was refused") {
         Checkpoint damaged = checkpoint;
         damaged[checkpoint.size() / 2] ^= 1;
         check_refused(harness, damaged, CUDA_OPT_IMPROPER_INPUT, "damaged");
@@ -175,8 +176,7 @@ CONFIGURED_TEST_CASE("A load takes over the bits of the memory that was saved", 
 }
 
 // The bounds are looked at last, when the workspace is that of the checkpoint already.
-CONFIGURED_TEST_CASE("After a load that is refused the memory has the bits that were set", "[checkpoint]",
-                     EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A refused load does not change the history precision", "[checkpoint]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const int other = TestType::history_bits == 16 ? 32 : 16;
     const Problem problem = in_box(extended_rosenbrock(4), -2, 2);
@@ -192,7 +192,7 @@ CONFIGURED_TEST_CASE("After a load that is refused the memory has the bits that 
     CHECK(harness.get_int(CUDA_OPT_WORKSPACE_BYTES) == undisturbed.get_int(CUDA_OPT_WORKSPACE_BYTES));
 }
 
-TEST_CASE("A solve goes on on another backend", "[checkpoint]") {
+TEST_CASE("A checkpoint can be continued on the other backend", "[checkpoint]") {
     if (skipped<CudaDouble>()) return;
     Problem inner_torsion = torsion(20, 20); // not from the ties of its own start
     for (double &x : inner_torsion.start) x *= 0.5;
@@ -202,7 +202,8 @@ TEST_CASE("A solve goes on on another backend", "[checkpoint]") {
     }
 }
 
-CONFIGURED_TEST_CASE("What is no checkpoint of such a solve is refused", "[checkpoint]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A checkpoint of other dimensions or with damaged bytes is refused", "[checkpoint]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = in_box(extended_rosenbrock(4), -2, 2);
     const Checkpoint good = small_checkpoint<TestType>(problem, 2);
@@ -243,15 +244,15 @@ CONFIGURED_TEST_CASE("What is no checkpoint of such a solve is refused", "[check
         }
     CHECK(harness.outcome().x == start); // none of these was begun with
 
-    SECTION("the handle solves on") {
+    SECTION("the handle can still solve") {
         const Outcome outcome = harness.run();
         check_goes_on(outcome, solve<TestType>(problem, 2), 0);
     }
-    SECTION("the handle loads the good one") {
+    SECTION("the handle can still load the undamaged checkpoint") {
         harness.load(good);
         CHECK(harness.run().f == solve<TestType>(problem, 2).f);
     }
-    SECTION("after the first call") {
+    SECTION("a load after the first call is refused") {
         harness.step();
         check_refused(harness, good, CUDA_OPT_MISUSE, "before the first call");
     }
@@ -273,7 +274,8 @@ CONFIGURED_TEST_CASE("A checkpoint of a solve with other bounds is refused", "[c
     refuses(in_box(free, nan_value, 2), boxed);
 }
 
-CONFIGURED_TEST_CASE("Calls with nothing to save, or nowhere to save it to", "[checkpoint]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Save and load refuse invalid arguments and calls without a solve", "[checkpoint]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = extended_rosenbrock(4);
     Harness<TestType> harness(problem, 2);
@@ -313,7 +315,7 @@ CONFIGURED_TEST_CASE("Calls with nothing to save, or nowhere to save it to", "[c
     check_refused(harness, Checkpoint(3000, 'x'), CUDA_OPT_IMPROPER_INPUT, "are not a checkpoint");
 }
 
-TEST_CASE("A search has no checkpoints", "[checkpoint]") {
+TEST_CASE("A pattern search refuses save and load and warm start", "[checkpoint]") {
     cuda_opt *s = nullptr;
     REQUIRE(cuda_opt_create_search(&s, 2, 3, CUDA_OPT_BACKEND_HOST) == 0);
     int64_t bytes = 0;
@@ -325,7 +327,7 @@ TEST_CASE("A search has no checkpoints", "[checkpoint]") {
     cuda_opt_destroy(&s);
 }
 
-CONFIGURED_TEST_CASE("A stop that is asked for after a load ends the solve at its next call", "[checkpoint]",
+CONFIGURED_TEST_CASE("A stop that is requested after a load ends the solve at the next call", "[checkpoint]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = in_box(extended_rosenbrock(20), -2, 2);

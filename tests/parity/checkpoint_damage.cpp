@@ -59,7 +59,7 @@ Bytes sealed(Bytes forged) {
 
 } // namespace
 
-TEST_CASE("Exchanged words are damage", "[checkpoint]") {
+TEST_CASE("A checkpoint with two exchanged words is refused", "[checkpoint]") {
     for (const std::size_t width : {4, 8, 16})
         for (const int calls : {1, 4, 9}) {
             Solve from(3, 2);
@@ -78,7 +78,7 @@ TEST_CASE("Exchanged words are damage", "[checkpoint]") {
         }
 }
 
-TEST_CASE("A refused load changes nothing, not even kept pairs", "[checkpoint]") {
+TEST_CASE("A refused load changes neither the arrays nor the kept correction pairs", "[checkpoint]") {
     Solve from(4, 3);
     from.run(8);
     const Bytes good = from.s.save();
@@ -108,7 +108,7 @@ TEST_CASE("A refused load changes nothing, not even kept pairs", "[checkpoint]")
     CHECK(disturbed.s.get_int(CUDA_OPT_EVALUATIONS) == undisturbed.s.get_int(CUDA_OPT_EVALUATIONS));
 }
 
-TEST_CASE("A saved solve with a diagonal is loaded only where an array for it is set", "[checkpoint]") {
+TEST_CASE("A checkpoint with a given diagonal is refused if no array for it is set", "[checkpoint]") {
     const std::vector<double> diagonal{0.5, 0.25, 0.125, 0.0625};
     const auto prepare = [&](Solve &one) {
         one.s.set_diagonal(diagonal.data());
@@ -132,7 +132,7 @@ TEST_CASE("A saved solve with a diagonal is loaded only where an array for it is
     CHECK(to.f == from.f);
 }
 
-TEST_CASE("An older format is refused by its number", "[checkpoint]") {
+TEST_CASE("A checkpoint of an older version is refused with its version", "[checkpoint]") {
     Solve from(3, 2);
     from.run(5);
     Bytes older = from.s.save();
@@ -147,7 +147,7 @@ TEST_CASE("An older format is refused by its number", "[checkpoint]") {
 
 // A checkpoint with a correct checksum can still be inconsistent. Whatever a word of the state is replaced by, the load
 // is refused, or the solve continues without an access outside its arrays.
-TEST_CASE("Hostile integers in a sealed checkpoint reach no array", "[checkpoint]") {
+TEST_CASE("Wrong integers in a checkpoint with a valid checksum cause no access out of bounds", "[checkpoint]") {
     Solve from(4, 3);
     from.run(9);
     const Bytes good = from.s.save();

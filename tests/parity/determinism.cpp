@@ -13,7 +13,7 @@ constexpr int64_t several_tiles = 200001;
 
 } // namespace
 
-CONFIGURED_TEST_CASE("After a reset the same bits come again", "[determinism]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A solve after a reset is bitwise identical", "[determinism]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const Problem &problem : {torsion(40, 40), extended_wood(1000)}) {
         INFO(problem.name);
@@ -27,7 +27,7 @@ CONFIGURED_TEST_CASE("After a reset the same bits come again", "[determinism]", 
     }
 }
 
-CONFIGURED_TEST_CASE("A reset in the middle of a solve forgets all of it", "[determinism]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A reset in the middle of a solve discards its state", "[determinism]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = torsion(20, 20);
     Harness<TestType> harness(problem, 5);
@@ -38,7 +38,7 @@ CONFIGURED_TEST_CASE("A reset in the middle of a solve forgets all of it", "[det
     check_same_bits(harness.run(), solve<TestType>(problem));
 }
 
-CONFIGURED_TEST_CASE("Another handle gives the same bits", "[determinism]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Two handles give bitwise identical results", "[determinism]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = chained_rosenbrock(30001, 8);
     Harness<TestType> first(problem, 5), second(problem, 5);
@@ -48,7 +48,7 @@ CONFIGURED_TEST_CASE("Another handle gives the same bits", "[determinism]", EVER
     check_same_bits(first.run(), second.run());
 }
 
-CONFIGURED_TEST_CASE("Two handles used in turn do not meet", "[determinism]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Two handles that are called alternately are independent", "[determinism]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem one = torsion(30, 30), two = extended_rosenbrock(5000);
     Harness<TestType> first(one, 5), second(two, 3);
@@ -61,7 +61,7 @@ CONFIGURED_TEST_CASE("Two handles used in turn do not meet", "[determinism]", EV
     check_same_bits(second.outcome(), solve<TestType>(two, 3));
 }
 
-CONFIGURED_TEST_CASE("Two handles in two threads do not meet", "[determinism][threads]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Two handles in two threads are independent", "[determinism][threads]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem one = torsion(30, 30), two = extended_rosenbrock(5000);
     Harness<TestType> first(one, 5), second(two, 3);
@@ -80,8 +80,8 @@ CONFIGURED_TEST_CASE("Two handles in two threads do not meet", "[determinism][th
     check_same_bits(second.outcome(), solve<TestType>(two, 3));
 }
 
-CONFIGURED_TEST_CASE("A handle may move to another thread between calls", "[determinism][threads]", HostDouble,
-                     CudaDouble) {
+CONFIGURED_TEST_CASE("A handle can be called from different threads with the same results", "[determinism][threads]",
+                     HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Problem problem = torsion(20, 20);
     Harness<TestType> harness(problem, 5);
@@ -89,7 +89,8 @@ CONFIGURED_TEST_CASE("A handle may move to another thread between calls", "[dete
     check_same_bits(harness.run(), solve<TestType>(problem));
 }
 
-CONFIGURED_TEST_CASE("Any number of host threads gives the same bits", "[determinism]", HOST_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("Any number of host threads gives bitwise identical results", "[determinism]",
+                     HOST_CONFIGURATIONS) {
     const Problem boxed = chained_rosenbrock(several_tiles, 9), free = extended_wood(several_tiles - 1);
     const int iterations = sanitized ? 7 : 15; // more than there are pairs
     for (const Problem &problem : {boxed, free}) {
@@ -109,7 +110,8 @@ CONFIGURED_TEST_CASE("Any number of host threads gives the same bits", "[determi
 }
 
 // Threads need 8,192 variables or more.
-CONFIGURED_TEST_CASE("It does with so many pairs that products are updated", "[determinism]", HOST_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("Any number of host threads gives bitwise identical results if products are updated",
+                     "[determinism]", HOST_CONFIGURATIONS) {
     const Problem problem = torsion(96, 97);
     const auto run_with = [&](int64_t threads, int64_t metric) {
         Harness<TestType> harness(problem, 30);

@@ -41,7 +41,8 @@ class GammaIdentity {
 
 } // namespace
 
-CONFIGURED_TEST_CASE("The true inverse diagonal makes short work of bad scaling", "[diagonal]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("The exact inverse diagonal saves iterations if the problem is badly scaled", "[diagonal]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     for (const bool bounded : {false, true}) {
@@ -65,7 +66,8 @@ CONFIGURED_TEST_CASE("The true inverse diagonal makes short work of bad scaling"
     }
 }
 
-CONFIGURED_TEST_CASE("gamma I as the diagonal is the run without a diagonal", "[diagonal]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("The diagonal gamma I gives the iterates of a solve without a diagonal", "[diagonal]", HostDouble,
+                     CudaDouble) {
     if (skipped<TestType>()) return;
     // Not from torsion's standard start: its ties let one unit in the last place move f by 3e-3 (docs/determinism.md).
     Problem inner_torsion = torsion(20, 20);
@@ -86,7 +88,7 @@ CONFIGURED_TEST_CASE("gamma I as the diagonal is the run without a diagonal", "[
     }
 }
 
-CONFIGURED_TEST_CASE("A diagonal that changes from iterate to iterate is used as it is", "[diagonal]",
+CONFIGURED_TEST_CASE("A solve with a diagonal that changes at every iterate converges", "[diagonal]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
@@ -145,7 +147,7 @@ class Scaled {
 
 } // namespace
 
-CONFIGURED_TEST_CASE("A diagonal that holds is the same one, scaled by the newest pair, at each iterate", "[diagonal]",
+CONFIGURED_TEST_CASE("A diagonal that is kept is scaled by the newest correction pair at each iterate", "[diagonal]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8, exact = TestType::history_bits == 64;
@@ -180,7 +182,8 @@ CONFIGURED_TEST_CASE("A diagonal that holds is the same one, scaled by the newes
             }
 }
 
-CONFIGURED_TEST_CASE("How long a diagonal holds may be changed at any call", "[diagonal]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("The interval between requests of a diagonal can be changed at any call", "[diagonal]", HostDouble,
+                     CudaDouble) {
     if (skipped<TestType>()) return;
     const Problem problem = in_box(extended_rosenbrock(1000), -1.5, 0.9);
     Harness<TestType> harness(problem, 5);
@@ -205,7 +208,7 @@ CONFIGURED_TEST_CASE("How long a diagonal holds may be changed at any call", "[d
     CHECK((asked_at == std::vector<int64_t>{0, 4, 5, 6}));
 }
 
-CONFIGURED_TEST_CASE("A diagonal that is spoilt while it holds ends the solve, within the box", "[diagonal]",
+CONFIGURED_TEST_CASE("A diagonal that becomes invalid while it is kept ends the solve", "[diagonal]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     constexpr double infinite = std::numeric_limits<double>::infinity();
@@ -231,7 +234,8 @@ CONFIGURED_TEST_CASE("A diagonal that is spoilt while it holds ends the solve, w
         }
 }
 
-CONFIGURED_TEST_CASE("An element that is not positive and finite is refused", "[diagonal]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A diagonal element that is not positive and finite ends the solve", "[diagonal]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     constexpr double infinite = std::numeric_limits<double>::infinity();
     for (const double bad : {0.0, -0.0, -2.5, -infinite, infinite, std::numeric_limits<double>::quiet_NaN()})

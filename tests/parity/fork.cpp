@@ -30,7 +30,7 @@ template <class Action> int status_of_child(const Action &action) {
 
 } // namespace
 
-TEST_CASE("A forked child solves with threads, to the same bits", "[fork]") {
+TEST_CASE("A forked child that solves with threads gets bitwise identical results", "[fork]") {
     const Outcome before = solve_with_threads(2);
     const auto solves = [&] { return solve_with_threads(2).x == before.x && solve_with_threads(3).x == before.x; };
     CHECK(status_of_child(solves) == 0);
@@ -38,7 +38,7 @@ TEST_CASE("A forked child solves with threads, to the same bits", "[fork]") {
     CHECK(solve_with_threads(2).x == before.x);
 }
 
-TEST_CASE("A forked child goes on with a solve", "[fork]") {
+TEST_CASE("A forked child can continue a solve of its parent", "[fork]") {
     const Problem problem = extended_rosenbrock(100000);
     Harness<HostDouble> harness(problem, 5);
     harness.set_int(CUDA_OPT_THREADS, 2).set_int(CUDA_OPT_MAX_ITERATIONS, 10);

@@ -363,7 +363,8 @@ template <class Configuration> Problem valleys() { return winding_valleys(on_cud
 
 } // namespace
 
-CONFIGURED_TEST_CASE("Moved while many variables are held, a solve has the same bits", "[held]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A solve that continues in other handles is bitwise identical if many variables are active",
+                     "[held]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const Problem &problem : {torsion(301, 11), bearing(61, 47)})
         for (const Asked &asked : with_all_memories<TestType>()) {
@@ -372,8 +373,8 @@ CONFIGURED_TEST_CASE("Moved while many variables are held, a solve has the same 
         }
 }
 
-CONFIGURED_TEST_CASE("Moved while blocks are held, free and held again, a solve has the same bits", "[held]",
-                     EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A solve that continues in other handles is bitwise identical if blocks become active and free",
+                     "[held]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = valleys<TestType>();
     for (Asked asked : with_all_memories<TestType>())
@@ -386,7 +387,7 @@ CONFIGURED_TEST_CASE("Moved while blocks are held, free and held again, a solve 
 }
 
 // In a metric tiles are remembered where the columns have x's bits.
-CONFIGURED_TEST_CASE("Moved with other settings while many variables are held, a solve has the same bits", "[held]",
+CONFIGURED_TEST_CASE("A solve with other settings that continues in other handles is bitwise identical", "[held]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     constexpr int learned = CUDA_OPT_METRIC_LEARNED, diagonal = CUDA_OPT_METRIC_DIAGONAL;
@@ -401,8 +402,8 @@ CONFIGURED_TEST_CASE("Moved with other settings while many variables are held, a
 }
 
 // The newest pair is complete only then.
-CONFIGURED_TEST_CASE("After a warm start while blocks are held, a solve has the bits of one that was moved before it",
-                     "[held]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A warm start after a load is bitwise identical if blocks of variables are active", "[held]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = valleys<TestType>();
     const Asked asked = {5};

@@ -59,8 +59,8 @@ template <class Configuration> void check_end(Harness<Configuration> &harness) {
 } // namespace
 
 // float and bfloat16 have no numbers beyond 3.4e38, and none but 0 below 1e-45 and 9e-41.
-CONFIGURED_TEST_CASE("What the memory's bits cannot hold ends no solve untruly", "[hostile]", HostDouble, HostDouble32,
-                     HostDouble16, CudaDouble, CudaDouble32, CudaDouble16) {
+CONFIGURED_TEST_CASE("Units beyond the range of the history precision cause no false report", "[hostile]", HostDouble,
+                     HostDouble32, HostDouble16, CudaDouble, CudaDouble32, CudaDouble16) {
     if (skipped<TestType>()) return;
     for (const double of_f : {1.0, 1e-150, 1e-45, 1e-40, 1e38, 1e45, 1e150})
         for (const double of_x : {1.0, 1e-60, 1e-45, 1e-40, 1e-30, 1e30, 1e38, 1e60})
@@ -101,7 +101,7 @@ CONFIGURED_TEST_CASE("What the memory's bits cannot hold ends no solve untruly",
             }
 }
 
-CONFIGURED_TEST_CASE("A pair whose change of g cannot be stored is left out", "[hostile]", HostDouble32, HostDouble16,
+CONFIGURED_TEST_CASE("A correction pair whose y cannot be stored is skipped", "[hostile]", HostDouble32, HostDouble16,
                      CudaDouble32, CudaDouble16) {
     if (skipped<TestType>()) return;
     for (const double of_f : {1e45, 1e-50, 1e38}) {
@@ -122,8 +122,7 @@ CONFIGURED_TEST_CASE("A pair whose change of g cannot be stored is left out", "[
     }
 }
 
-CONFIGURED_TEST_CASE("A curvature that overflows is a breakdown, and the solve goes on", "[hostile]", HostDouble,
-                     CudaDouble) {
+CONFIGURED_TEST_CASE("A solve converges although a curvature overflows", "[hostile]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     Harness<TestType> harness(exponentials(), 5);
     const Outcome outcome = harness.run();
@@ -132,7 +131,8 @@ CONFIGURED_TEST_CASE("A curvature that overflows is a breakdown, and the solve g
     for (const double x : outcome.x) CHECK(x == Approx(std::log(2.0) / 3).margin(1e-4)); // exp(x) = 2 exp(-2x)
 }
 
-CONFIGURED_TEST_CASE("A gradient of 1e80 at one trial ends no call late", "[hostile]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A gradient element of 1e80 at one trial point does not prevent termination", "[hostile]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const double size = sizeof(typename TestType::Real) == 8 ? 1e80 : 1e30;
     for (int k = 1; k <= 12; k++) {
@@ -144,7 +144,8 @@ CONFIGURED_TEST_CASE("A gradient of 1e80 at one trial ends no call late", "[host
     }
 }
 
-CONFIGURED_TEST_CASE("A diagonal of 1e160 or 1e-160 ends no call late", "[hostile]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("Diagonal elements from 1e-300 to 1e300 do not prevent termination", "[hostile]", HostDouble,
+                     CudaDouble) {
     if (skipped<TestType>()) return;
     for (const double element : {1e160, 1e-160, 1e300, 1e-300})
         for (const bool bounded : {false, true}) {
@@ -159,7 +160,8 @@ CONFIGURED_TEST_CASE("A diagonal of 1e160 or 1e-160 ends no call late", "[hostil
         }
 }
 
-CONFIGURED_TEST_CASE("f near the largest number at one trial leaves x a number", "[hostile]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("With f near the largest number at one trial point x stays finite", "[hostile]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const double f_there : {1.7e308, largest, -largest, 1e200})
         for (int k = 2; k <= 8; k++) {
@@ -170,7 +172,7 @@ CONFIGURED_TEST_CASE("f near the largest number at one trial leaves x a number",
         }
 }
 
-CONFIGURED_TEST_CASE("Squares that vanish or overflow leave x a number", "[hostile]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("If squares of g underflow or overflow x stays finite", "[hostile]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     for (const double scale : {1e-320, 1e-200, 1e-160, 1e160, 1e200, 1e300}) {
         INFO("f is multiplied by " << scale);
@@ -189,7 +191,7 @@ CONFIGURED_TEST_CASE("Squares that vanish or overflow leave x a number", "[hosti
     }
 }
 
-CONFIGURED_TEST_CASE("A function that falls to -1e163 hands out no NaN", "[hostile]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("A function that falls to -1e163 leads to no NaN in x", "[hostile]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Problem problem{"cubic", Vector(3, -1.0), [](const Vector &x, Vector &g) {
                               double f = 0;
@@ -206,7 +208,7 @@ CONFIGURED_TEST_CASE("A function that falls to -1e163 hands out no NaN", "[hosti
     }
 }
 
-CONFIGURED_TEST_CASE("A search that finds no acceptable step takes the lowest point it saw", "[hostile]",
+CONFIGURED_TEST_CASE("A line search without an acceptable step takes its lowest point", "[hostile]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     // Beside a kink no step meets the curvature condition.
@@ -228,7 +230,7 @@ CONFIGURED_TEST_CASE("A search that finds no acceptable step takes the lowest po
           std::string::npos); // it says that there was a lower one
 }
 
-CONFIGURED_TEST_CASE("Rosenbrock times 1e18 leaves its start", "[hostile]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("The Rosenbrock function times 1e18 is minimised", "[hostile]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     for (const bool one_sided : {false, true}) {
         Problem problem = extended_rosenbrock(20);
@@ -248,7 +250,7 @@ CONFIGURED_TEST_CASE("Rosenbrock times 1e18 leaves its start", "[hostile]", Host
     }
 }
 
-CONFIGURED_TEST_CASE("A stop asked for is the next call's end", "[hostile]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("A requested stop ends the solve at the next call", "[hostile]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     for (int calls = 1; calls <= 12; calls++) {
         INFO("after " << calls << " calls");

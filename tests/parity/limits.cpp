@@ -22,7 +22,7 @@ template <class Configuration> double value_after(int64_t iterations) {
 
 } // namespace
 
-CONFIGURED_TEST_CASE("The limit on iterations", "[limits]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A solve ends at the iteration limit", "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const int64_t limit : {1, 2, 7}) {
         Harness<TestType> harness(valley(), 5);
@@ -36,7 +36,7 @@ CONFIGURED_TEST_CASE("The limit on iterations", "[limits]", EVERY_CONFIGURATION)
     }
 }
 
-CONFIGURED_TEST_CASE("The limit on evaluations", "[limits]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A solve ends at the evaluation limit", "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (int64_t limit = 1; limit <= 12; limit++) {
         INFO("limit " << limit);
@@ -50,7 +50,7 @@ CONFIGURED_TEST_CASE("The limit on evaluations", "[limits]", EVERY_CONFIGURATION
     }
 }
 
-CONFIGURED_TEST_CASE("The limit on wall time", "[limits]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A solve ends at the time limit", "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Problem slow = valley();
     slow.evaluate = [inner = valley().evaluate](const Vector &x, Vector &g) {
@@ -66,7 +66,7 @@ CONFIGURED_TEST_CASE("The limit on wall time", "[limits]", EVERY_CONFIGURATION) 
     CHECK(outcome.message.find("0.1") != std::string::npos);
 }
 
-CONFIGURED_TEST_CASE("A target for f", "[limits]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A solve ends at the target for f", "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Harness<TestType> harness(valley(), 5);
     harness.set_real(CUDA_OPT_F_TARGET, value_after<TestType>(6));
@@ -85,7 +85,8 @@ CONFIGURED_TEST_CASE("A target for f", "[limits]", EVERY_CONFIGURATION) {
     CHECK(at_once.iterations == 0);
 }
 
-CONFIGURED_TEST_CASE("Each stopping test stops where its inequality first holds", "[limits]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Each convergence test ends the solve when its inequality first holds", "[limits]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const int key = GENERATE(as<int>{}, CUDA_OPT_EPS, CUDA_OPT_PGTOL, CUDA_OPT_FACTR);
     const double tolerance = key == CUDA_OPT_FACTR ? 1e13 : 1e-1;
@@ -111,7 +112,8 @@ CONFIGURED_TEST_CASE("Each stopping test stops where its inequality first holds"
     }
 }
 
-CONFIGURED_TEST_CASE("EPS is relative to x, but to no x below 1", "[limits]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("The tolerance EPS is relative to the larger of 1 and the norm of x", "[limits]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     constexpr double eps = 1e-2;
     const Problem small{"small solution", Vector(100, 0.01), [](const Vector &x, Vector &g) {
@@ -131,7 +133,7 @@ CONFIGURED_TEST_CASE("EPS is relative to x, but to no x below 1", "[limits]", EV
     CHECK(outcome.history.back().pg_norm2 >= eps * harness.get_real(CUDA_OPT_X_NORM2));
 }
 
-CONFIGURED_TEST_CASE("A start that is a solution is accepted as it is", "[limits]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A start that is a solution is accepted after one evaluation", "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Problem problem = extended_rosenbrock(100);
     problem.start.assign(100, 1.0);
@@ -148,7 +150,7 @@ CONFIGURED_TEST_CASE("A start that is a solution is accepted as it is", "[limits
     }
 }
 
-CONFIGURED_TEST_CASE("A stop can be asked for from another thread", "[limits][threads]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A stop can be requested from another thread", "[limits][threads]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Problem problem = valley();
     Harness<TestType> *solving = nullptr;
@@ -171,7 +173,8 @@ CONFIGURED_TEST_CASE("A stop can be asked for from another thread", "[limits][th
     CHECK(harness.run().task == CUDA_OPT_CONVERGED);
 }
 
-CONFIGURED_TEST_CASE("A stop before the first evaluation evaluates nothing", "[limits]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A stop before the first evaluation ends the solve without an evaluation", "[limits]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Harness<TestType> harness(valley(), 5);
     CHECK(cuda_opt_request_stop(harness.handle()) == 0);
@@ -181,7 +184,7 @@ CONFIGURED_TEST_CASE("A stop before the first evaluation evaluates nothing", "[l
     CHECK(outcome.message == "stopped by the caller before the first evaluation"); // and no f is told
 }
 
-CONFIGURED_TEST_CASE("Settings may change on the way", "[limits]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("Settings can be changed during a solve", "[limits]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     Harness<TestType> harness(valley(), 5);
     while (harness.get_int(CUDA_OPT_ITERATIONS) < 4) REQUIRE(harness.step() > 0);
@@ -191,7 +194,7 @@ CONFIGURED_TEST_CASE("Settings may change on the way", "[limits]", HostDouble, C
     CHECK(outcome.iterations == 6);
 }
 
-CONFIGURED_TEST_CASE("The results that can be read agree with one another", "[limits]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("The reported results agree with x and g at every iterate", "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = torsion(30, 30);
     Harness<TestType> harness(problem, 5);
@@ -231,7 +234,7 @@ CONFIGURED_TEST_CASE("The results that can be read agree with one another", "[li
     CHECK(harness.get_int(CUDA_OPT_CAUCHY_SEGMENTS) >= iterates);
 }
 
-CONFIGURED_TEST_CASE("Calls that are not timed take the same way", "[limits]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A solve without timing is identical to one with timing", "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const Problem &problem : {torsion(30, 30), extended_rosenbrock(500)}) {
         Harness<TestType> timed(problem, 5), untimed(problem, 5);
@@ -247,8 +250,8 @@ CONFIGURED_TEST_CASE("Calls that are not timed take the same way", "[limits]", E
     }
 }
 
-CONFIGURED_TEST_CASE("A limit that is reached while a test holds at the iterate ends the solve as that test",
-                     "[limits]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Every evaluation limit ends a solve near the rounding level with a valid code", "[limits]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     // Where a ripple below the rounding level of f lets it rise, the solve goes on for a while, after a lower f.
     Problem problem = extended_rosenbrock(20);

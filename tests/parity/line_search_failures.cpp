@@ -38,7 +38,8 @@ Problem slope(int64_t n) {
 
 } // namespace
 
-CONFIGURED_TEST_CASE("A gradient of the wrong sign is found out", "[line-search]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A gradient of the wrong sign ends the solve as a line search failure", "[line-search]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const bool bounded : {false, true}) {
         INFO("bounded: " << bounded);
@@ -56,7 +57,7 @@ CONFIGURED_TEST_CASE("A gradient of the wrong sign is found out", "[line-search]
     }
 }
 
-CONFIGURED_TEST_CASE("A gradient that turns wrong later costs a refresh at most", "[line-search]",
+CONFIGURED_TEST_CASE("A gradient that becomes wrong later ends the solve after at most two refreshes", "[line-search]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Problem problem = extended_rosenbrock(100);
@@ -76,7 +77,8 @@ CONFIGURED_TEST_CASE("A gradient that turns wrong later costs a refresh at most"
     for (const Iterate &iterate : outcome.history) CHECK(outcome.f <= iterate.f);
 }
 
-CONFIGURED_TEST_CASE("A constant function with a gradient ends", "[line-search]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A constant f with a nonzero gradient ends the solve as a line search failure", "[line-search]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const bool bounded : {false, true}) {
         Problem problem = {"constant", Vector(100, 0.5), [](const Vector &, Vector &g) {
@@ -91,14 +93,16 @@ CONFIGURED_TEST_CASE("A constant function with a gradient ends", "[line-search]"
     }
 }
 
-CONFIGURED_TEST_CASE("Info 1 is a search that met both conditions", "[line-search]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Line search info 1 means that both conditions are satisfied", "[line-search]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Harness<TestType> harness(sphere(10), 5);
     CHECK(harness.run().task == CUDA_OPT_CONVERGED);
     CHECK(harness.get_int(CUDA_OPT_LINE_SEARCH_INFO) == 1);
 }
 
-CONFIGURED_TEST_CASE("Info 2 is an interval below xtol", "[line-search]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("Line search info 2 means that the interval is shorter than xtol", "[line-search]", HostDouble,
+                     CudaDouble) {
     if (skipped<TestType>()) return;
     // No step meets the curvature condition on either side of a kink; the search ends close to it, and lower.
     const Problem problem = {"kink", Vector(1, 10.0), [](const Vector &x, Vector &g) {
@@ -112,7 +116,8 @@ CONFIGURED_TEST_CASE("Info 2 is an interval below xtol", "[line-search]", HostDo
     CHECK(harness.get_int(CUDA_OPT_LINE_SEARCH_INFO) == 2);
 }
 
-CONFIGURED_TEST_CASE("Info 3 is maxfev evaluations in one search", "[line-search]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Line search info 3 means that maxfev evaluations were made", "[line-search]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = with_wrong_gradient(sphere(20), [](int64_t, double g) { return -g; });
     for (const int64_t maxfev : {1, 2, 5}) {
@@ -127,7 +132,7 @@ CONFIGURED_TEST_CASE("Info 3 is maxfev evaluations in one search", "[line-search
     }
 }
 
-CONFIGURED_TEST_CASE("Info 4 is a step at stpmin", "[line-search]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Line search info 4 means that the step is stpmin", "[line-search]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = with_wrong_gradient(sphere(20), [](int64_t, double g) { return -g; });
     Harness<TestType> harness(problem, 5);
@@ -137,9 +142,10 @@ CONFIGURED_TEST_CASE("Info 4 is a step at stpmin", "[line-search]", EVERY_CONFIG
     CHECK(harness.get_int(CUDA_OPT_LINE_SEARCH_INFO) == 4);
 }
 
-CONFIGURED_TEST_CASE("Info 5 is a step at stpmax, which is taken", "[line-search]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Line search info 5 means that the step is stpmax and is accepted", "[line-search]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
-    SECTION("the bounds set it") {
+    SECTION("the bounds determine stpmax") {
         const Problem problem = in_box(slope(100), -1, 10);
         Harness<TestType> harness(problem, 5);
         const Outcome outcome = harness.run();
@@ -149,7 +155,7 @@ CONFIGURED_TEST_CASE("Info 5 is a step at stpmax, which is taken", "[line-search
         CHECK(harness.get_int(CUDA_OPT_UPPER_COUNT) == 100);
         CHECK(harness.get_int(CUDA_OPT_LINE_SEARCH_INFO) == 5);
     }
-    SECTION("the caller sets it") {
+    SECTION("the caller sets stpmax") {
         Harness<TestType> harness(slope(100), 5);
         harness.set_real(CUDA_OPT_STPMAX, 0.5).set_int(CUDA_OPT_MAX_ITERATIONS, 3);
         const Outcome outcome = harness.run();
@@ -157,7 +163,7 @@ CONFIGURED_TEST_CASE("Info 5 is a step at stpmax, which is taken", "[line-search
         CHECK(harness.get_int(CUDA_OPT_LINE_SEARCH_INFO) == 5);
         for (const Iterate &iterate : outcome.history) CHECK(iterate.step <= 0.5);
     }
-    SECTION("the caller sets it, nearer than the bounds") {
+    SECTION("the caller sets stpmax to less than the distance to the bounds") {
         Harness<TestType> harness(in_box(slope(100), -1, 1000), 5);
         harness.set_real(CUDA_OPT_STPMAX, 3).set_int(CUDA_OPT_MAX_ITERATIONS, 3);
         const Outcome outcome = harness.run();
@@ -167,7 +173,8 @@ CONFIGURED_TEST_CASE("Info 5 is a step at stpmax, which is taken", "[line-search
     }
 }
 
-CONFIGURED_TEST_CASE("A function that falls without end is stopped by a limit", "[line-search]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A limit ends the solve of a function without a lower bound", "[line-search]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Harness<TestType> harness(slope(100), 5);
     harness.set_int(CUDA_OPT_MAX_ITERATIONS, 50).set_int(CUDA_OPT_MAX_EVALUATIONS, 500);
@@ -177,7 +184,7 @@ CONFIGURED_TEST_CASE("A function that falls without end is stopped by a limit", 
     CHECK(std::isfinite(outcome.f));
 }
 
-CONFIGURED_TEST_CASE("At the rounding errors of f the solve ends with the best iterate", "[line-search]",
+CONFIGURED_TEST_CASE("A solve to the rounding level of f ends with the best iterate", "[line-search]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const Problem &problem : {in_box(extended_rosenbrock(100), -1.5, 0.8), extended_rosenbrock(100),
@@ -193,8 +200,8 @@ CONFIGURED_TEST_CASE("At the rounding errors of f the solve ends with the best i
     }
 }
 
-CONFIGURED_TEST_CASE("A test that holds at the last iteration in vain ends the solve, and not one before",
-                     "[line-search]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Without progress the convergence test is evaluated at the last iterate only", "[line-search]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     // f is above that of the start by its rounding errors, and g at a right angle to the last step, so that each step
     // is accepted and nothing falls: the first two evaluations are the start and what the next thousand iterations are
@@ -224,7 +231,8 @@ CONFIGURED_TEST_CASE("A test that holds at the last iteration in vain ends the s
     }
 }
 
-CONFIGURED_TEST_CASE("Pairs without curvature are skipped and counted", "[line-search]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Correction pairs without positive curvature are skipped and counted", "[line-search]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     // Concave between its bounds: y's < 0 or = 0 throughout.
     const Problem problem = in_box({"concave", Vector(100, 0.125),

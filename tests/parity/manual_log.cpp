@@ -35,7 +35,7 @@ const std::vector<LogLine> manual = {
 
 } // namespace
 
-CONFIGURED_TEST_CASE("The manual's log comes out to every digit", "[large]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("The log of the manual is reproduced to every digit", "[large]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Problem problem = extended_rosenbrock(1000000);
     Vector g(problem.start.size());

@@ -5,7 +5,7 @@
 
 using namespace cudaopt_test;
 
-CONFIGURED_TEST_CASE("The workspace is at most 2m + 9 vectors", "[memory]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("The workspace is at most 2m + 9 vectors and a constant", "[memory]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     // The pairs have the columns' bits, the vectors besides them those of x.
     const int64_t constant = int64_t{64} << 20, stored = TestType::history_bits / 8,
@@ -45,7 +45,7 @@ CONFIGURED_TEST_CASE("The workspace is at most 2m + 9 vectors", "[memory]", EVER
     }
 }
 
-TEST_CASE("Partial sums take memory for as many rows as there are", "[memory]") {
+TEST_CASE("The workspace for partial sums is small if n is small", "[memory]") {
     Harness<HostDouble> harness(extended_rosenbrock(2), 300); // for 256 stretches of rows they took 370 MB
     REQUIRE(harness.step() > 0);
     CHECK(harness.get_int(CUDA_OPT_WORKSPACE_BYTES) < 64 << 20);

@@ -67,7 +67,8 @@ template <class Configuration> Vector diagonal_of(Harness<Configuration> &harnes
 
 } // namespace
 
-CONFIGURED_TEST_CASE("A learned metric makes short work of bad scaling", "[metric]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A learned diagonal saves evaluations if the problem is badly scaled", "[metric]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     for (const bool bounded : {false, true})
@@ -91,7 +92,7 @@ CONFIGURED_TEST_CASE("A learned metric makes short work of bad scaling", "[metri
             }
 }
 
-CONFIGURED_TEST_CASE("With a learned metric the model has the curvature at a step's end", "[metric]",
+CONFIGURED_TEST_CASE("With a learned diagonal theta is the curvature at the end of the step", "[metric]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     struct {
@@ -116,7 +117,8 @@ CONFIGURED_TEST_CASE("With a learned metric the model has the curvature at a ste
     }
 }
 
-CONFIGURED_TEST_CASE("With a learned metric a step may end where f rises again", "[metric]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("With a learned diagonal the line search accepts a positive slope", "[metric]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const bool bounded : {false, true})
         for (const int64_t metric : {CUDA_OPT_METRIC_ONE_NUMBER, CUDA_OPT_METRIC_LEARNED}) {
@@ -135,7 +137,7 @@ CONFIGURED_TEST_CASE("With a learned metric a step may end where f rises again",
     CHECK(harness.run().evaluations > 2);
 }
 
-CONFIGURED_TEST_CASE("With a learned metric the first step is one that f makes likely", "[metric]",
+CONFIGURED_TEST_CASE("With a learned diagonal the length of the first step is estimated from f", "[metric]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     enum { unbounded, one_sided, boxed };
@@ -169,7 +171,8 @@ CONFIGURED_TEST_CASE("With a learned metric the first step is one that f makes l
     }
 }
 
-CONFIGURED_TEST_CASE("What has been learned can be read", "[metric]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("get_diagonal returns the scalar or the given or the learned diagonal", "[metric]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = springs(700);
     for (const int64_t metric : {CUDA_OPT_METRIC_ONE_NUMBER, CUDA_OPT_METRIC_DIAGONAL, CUDA_OPT_METRIC_LEARNED}) {
@@ -200,7 +203,8 @@ CONFIGURED_TEST_CASE("What has been learned can be read", "[metric]", EVERY_CONF
     }
 }
 
-CONFIGURED_TEST_CASE("A diagonal is read for a reason", "[metric]", HostDouble, HostFloat) {
+CONFIGURED_TEST_CASE("get_diagonal refuses a null pointer and an array of another precision", "[metric]", HostDouble,
+                     HostFloat) {
     Harness<TestType> harness(springs(7), 5);
     harness.step();
     double wide[7];
@@ -214,7 +218,8 @@ CONFIGURED_TEST_CASE("A diagonal is read for a reason", "[metric]", HostDouble, 
     CHECK_THAT(cuda_opt_message(harness.handle()), Catch::Contains("NULL"));
 }
 
-CONFIGURED_TEST_CASE("Units of any size end a learned metric's solve with a code", "[metric]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("With a learned diagonal extreme units of f and x end the solve with a return code", "[metric]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     const std::vector<double> units =
@@ -240,7 +245,7 @@ CONFIGURED_TEST_CASE("Units of any size end a learned metric's solve with a code
                 }
 }
 
-CONFIGURED_TEST_CASE("A learned metric's solve has the same bits each time", "[metric]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("With a learned diagonal repeated solves are bitwise identical", "[metric]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const Problem &problem : {torsion(40, 40), in_box(springs(20001), -1, 0.9), extended_wood(1000)}) {
         INFO(problem.name);
@@ -263,7 +268,8 @@ CONFIGURED_TEST_CASE("A learned metric's solve has the same bits each time", "[m
     }
 }
 
-CONFIGURED_TEST_CASE("A learned metric's iterates are the host's", "[metric]", CudaDouble, CudaFloat) {
+CONFIGURED_TEST_CASE("With a learned diagonal CUDA computes the iterates of the host", "[metric]", CudaDouble,
+                     CudaFloat) {
     if (skipped<TestType>()) return;
     using Host = std::conditional_t<sizeof(typename TestType::Real) == 8, HostDouble, HostFloat>;
     const bool wide = sizeof(typename TestType::Real) == 8;
@@ -287,7 +293,7 @@ CONFIGURED_TEST_CASE("A learned metric's iterates are the host's", "[metric]", C
         }
 }
 
-CONFIGURED_TEST_CASE("What was learned is gone where a solve begins with another metric", "[metric]",
+CONFIGURED_TEST_CASE("The learned diagonal is discarded if a solve uses another initial Hessian", "[metric]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = springs(300);
@@ -314,7 +320,8 @@ CONFIGURED_TEST_CASE("What was learned is gone where a solve begins with another
     CHECK(bytes_after(CUDA_OPT_METRIC_DIAGONAL) == bytes_after(CUDA_OPT_METRIC_ONE_NUMBER));
 }
 
-CONFIGURED_TEST_CASE("The metric may change with a warm start, and pairs stay", "[metric]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A warm start with another initial Hessian keeps the correction pairs", "[metric]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     const int64_t metrics[] = {CUDA_OPT_METRIC_ONE_NUMBER, CUDA_OPT_METRIC_DIAGONAL, CUDA_OPT_METRIC_LEARNED};

@@ -69,7 +69,7 @@ template <class Configuration> void check_start_is_kept(const Outcome &outcome) 
 
 } // namespace
 
-CONFIGURED_TEST_CASE("A barrier is minimised from within", "[not-finite]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A logarithmic barrier is minimised from inside its domain", "[not-finite]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const double outside : {nan_value, infinite, -infinite, -nan_value}) {
         INFO("f outside is " << outside);
@@ -85,7 +85,8 @@ CONFIGURED_TEST_CASE("A barrier is minimised from within", "[not-finite]", EVERY
     }
 }
 
-CONFIGURED_TEST_CASE("A bound may lie on the edge of the domain", "[not-finite]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A problem converges if a bound lies on the edge of the domain of f", "[not-finite]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const double outside : {nan_value, infinite, -infinite}) {
         INFO("f at the bound is " << outside);
@@ -101,7 +102,8 @@ CONFIGURED_TEST_CASE("A bound may lie on the edge of the domain", "[not-finite]"
     }
 }
 
-CONFIGURED_TEST_CASE("Square roots are minimised from within", "[not-finite]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A function of square roots is minimised from inside its domain", "[not-finite]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Harness<TestType> harness(roots(3), 5);
     harness.set_real(CUDA_OPT_EPS, 1e-4);
@@ -111,7 +113,7 @@ CONFIGURED_TEST_CASE("Square roots are minimised from within", "[not-finite]", E
     for (const double x : outcome.x) CHECK(std::fabs(x - 0.01) < 1e-4);
 }
 
-CONFIGURED_TEST_CASE("One bad element of g cuts the step", "[not-finite]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A step is cut if one element of g is not finite", "[not-finite]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const double hole : {nan_value, infinite, -infinite})
         for (const bool bounded : {false, true}) {
@@ -128,7 +130,8 @@ CONFIGURED_TEST_CASE("One bad element of g cuts the step", "[not-finite]", EVERY
         }
 }
 
-CONFIGURED_TEST_CASE("A function that is never finite again ends the solve", "[not-finite]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("If no trial point is finite the solve ends and keeps the start", "[not-finite]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const double bad : {nan_value, infinite, -infinite})
         for (const bool in_f : {true, false})
@@ -146,7 +149,7 @@ CONFIGURED_TEST_CASE("A function that is never finite again ends the solve", "[n
             }
 }
 
-CONFIGURED_TEST_CASE("The number of cuts is the caller's", "[not-finite]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("The number of cuts is limited by the caller's setting", "[not-finite]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const int64_t cuts : {0, 1, 5}) {
         INFO(cuts << " cuts");
@@ -160,7 +163,7 @@ CONFIGURED_TEST_CASE("The number of cuts is the caller's", "[not-finite]", EVERY
     }
 }
 
-CONFIGURED_TEST_CASE("A start that cannot be evaluated ends the solve", "[not-finite]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A solve ends at a start where f or g is not finite", "[not-finite]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const double bad : {nan_value, infinite, -infinite})
         for (const bool in_f : {true, false}) {
@@ -179,8 +182,8 @@ CONFIGURED_TEST_CASE("A start that cannot be evaluated ends the solve", "[not-fi
 }
 
 // Also where the longest step within the bounds was not known as the search began.
-CONFIGURED_TEST_CASE("Within bounds, too, a search does not go on beyond a point that cannot be evaluated",
-                     "[not-finite]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+CONFIGURED_TEST_CASE("A line search within bounds never evaluates beyond a point where f is undefined", "[not-finite]",
+                     HostDouble, HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     double nearest = infinite; // of the points asked for that cannot be
     int beyond = 0, after = 0;

@@ -18,7 +18,7 @@ Outcome solve_with_threads(int threads) {
 
 } // namespace
 
-TEST_CASE("In a program with OpenMP its threads are taken, and no others", "[threads]") {
+TEST_CASE("In a program with OpenMP the solver uses only the threads of OpenMP", "[threads]") {
     const Outcome alone = solve_with_threads(1);
     constexpr int team = 3;
     int64_t within = 0;

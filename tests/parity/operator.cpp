@@ -70,7 +70,7 @@ auto inverse_curvature(double condition, double factor) {
 
 } // namespace
 
-CONFIGURED_TEST_CASE("The inverse on the free variables saves evaluations within bounds", "[operator]",
+CONFIGURED_TEST_CASE("An operator that inverts the Hessian of the free variables saves evaluations", "[operator]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = torsion(30, 30);
@@ -87,7 +87,7 @@ CONFIGURED_TEST_CASE("The inverse on the free variables saves evaluations within
     CHECK(helped.get_int(CUDA_OPT_OPERATOR_REFUSALS) == 0);
 }
 
-CONFIGURED_TEST_CASE("The scale of the operator is immaterial", "[operator]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A solve converges quickly with an operator of any scale", "[operator]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     constexpr double condition = 1e6;
     for (const bool bounded : {false, true})
@@ -105,7 +105,8 @@ CONFIGURED_TEST_CASE("The scale of the operator is immaterial", "[operator]", EV
 }
 
 // For a quadratic the gradient after one step is a multiple of y, so that q consists of rounding errors.
-CONFIGURED_TEST_CASE("An exact operator is not refused because of rounding errors", "[operator]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("An exact operator is not refused because of rounding errors in q", "[operator]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     constexpr double condition = 10;
     for (const int64_t n : {2, 3, 4, 6}) {
@@ -122,7 +123,7 @@ CONFIGURED_TEST_CASE("An exact operator is not refused because of rounding error
     }
 }
 
-CONFIGURED_TEST_CASE("The identity takes about as many evaluations as the scalar", "[operator]", HostDouble,
+CONFIGURED_TEST_CASE("The identity as operator takes about as many evaluations as the scalar", "[operator]", HostDouble,
                      CudaDouble) {
     if (skipped<TestType>()) return;
     int64_t with = 0, without = 0;
@@ -141,7 +142,8 @@ CONFIGURED_TEST_CASE("The identity takes about as many evaluations as the scalar
     CHECK(static_cast<double>(with) <= 1.2 * static_cast<double>(without));
 }
 
-CONFIGURED_TEST_CASE("The result on variables that are not free is ignored", "[operator]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("The result of the operator for variables that are not free is ignored", "[operator]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = torsion(20, 20);
     const auto solve_with = [&](double elsewhere) {
@@ -209,7 +211,7 @@ CONFIGURED_TEST_CASE("An operator that is not symmetric does not prevent converg
     }
 }
 
-TEST_CASE("With an operator any number of threads gives the same bits", "[operator][threads]") {
+TEST_CASE("With an operator any number of host threads gives bitwise identical results", "[operator][threads]") {
     constexpr int side = 150;
     const auto solve_with = [](int threads) {
         Harness<HostDouble> harness(torsion(side, side), 12);
@@ -224,7 +226,7 @@ TEST_CASE("With an operator any number of threads gives the same bits", "[operat
     check_same_bits(one, solve_with(1));
 }
 
-CONFIGURED_TEST_CASE("A solve with an operator may follow another kind and precede it", "[operator]", HostDouble,
+CONFIGURED_TEST_CASE("The initial Hessian can change between the scalar and an operator", "[operator]", HostDouble,
                      CudaDouble) {
     if (skipped<TestType>()) return;
     const Problem problem = torsion(20, 20);
@@ -242,7 +244,7 @@ CONFIGURED_TEST_CASE("A solve with an operator may follow another kind and prece
     check_same_bits(scalar, harness.run());
 }
 
-TEST_CASE("What an operator does not allow is refused with a sentence", "[operator]") {
+TEST_CASE("Options that an operator does not allow are refused with a message", "[operator]") {
     cudaopt::Minimiser<double> s(4, 3, CUDA_OPT_BACKEND_HOST);
     double x[4] = {1, 1, 1, 1}, g[4] = {}, f = 0, in[4], out[4], is_free[4], scales[4] = {1, 1, 1, 2};
     const auto refused = [&](int code, const char *words) {
@@ -272,7 +274,7 @@ TEST_CASE("What an operator does not allow is refused with a sentence", "[operat
     CHECK(std::string(batch.message()).find("operator") != std::string::npos);
 }
 
-TEST_CASE("The arrays of an operator are immaterial to a solve without it", "[operator]") {
+TEST_CASE("A solve without an operator ignores the arrays of the operator", "[operator]") {
     cudaopt::Minimiser<double> s(4, 3, CUDA_OPT_BACKEND_HOST);
     double x[4] = {1, 1, 1, 1}, g[4] = {}, f = 0, in[4], out[4];
     s.set_operator(in, out, x); // memory that was freed may become x

@@ -98,7 +98,7 @@ class DenseQuadratic {
 
 // Before a direction that the projection had turned was shortened, 2 of 100 such problems with condition numbers up to
 // 1e4, and 10 with 1e6, had refusals. With the tolerance 1e-12 there were more, because f does not fall any more.
-CONFIGURED_TEST_CASE("An exact operator is never refused within bounds", "[operator]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("An exact operator is never refused in random boxes", "[operator]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const int seeds = TestType::backend == CUDA_OPT_BACKEND_HOST ? 100 : 10;
     for (const auto &[condition, tolerance] : {std::pair(1e4, 1e-6), std::pair(1e6, 1e-6), std::pair(1e4, 1e-12)})

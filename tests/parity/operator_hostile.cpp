@@ -111,7 +111,7 @@ template <class Configuration> class Driven {
 
 } // namespace
 
-CONFIGURED_TEST_CASE("Hostile results of an operator end the solve with a sentence, or do not matter", "[operator]",
+CONFIGURED_TEST_CASE("With wrong results of an operator a solve ends with a message or converges", "[operator]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
@@ -161,8 +161,8 @@ CONFIGURED_TEST_CASE("FACTR does not end a solve because its operator is badly c
         }
 }
 
-CONFIGURED_TEST_CASE("A solve may be ended while the operator is applied", "[operator]", HostDouble, HostFloat,
-                     CudaDouble) {
+CONFIGURED_TEST_CASE("A stop or a limit can end a solve while the operator is applied", "[operator]", HostDouble,
+                     HostFloat, CudaDouble) {
     if (skipped<TestType>()) return;
     const Problem problem = torsion(12, 12);
     for (const int count : {1, 2, 6}) {
@@ -200,8 +200,8 @@ CONFIGURED_TEST_CASE("A solve may be ended while the operator is applied", "[ope
     }
 }
 
-CONFIGURED_TEST_CASE("A solve may be begun anew while the operator is applied", "[operator]", HostDouble, HostFloat,
-                     CudaDouble) {
+CONFIGURED_TEST_CASE("A reset or warm start is possible while the operator is applied", "[operator]", HostDouble,
+                     HostFloat, CudaDouble) {
     if (skipped<TestType>()) return;
     const Problem problem = torsion(12, 12);
     Driven<TestType> fresh(problem);

@@ -27,7 +27,8 @@ Problem scaled(Problem problem, double factor) {
 
 } // namespace
 
-CONFIGURED_TEST_CASE("Products in single precision lead to the same solutions", "[product bits]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("With products in single precision a solve converges to the same f", "[product bits]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const Problem &problem : {torsion(40, 40), chained_rosenbrock(1000, 1), extended_wood(1000)})
         for (const int m : {1, 5, 8, 20, 25}) {
@@ -41,7 +42,8 @@ CONFIGURED_TEST_CASE("Products in single precision lead to the same solutions", 
         }
 }
 
-CONFIGURED_TEST_CASE("Products in single precision follow those in double", "[product bits]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("With products in single precision f of the first 6 iterates agrees to 1e-3", "[product bits]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const Problem &problem : {torsion(60, 60), extended_rosenbrock(20000)}) {
         INFO(problem.name);
@@ -55,7 +57,7 @@ CONFIGURED_TEST_CASE("Products in single precision follow those in double", "[pr
     }
 }
 
-CONFIGURED_TEST_CASE("Products in single precision have the same bits each time", "[product bits]",
+CONFIGURED_TEST_CASE("Two solves with products in single precision are bitwise identical", "[product bits]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = torsion(70, 70);
@@ -65,7 +67,7 @@ CONFIGURED_TEST_CASE("Products in single precision have the same bits each time"
     CHECK(first.evaluations == second.evaluations);
 }
 
-CONFIGURED_TEST_CASE("Products that single precision cannot add are formed in double", "[product bits]",
+CONFIGURED_TEST_CASE("A solve converges if the products exceed the range of single precision", "[product bits]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool single = sizeof(typename TestType::Real) == 4;

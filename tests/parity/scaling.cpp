@@ -134,7 +134,8 @@ void put_in_box(Problem &problem, const Sides &sides, const Vector &units) {
 
 } // namespace
 
-CONFIGURED_TEST_CASE("Scales give the bits of a problem that is scaled by hand", "[scaling]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Scales give bitwise the solve of a problem that the caller has scaled", "[scaling]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const auto [what, m, set] = GENERATE(table<std::string, int, Settings<TestType>>({
         {"scalar", 5, [](auto &, const Vector &) {}},
@@ -168,8 +169,8 @@ CONFIGURED_TEST_CASE("Scales give the bits of a problem that is scaled by hand",
         }
 }
 
-CONFIGURED_TEST_CASE("One scale for all variables, and bounds that are numbers", "[scaling]", HostDouble, HostFloat,
-                     CudaDouble, CudaFloat) {
+CONFIGURED_TEST_CASE("A uniform scale with scalar bounds gives bitwise the solve of the scaled problem", "[scaling]",
+                     HostDouble, HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
     const Sides sides = GENERATE(Sides{-infinite, infinite}, Sides{0, infinite}, Sides{-3, 5}, Sides{-infinite, 1});
@@ -191,8 +192,8 @@ CONFIGURED_TEST_CASE("One scale for all variables, and bounds that are numbers",
     }
 }
 
-CONFIGURED_TEST_CASE("Bounds hold exactly whatever the scales", "[scaling]", HostDouble, HostFloat, CudaDouble,
-                     CudaFloat) {
+CONFIGURED_TEST_CASE("With scales that are not powers of two the bounds hold exactly", "[scaling]", HostDouble,
+                     HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     Vector scales;
     for (int i = 0; i < 300; i++) scales.push_back(std::pow(10.0, i % 7 - 3) * (1 + 0.37 * (i % 5)));
@@ -214,8 +215,8 @@ CONFIGURED_TEST_CASE("Bounds hold exactly whatever the scales", "[scaling]", Hos
     CHECK(at_upper > 50);
 }
 
-CONFIGURED_TEST_CASE("A scale that is not positive and finite is refused by its index and number", "[scaling]",
-                     HostDouble, HostFloat, CudaDouble, CudaFloat) {
+CONFIGURED_TEST_CASE("A scale that is not positive and finite is refused with its index", "[scaling]", HostDouble,
+                     HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     const double bad = GENERATE(0.0, -2.0, std::nan(""), infinite);
     const Vector scales = powers_of_two(40);
@@ -235,7 +236,7 @@ CONFIGURED_TEST_CASE("A scale that is not positive and finite is refused by its 
     CHECK(harness.step() == CUDA_OPT_EVALUATE_FG);
 }
 
-CONFIGURED_TEST_CASE("Hostile scales end with a sentence, and every x is finite and in the box", "[scaling]",
+CONFIGURED_TEST_CASE("With extreme scales a solve ends with a message and every x is in the box", "[scaling]",
                      HostDouble, HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
@@ -262,7 +263,7 @@ CONFIGURED_TEST_CASE("Hostile scales end with a sentence, and every x is finite 
     }
 }
 
-CONFIGURED_TEST_CASE("A checkpoint goes on under the same scales, and under no others", "[scaling]",
+CONFIGURED_TEST_CASE("A checkpoint can be loaded with equal scales and is refused with others", "[scaling]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const int64_t metric = GENERATE(0, 1, 2);
@@ -311,7 +312,7 @@ CONFIGURED_TEST_CASE("A checkpoint goes on under the same scales, and under no o
 }
 
 // The bound divided by the scale is rounded once, and the same in each solve.
-CONFIGURED_TEST_CASE("A checkpoint goes on under one scale and bounds that are numbers", "[scaling]", HostDouble,
+CONFIGURED_TEST_CASE("A checkpoint can be loaded with a uniform scale and scalar bounds", "[scaling]", HostDouble,
                      HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
@@ -334,7 +335,7 @@ CONFIGURED_TEST_CASE("A checkpoint goes on under one scale and bounds that are n
     }
 }
 
-CONFIGURED_TEST_CASE("Pairs that a warm start keeps stay in their units", "[scaling]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("After a warm start a change of the scales is refused", "[scaling]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Vector scales = powers_of_two(50);
     Scaled<TestType> scaled(chain(scales), 5, scales);
@@ -353,8 +354,8 @@ CONFIGURED_TEST_CASE("Pairs that a warm start keeps stay in their units", "[scal
     CHECK(cuda_opt_set_uniform_scale(harness.handle(), 1) == 0);
 }
 
-CONFIGURED_TEST_CASE("The diagonal of H0 is told in the caller's units", "[scaling]", HostDouble, HostFloat, CudaDouble,
-                     CudaFloat) {
+CONFIGURED_TEST_CASE("get_diagonal returns the diagonal of H0 in the caller's units", "[scaling]", HostDouble,
+                     HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     const int64_t metric = GENERATE(0, 2);
     const Vector scales = powers_of_two(64), squares = products(scales, scales);
@@ -370,8 +371,8 @@ CONFIGURED_TEST_CASE("The diagonal of H0 is told in the caller's units", "[scali
     CHECK(same_bits(diagonal(scaled.harness), products(diagonal(hand), squares)));
 }
 
-CONFIGURED_TEST_CASE("The workspace of scales is what the header says", "[scaling]", HostDouble, HostFloat, CudaDouble,
-                     CudaFloat) {
+CONFIGURED_TEST_CASE("Scales need the additional workspace that the header documents", "[scaling]", HostDouble,
+                     HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     constexpr int64_t n = 64 * 1000;
     const int64_t vector = n * static_cast<int64_t>(sizeof(typename TestType::Real));
@@ -404,7 +405,7 @@ TEST_CASE("The log shows the caller's x and g", "[scaling]") {
     CHECK_THAT(log, Catch::Contains("VECTOR G =\n   3.000000e+00"));
 }
 
-TEST_CASE("A search and a batch have no scales", "[scaling]") {
+TEST_CASE("A pattern search and a batch refuse scales", "[scaling]") {
     cuda_opt *s = nullptr;
     REQUIRE(cuda_opt_create_search(&s, 2, 3, CUDA_OPT_BACKEND_HOST) == 0);
     CHECK(cuda_opt_set_uniform_scale(s, 2) == CUDA_OPT_MISUSE);

@@ -33,19 +33,20 @@ template <class Configuration> void check_known(int64_t n, double eps, double pg
 
 } // namespace
 
-CONFIGURED_TEST_CASE("Every size from 1 to 70 is solved", "[solution]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Problems of every size from 1 to 70 are solved", "[solution]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (int64_t n = 1; n <= 70; n++) check_known<TestType>(n, attainable<TestType> / 10, 0);
 }
 
-CONFIGURED_TEST_CASE("Odd sizes around the tiles are solved", "[solution]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Problems whose size is near a multiple of the tile size are solved", "[solution]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const int64_t n : {127, 128, 129, 255, 257, 511, 513, 1023, 1025, 4095, 4097, 8191, 8193, 33333, 65537}) {
         check_known<TestType>(n, 0, attainable<TestType>);
     }
 }
 
-CONFIGURED_TEST_CASE("Every number of pairs works", "[solution]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Solves with 1 to 64 correction pairs converge", "[solution]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     for (const int m : {1, 2, 3, 5, 7, 8, 9, 17, 20, 30, 64}) {
@@ -65,7 +66,7 @@ CONFIGURED_TEST_CASE("Every number of pairs works", "[solution]", EVERY_CONFIGUR
     }
 }
 
-CONFIGURED_TEST_CASE("m may exceed n", "[solution]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A solve with m larger than n converges", "[solution]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const int64_t n : {1, 2, 3}) {
         INFO("n = " << n);
@@ -76,7 +77,7 @@ CONFIGURED_TEST_CASE("m may exceed n", "[solution]", EVERY_CONFIGURATION) {
     }
 }
 
-CONFIGURED_TEST_CASE("The manual's functions reach their minimum", "[solution]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("The five functions of the manual are minimised", "[solution]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     for (const Problem &problem : {extended_rosenbrock(10000), extended_beale(10000), extended_powell(10000),
@@ -93,7 +94,8 @@ CONFIGURED_TEST_CASE("The manual's functions reach their minimum", "[solution]",
     }
 }
 
-CONFIGURED_TEST_CASE("Elastic-plastic torsion ends where it should", "[solution]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("Elastic-plastic torsion converges to the known f and active set", "[solution]", HostDouble,
+                     CudaDouble) {
     if (skipped<TestType>()) return;
     struct Known {
         int64_t points;
@@ -123,7 +125,8 @@ CONFIGURED_TEST_CASE("Elastic-plastic torsion ends where it should", "[solution]
     }
 }
 
-CONFIGURED_TEST_CASE("Single precision solves torsion", "[solution]", HostFloat, CudaFloat) {
+CONFIGURED_TEST_CASE("Elastic-plastic torsion in single precision converges to the known f", "[solution]", HostFloat,
+                     CudaFloat) {
     if (skipped<TestType>()) return;
     const Problem problem = torsion(40, 40);
     Harness<TestType> harness(problem, 5);
@@ -134,7 +137,7 @@ CONFIGURED_TEST_CASE("Single precision solves torsion", "[solution]", HostFloat,
     CHECK(std::fabs(outcome.f + 0.417865756732326) <= 1e-4);
 }
 
-CONFIGURED_TEST_CASE("CUDA goes the host's way", "[solution]", CudaDouble) {
+CONFIGURED_TEST_CASE("CUDA and the host compute the same first 20 iterates", "[solution]", CudaDouble) {
     if (skipped<TestType>()) return;
     for (const Problem &problem : {torsion(40, 40), chained_rosenbrock(2000, 4), extended_rosenbrock(10000)}) {
         INFO(problem.name);
@@ -149,7 +152,8 @@ CONFIGURED_TEST_CASE("CUDA goes the host's way", "[solution]", CudaDouble) {
     }
 }
 
-CONFIGURED_TEST_CASE("Many rows crossed at once are one segment", "[solution]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A problem whose breakpoints coincide is solved in few iterations", "[solution]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     // All breakpoints coincide: half of the rows meet their bound at the same t, well before the path's minimiser.
     constexpr int64_t n = 100000;
@@ -168,7 +172,8 @@ CONFIGURED_TEST_CASE("Many rows crossed at once are one segment", "[solution]", 
     CHECK(outcome.iterations <= 5);
 }
 
-CONFIGURED_TEST_CASE("Thousands of breakpoints may lie before a Cauchy point", "[solution]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A solve converges if thousands of breakpoints lie before a Cauchy point", "[solution]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     const KnownQuadratic known = quadratic_with_many_breakpoints(100000);

@@ -57,7 +57,7 @@ template <class Configuration> void check_found(const Problem &problem, double a
 
 } // namespace
 
-CONFIGURED_TEST_CASE("starts: x next to 0, with a minimum at 1", "[starts]", HostDouble, HostFloat, CudaDouble,
+CONFIGURED_TEST_CASE("A start near 0 with the minimum at 1 converges", "[starts]", HostDouble, HostFloat, CudaDouble,
                      CudaFloat) {
     if (skipped<TestType>()) return;
     constexpr bool single = sizeof(typename TestType::Real) == 4;
@@ -73,7 +73,7 @@ CONFIGURED_TEST_CASE("starts: x next to 0, with a minimum at 1", "[starts]", Hos
             }
 }
 
-CONFIGURED_TEST_CASE("starts: x next to 0, in other units of x", "[starts]", HostDouble, HostFloat, CudaDouble,
+CONFIGURED_TEST_CASE("A start near 0 in other units of x converges", "[starts]", HostDouble, HostFloat, CudaDouble,
                      CudaFloat) {
     if (skipped<TestType>()) return;
     for (const double at : {1e-20, 1e-9, 1e9})
@@ -85,8 +85,8 @@ CONFIGURED_TEST_CASE("starts: x next to 0, in other units of x", "[starts]", Hos
 }
 
 // With bounds the classical first step is -g, which changes no digit of f where g is small beside f.
-CONFIGURED_TEST_CASE("starts: from 0 and next to it, f in other units", "[starts]", HostDouble, HostFloat, CudaDouble,
-                     CudaFloat) {
+CONFIGURED_TEST_CASE("A start at or near 0 with f in other units converges", "[starts]", HostDouble, HostFloat,
+                     CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     constexpr bool single = sizeof(typename TestType::Real) == 4;
     for (const double of_f :
@@ -99,8 +99,8 @@ CONFIGURED_TEST_CASE("starts: from 0 and next to it, f in other units", "[starts
 }
 
 // With bounds the first step has the length 1, 1 / |g| along -g: here too long, and below stpmin from |g| = 1e20 on.
-CONFIGURED_TEST_CASE("starts: a first step that is too long, f in other units", "[starts]", HostDouble, HostFloat,
-                     CudaDouble, CudaFloat) {
+CONFIGURED_TEST_CASE("A first step that is too long with f in other units does not prevent convergence", "[starts]",
+                     HostDouble, HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     constexpr bool single = sizeof(typename TestType::Real) == 4;
     for (const double of_f : single ? std::vector<double>{1, 1e15, 1e18, 1e25, 1e30}
@@ -113,8 +113,8 @@ CONFIGURED_TEST_CASE("starts: a first step that is too long, f in other units", 
 }
 
 // Data of 1 fitted by columns of 1e-9, x >= 0: f changes by a share of 1e-18 along the classical first step.
-CONFIGURED_TEST_CASE("starts: non-negative least squares with small columns, from 0", "[starts]", HostDouble, HostFloat,
-                     CudaDouble, CudaFloat) {
+CONFIGURED_TEST_CASE("Non-negative least squares with small columns converges from 0", "[starts]", HostDouble,
+                     HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     constexpr double column = 1e-9;
     Problem problem{"small columns", Vector(6), [](const Vector &x, Vector &g) {
@@ -132,8 +132,8 @@ CONFIGURED_TEST_CASE("starts: non-negative least squares with small columns, fro
 
 // A search that ends while f falls makes the next one longer, but not ever longer: x so large would pass the test of
 // ||P g|| against ||x||.
-CONFIGURED_TEST_CASE("starts: a function without a lower bound converges nowhere", "[starts]", HostDouble, HostFloat,
-                     CudaDouble, CudaFloat) {
+CONFIGURED_TEST_CASE("A function without a lower bound is never reported as converged", "[starts]", HostDouble,
+                     HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     const Problem problem{"linear", Vector(6), [](const Vector &x, Vector &g) {
                               double f = 0;

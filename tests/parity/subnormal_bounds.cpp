@@ -75,7 +75,7 @@ bool all_points_are_good(Random &random, bool batch, int metric) {
 
 } // namespace
 
-TEST_CASE("With subnormal bounds every point asked for is finite and within them", "[bounds]") {
+TEST_CASE("With subnormal bounds every evaluation point is finite and within the bounds", "[bounds]") {
     for (const bool batch : {false, true})
         for (const int metric : {CUDA_OPT_METRIC_ONE_NUMBER, CUDA_OPT_METRIC_DIAGONAL, CUDA_OPT_METRIC_LEARNED}) {
             Random random;

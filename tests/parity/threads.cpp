@@ -17,7 +17,8 @@ template <class Configuration> Outcome solve_with_threads(int threads) {
 
 } // namespace
 
-CONFIGURED_TEST_CASE("Threads with threads of their own solve side by side", "[threads]", HOST_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("Concurrent solves with several threads each give the same results", "[threads]",
+                     HOST_CONFIGURATIONS) {
     const Outcome alone = solve_with_threads<TestType>(1);
     std::vector<Outcome> outcomes(3);
     std::vector<std::thread> callers;

@@ -22,7 +22,7 @@ extern "C" void *aligned_alloc(std::size_t alignment, std::size_t size) {
     return __libc_memalign(alignment, size);
 }
 
-TEST_CASE("Refused memory for other threads leaves a handle that solves on", "[memory]") {
+TEST_CASE("After a failed allocation for more threads the handle can still solve", "[memory]") {
     const Problem problem = extended_rosenbrock(50000);
     const auto solve_with = [&](Harness<HostDouble> &harness, int threads) {
         harness.restart();
@@ -55,7 +55,7 @@ TEST_CASE("Refused memory for other threads leaves a handle that solves on", "[m
     }
 }
 
-TEST_CASE("More threads take one allocation: what does not depend on them stays", "[memory]") {
+TEST_CASE("An increase of the number of threads takes one allocation", "[memory]") {
     Harness<HostDouble> harness(extended_rosenbrock(50000), 5);
     harness.set_int(CUDA_OPT_MAX_ITERATIONS, 2).set_int(CUDA_OPT_THREADS, 3).run();
     harness.restart();

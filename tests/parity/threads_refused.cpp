@@ -29,7 +29,7 @@ extern "C" int pthread_create(pthread_t *thread, const pthread_attr_t *attribute
     return create(thread, attributes, start, argument);
 }
 
-CONFIGURED_TEST_CASE("With the threads that there are, the results are the same", "[threads]", HOST_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("If the system refuses threads the results are the same", "[threads]", HOST_CONFIGURATIONS) {
     // Of rows enough that as many threads would be taken: what they work in is held to a share of the vectors.
     const Problem problem = in_box(extended_rosenbrock(200000), -1.5, 0.8);
     const auto solve_with = [&](int number) {

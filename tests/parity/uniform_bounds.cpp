@@ -101,8 +101,8 @@ template <class Configuration> using Settings = std::function<void(Harness<Confi
 
 } // namespace
 
-CONFIGURED_TEST_CASE("Bounds as numbers give the bits of arrays", "[bounds]", HostDouble, HostFloat, CudaDouble,
-                     CudaFloat) {
+CONFIGURED_TEST_CASE("Scalar bounds and arrays with the same values give bitwise identical solves", "[bounds]",
+                     HostDouble, HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     const auto [what, m, set] = GENERATE(table<std::string, int, Settings<TestType>>({
         {"five pairs", 5, [](auto &) {}},
@@ -129,7 +129,7 @@ CONFIGURED_TEST_CASE("Bounds as numbers give the bits of arrays", "[bounds]", Ho
         }
 }
 
-CONFIGURED_TEST_CASE("A checkpoint goes on under the same bounds as numbers, and under no others", "[bounds]",
+CONFIGURED_TEST_CASE("A checkpoint can be loaded with equal scalar bounds and is refused with others", "[bounds]",
                      HostDouble, HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     const Problem problem = bent_chain(33);
@@ -147,7 +147,7 @@ CONFIGURED_TEST_CASE("A checkpoint goes on under the same bounds as numbers, and
     }
 }
 
-CONFIGURED_TEST_CASE("A warm start keeps bounds that are numbers, or takes others", "[bounds]", HostDouble, HostFloat,
+CONFIGURED_TEST_CASE("A warm start keeps scalar bounds unless others are set", "[bounds]", HostDouble, HostFloat,
                      CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;

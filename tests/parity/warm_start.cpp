@@ -76,7 +76,8 @@ template <class Configuration> class Sequence {
 
 } // namespace
 
-CONFIGURED_TEST_CASE("In a sequence of problems a warm start saves evaluations", "[warm-start]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("In a sequence of similar problems warm starts save evaluations", "[warm-start]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Sequence<TestType> cold, warm;
     cold.solve(0);
@@ -95,7 +96,7 @@ CONFIGURED_TEST_CASE("In a sequence of problems a warm start saves evaluations",
     CHECK(with < without);
 }
 
-CONFIGURED_TEST_CASE("A warm start after a load is one after the solve that was saved", "[warm-start]",
+CONFIGURED_TEST_CASE("A warm start after a load is identical to one of the saved solve", "[warm-start]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Sequence<TestType> one, other;
@@ -112,7 +113,7 @@ CONFIGURED_TEST_CASE("A warm start after a load is one after the solve that was 
 }
 
 // Between an iterate and the next direction y of the newest pair is still the gradient before: a warm start forms it.
-CONFIGURED_TEST_CASE("A warm start at an iterate goes where the solve goes from there", "[warm-start]",
+CONFIGURED_TEST_CASE("A warm start at an iterate takes the next step of the uninterrupted solve", "[warm-start]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
@@ -133,7 +134,7 @@ CONFIGURED_TEST_CASE("A warm start at an iterate goes where the solve goes from 
         }
 }
 
-CONFIGURED_TEST_CASE("A warm start may come at any time", "[warm-start]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A warm start is possible after any number of calls", "[warm-start]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = in_box(extended_rosenbrock(20), -2, 2);
     const double f = solve<TestType>(problem).f;
@@ -150,7 +151,8 @@ CONFIGURED_TEST_CASE("A warm start may come at any time", "[warm-start]", EVERY_
     }
 }
 
-CONFIGURED_TEST_CASE("A solve that a bad diagonal ended leaves pairs of its own", "[warm-start]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("After a bad diagonal the kept correction pairs are independent of the array g", "[warm-start]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     // The newest pair's y is finished at the end: what becomes of g afterwards is of no consequence.
     const auto evaluations = [](bool spoilt) {
@@ -170,7 +172,7 @@ CONFIGURED_TEST_CASE("A solve that a bad diagonal ended leaves pairs of its own"
     CHECK(evaluations(true) == evaluations(false));
 }
 
-CONFIGURED_TEST_CASE("Each solve asks for a diagonal of its own", "[warm-start]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Every solve requests a new diagonal", "[warm-start]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Harness<TestType> harness(extended_rosenbrock(20), 5);
     harness.with_diagonal(
