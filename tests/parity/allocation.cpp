@@ -1,5 +1,5 @@
-// No host memory is allocated after the first call of the solver: counted by standing in for malloc and its family,
-// which is why this is a program of its own.
+// These tests check that the solver allocates no host memory after its first call. The program defines malloc and its
+// family to count allocations, and is therefore separate from the other tests.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cerrno>
@@ -21,7 +21,7 @@ void count() {
 
 } // namespace
 
-// glibc's own names for what stands behind malloc.
+// glibc provides these functions, which malloc and its family normally call.
 extern "C" {
 void *__libc_malloc(std::size_t size);
 void *__libc_calloc(std::size_t count, std::size_t size);
@@ -57,7 +57,7 @@ int posix_memalign(void **out, std::size_t alignment, std::size_t size) {
 
 namespace {
 
-// Extended Rosenbrock with nothing allocated in it.
+// The extended Rosenbrock function, in a form that allocates nothing.
 template <class Real> double rosenbrock(const std::vector<Real> &x, std::vector<Real> &g) {
     return pairwise_sum(0, static_cast<int64_t>(x.size()) / 2, [&](int64_t k) {
         const double a = x[2 * k], b = x[2 * k + 1];
@@ -76,7 +76,7 @@ void count_line(void *, const char *) { lines_logged++; }
 TEST_CASE("The allocation counter counts one allocation", "[memory]") {
     allocations = 0;
     counting = true;
-    int *volatile memory = new int; // volatile: or the compiler leaves the pair out
+    int *volatile memory = new int; // volatile, because otherwise the compiler removes the allocation
     counting = false;
     delete memory;
     CHECK(allocations == 1);
@@ -90,7 +90,7 @@ CONFIGURED_TEST_CASE("A solve allocates no host memory after its first call", "[
              {std::pair(false, 0), std::pair(true, 0), std::pair(false, 1), std::pair(false, 2), std::pair(false, 3)}) {
             INFO("n = " << n << ", threads: " << threads << ", bounded: " << bounded
                         << ", approximate Cauchy point: " << approximate << ", metric: " << metric);
-            // Bounds of many kinds, so that the Cauchy points cross many breakpoints.
+            // The bounds vary, so that the Cauchy points cross many breakpoints.
             std::vector<Real> x(n), g(n), lower(n), upper(n), diagonal(n, Real(0.01)), is_free(n);
             Uniform uniform(3);
             for (int64_t i = 0; i < n; i++) {

@@ -1,4 +1,4 @@
-// The box is kept exactly, whatever the bounds are.
+// These tests check that every evaluation point lies exactly in the box.
 #include <catch2/catch.hpp>
 #include <limits>
 
@@ -10,7 +10,8 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-// sum of (x_i - t_i)^2 (1 + i mod 5) / 2 with t_i far outside, far inside or exactly at an awkward bound.
+// f = sum of (x_i - t_i)^2 (1 + i mod 5) / 2, where t_i lies far outside the box, far inside, or exactly at a bound.
+// Some bounds cannot be represented exactly, are tiny or huge, or are nearly equal.
 Problem pulled_through_the_box(int64_t n) {
     Problem problem = {"awkward bounds", {}, [](const Vector &x, Vector &g) {
                            return pairwise_sum(0, static_cast<int64_t>(x.size()), [&](int64_t i) {
@@ -44,7 +45,7 @@ CONFIGURED_TEST_CASE("With extreme or nearly equal bounds no evaluation is outsi
         const Outcome outcome = harness.run();
         check_promises<TestType>(problem, outcome);
         using Real = typename TestType::Real;
-        // Those pulled away hardest end on their bound, to the last bit.
+        // The variables with the largest gradient end at their bound, to the last bit.
         CHECK(outcome.x[0] == static_cast<Real>(1.0 / 3));
         CHECK(outcome.x[1] == static_cast<Real>(-0.7));
     }
@@ -110,7 +111,7 @@ CONFIGURED_TEST_CASE("If all bounds are equal the start is the solution", "[boun
     Problem problem = extended_rosenbrock(200);
     problem.lower = problem.upper = Vector(200, 0.3);
     for (const bool tests_off : {false, true}) {
-        INFO("stopping tests off: " << tests_off);
+        INFO("convergence tests disabled: " << tests_off);
         Harness<TestType> harness(problem, 5);
         if (tests_off) harness.set_real(CUDA_OPT_EPS, 0);
         const Outcome outcome = harness.run();
@@ -129,7 +130,7 @@ CONFIGURED_TEST_CASE("A missing bound array is equivalent to infinite bounds", "
     below.upper.clear();
     above.lower.clear();
     for (const Problem &one_sided : {below, above}) {
-        // The same with the other side's bounds written out as infinite.
+        // The second problem has explicit infinite bounds on the other side.
         Problem both = one_sided;
         both.lower.resize(300, -infinite);
         both.upper.resize(300, infinite);

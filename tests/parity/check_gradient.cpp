@@ -1,4 +1,4 @@
-// The check of a gradient by reverse communication: verdicts, points inside the box, arguments.
+// These tests cover the gradient check by reverse communication: its verdicts, its evaluation points and its arguments.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -61,7 +61,7 @@ Problem with_gradient(Problem problem, const std::function<void(Vector &g)> &cha
     return problem;
 }
 
-// The chained Rosenbrock function from a start that is nowhere special.
+// Returns the chained Rosenbrock function with a start at which no component is special.
 Problem somewhere(int64_t n) {
     Problem problem = chained_rosenbrock(n, 3);
     problem.lower.clear(), problem.upper.clear();
@@ -165,7 +165,7 @@ TEST_CASE("A gradient check that is not possible is refused with a message", "[c
     s.reset();
     REQUIRE(cuda_opt_check_gradient(s, x, &f, other, 0, 0) == CUDA_OPT_EVALUATE_FG);
     s.reset();
-    // A solve with the same handle follows; during it there is no check.
+    // The same handle can solve afterwards. The check is refused during a solve.
     x[0] = 1, x[1] = 2;
     while (s.solve(x, &f, g) == CUDA_OPT_EVALUATE_FG) {
         f = (x[0] * x[0] + x[1] * x[1]) / 2, g[0] = x[0], g[1] = x[1];

@@ -1,4 +1,5 @@
-// A solve that was saved goes on elsewhere as if nothing had happened; what is no such checkpoint is refused in words.
+// A solve that is saved and loaded continues as if it had not been interrupted. Data that are not such a checkpoint are
+// refused with a message.
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <limits>
@@ -19,7 +20,7 @@ template <class Configuration> Harness<Configuration> begun(const Case<Configura
     return harness;
 }
 
-// All results of the handle, but for the time that it took.
+// Returns all results of the handle except for the time.
 template <class Configuration> Vector results(const Harness<Configuration> &harness) {
     Vector all;
     for (int32_t key = CUDA_OPT_ITERATIONS; key <= CUDA_OPT_SUBSPACE_PROJECTED; key++)
@@ -33,7 +34,8 @@ bool same_bits(const Vector &a, const Vector &b) {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
 }
 
-// later: what is left of a solve that was saved after `saved` iterates.
+// Compares `later`, the part of a solve after a load, with the whole solve. The checkpoint was saved after `saved`
+// iterates.
 void check_goes_on(const Outcome &later, const Outcome &whole, std::size_t saved) {
     CHECK(later.task == whole.task);
     CHECK(later.message == whole.message);
@@ -55,7 +57,7 @@ void check_goes_on(const Outcome &later, const Outcome &whole, std::size_t saved
     }
 }
 
-// The code of the error that action() ends with, and its sentence.
+// Returns the code and the message of the error that action() throws.
 template <class Action> std::pair<int, std::string> failure(const Action &action) {
     try {
         action();
@@ -65,7 +67,7 @@ template <class Action> std::pair<int, std::string> failure(const Action &action
     return {0, ""};
 }
 
-// A load that fails with this code, and these words in its sentence.
+// Checks that a load fails with this code and that its message contains these words.
 template <class Configuration>
 void check_refused(Harness<Configuration> &harness, const Checkpoint &checkpoint, int code, const char *words) {
     const auto [given, sentence] = failure([&] { harness.load(checkpoint); });
@@ -73,14 +75,14 @@ void check_refused(Harness<Configuration> &harness, const Checkpoint &checkpoint
     CHECK_THAT(sentence, Catch::Contains(words));
 }
 
-// A small solve under way.
+// Returns a checkpoint of a small solve after eight calls.
 template <class Configuration> Checkpoint small_checkpoint(const Problem &problem, int m) {
     Harness<Configuration> harness(problem, m);
     for (int call = 0; call < 8; call++) harness.step();
     return harness.save();
 }
 
-// The first 20 iterations after a load into a handle of another backend: as on the one that was saved.
+// Compares the 20 iterations after a load on another backend with those on the backend that saved the checkpoint.
 template <class From, class To> void check_follows(const Problem &problem) {
     Harness<From> from(problem, 5);
     from.set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, 28);
@@ -111,14 +113,15 @@ CONFIGURED_TEST_CASE("A solve that is saved and loaded at any call continues wit
         Harness<TestType> saving = begun(one);
         for (int task = 1, call = 1; task > 0; call++) {
             task = saving.call();
-            // The diagonal is the caller's array: until it is asked for again, a call may still look at it.
+            // The diagonal is in the caller's array. A call may still read it until a new diagonal is requested.
             for (const bool done : {false, true}) {
                 if (done) saving.work();
-                INFO("call " << call << ", task " << task << (done ? " done" : " asked for"));
+                INFO("call " << call << ", task " << task << (done ? " done" : " requested"));
                 const Checkpoint checkpoint = saving.save();
                 Harness<TestType> fresh = begun(one);
                 fresh.share_diagonal(saving);
-                fresh.set_int(CUDA_OPT_MAX_ITERATIONS, 1).set_real(CUDA_OPT_EPS, 1); // the saved settings come back
+                // The load restores the saved settings.
+                fresh.set_int(CUDA_OPT_MAX_ITERATIONS, 1).set_real(CUDA_OPT_EPS, 1);
                 fresh.load(checkpoint);
                 CHECK(same_bits(results(fresh), results(saving)));
                 CHECK(fresh.call() == task);
@@ -129,8 +132,9 @@ CONFIGURED_TEST_CASE("A solve that is saved and loaded at any call continues wit
                 CHECK(same_bits(results(fresh), results(undisturbed)));
             }
         }
-        check_goes_on(saving.outcome(), whole, 0); // saving disturbs nothing
-        CHECK(saving.call() == CUDA_OPT_MISUSE);   // which is not how it ended
+        check_goes_on(saving.outcome(), whole, 0); // saving does not change the solve
+        // The code of a further call is not the code with which the solve ended.
+        CHECK(saving.call() == CUDA_OPT_MISUSE);
         const auto [code, sentence] = failure([&] {
             Harness<TestType> ended = begun(one);
             ended.load(saving.save());
@@ -166,7 +170,7 @@ CONFIGURED_TEST_CASE("A load restores the history precision of the checkpoint", 
         check_refused(harness, damaged, CUDA_OPT_IMPROPER_INPUT, "damaged");
         CHECK(harness.get_int(CUDA_OPT_HISTORY_BITS) == other);
     }
-    const int64_t timed = harness.get_int(CUDA_OPT_TIMED); // of this handle, and not of the checkpoint
+    const int64_t timed = harness.get_int(CUDA_OPT_TIMED); // belongs to the handle, not to the checkpoint
     harness.load(checkpoint);
     CHECK(harness.get_int(CUDA_OPT_TIMED) == timed);
     CHECK(harness.get_int(CUDA_OPT_HISTORY_BITS) == TestType::history_bits);
@@ -175,7 +179,7 @@ CONFIGURED_TEST_CASE("A load restores the history precision of the checkpoint", 
     CHECK(same_bits(results(harness), results(saved)));
 }
 
-// The bounds are looked at last, when the workspace is that of the checkpoint already.
+// A load compares the bounds last, when the workspace already has the layout of the checkpoint.
 CONFIGURED_TEST_CASE("A refused load does not change the history precision", "[checkpoint]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const int other = TestType::history_bits == 16 ? 32 : 16;
@@ -194,7 +198,7 @@ CONFIGURED_TEST_CASE("A refused load does not change the history precision", "[c
 
 TEST_CASE("A checkpoint can be continued on the other backend", "[checkpoint]") {
     if (skipped<CudaDouble>()) return;
-    Problem inner_torsion = torsion(20, 20); // not from the ties of its own start
+    Problem inner_torsion = torsion(20, 20); // the standard start has many equal breakpoints
     for (double &x : inner_torsion.start) x *= 0.5;
     for (const Problem &problem : {inner_torsion, quadratic_with_known_active_set(300).problem}) {
         check_follows<HostDouble, CudaDouble>(problem);
@@ -233,7 +237,8 @@ CONFIGURED_TEST_CASE("A checkpoint of other dimensions or with damaged bytes is 
             flipped[at] = static_cast<unsigned char>(flipped[at] ^ mask);
             CHECK(failure([&] { harness.load(flipped); }).first == CUDA_OPT_IMPROPER_INPUT);
         }
-    // The signs of two numbers: the highest bits of their words are 0 to a sum of such words.
+    // These faults flip the signs of two numbers. A sum of 64-bit words would not detect them, because their highest
+    // bits cancel.
     for (const std::size_t distance : {8, 16, 32, 64})
         for (std::size_t at = 7; at + distance < good.size(); at += 8) {
             INFO("bytes " << at << " and " << at + distance << " xor 0x80");
@@ -242,7 +247,7 @@ CONFIGURED_TEST_CASE("A checkpoint of other dimensions or with damaged bytes is 
                 flipped[byte] = static_cast<unsigned char>(flipped[byte] ^ 0x80);
             CHECK(failure([&] { harness.load(flipped); }).first == CUDA_OPT_IMPROPER_INPUT);
         }
-    CHECK(harness.outcome().x == start); // none of these was begun with
+    CHECK(harness.outcome().x == start); // no refused load has changed x
 
     SECTION("the handle can still solve") {
         const Outcome outcome = harness.run();

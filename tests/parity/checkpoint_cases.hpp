@@ -1,4 +1,4 @@
-// Solves that differ in what a checkpoint has to hold.
+// This file defines solves that differ in the data that a checkpoint contains.
 #pragma once
 
 #include <limits>
@@ -8,7 +8,8 @@
 
 namespace cudaopt_test {
 
-// A short solve, and what has to happen in it, so that the case is the one meant.
+// A case consists of a short solve and a predicate. The predicate verifies that the solve has the property that the
+// case is about.
 template <class Configuration> struct Case {
     const char *what;
     Problem problem;
@@ -17,7 +18,8 @@ template <class Configuration> struct Case {
     int m = 3;
 };
 
-// Rosenbrock's function far up, with a ripple that is below the rounding level of f, and that its gradient ignores.
+// Returns the Rosenbrock function plus 1e6 and a ripple below the rounding level of f. The gradient does not include
+// the ripple.
 inline Problem rippled(int64_t n) {
     Problem problem = extended_rosenbrock(n);
     problem.name = "rippled";
@@ -27,7 +29,7 @@ inline Problem rippled(int64_t n) {
     return problem;
 }
 
-// sum of w_i x_i - log x_i: NaN outside x > 0.
+// f = sum of w_i x_i - log x_i. It is NaN outside x > 0.
 inline Problem barrier(int64_t n) {
     return {"barrier", Vector(static_cast<std::size_t>(n), 9.0), [](const Vector &x, Vector &g) {
                 return pairwise_sum(0, static_cast<int64_t>(x.size()), [&](int64_t i) {
@@ -60,15 +62,16 @@ inline bool rises(const Outcome &outcome) {
     return false;
 }
 
-// An iterate after two evaluations of its search, both that it may have, and a third at the lowest point again.
+// Returns whether a line search used both evaluations that maxfev allows, and a third one to return to its lowest
+// point.
 inline bool goes_back(const Outcome &outcome) {
     for (std::size_t k = 1; k < outcome.history.size(); k++)
         if (outcome.history[k].evaluations == outcome.history[k - 1].evaluations + 3) return true;
     return false;
 }
 
-// A start, and an iterate of the way from there that is higher than the one before. A solve that is ended there brings
-// the lower one back.
+// A start, and an iterate of its solve at which f is higher than at the previous iterate. A solve that ends at this
+// iterate restores the previous one.
 struct Rise {
     Problem problem;
     Iterate at;
@@ -90,7 +93,7 @@ template <class Configuration> std::vector<Case<Configuration>> cases() {
     using Solve = Harness<Configuration>;
     const Rise rise = find_rise<Configuration>();
     const auto as_it_is = [](Solve &) {};
-    // Of at most 20 pairs all products are formed at each iterate.
+    // With at most 20 pairs all products are formed at every iterate. With more pairs they are updated.
     const auto many_pairs = [](Solve &s, const Outcome &outcome) {
         return s.get_int(CUDA_OPT_PAIRS) >= 24 && outcome.iterations >= 35 && s.get_int(CUDA_OPT_REFRESHES) == 0;
     };
@@ -102,36 +105,36 @@ template <class Configuration> std::vector<Case<Configuration>> cases() {
         {"with a diagonal, within bounds", in_box(extended_rosenbrock(20), -1.5, 1.5),
          [](Solve &s) { s.with_diagonal(rosenbrock_diagonal); },
          [](Solve &s, const Outcome &) { return s.diagonals_asked_for() > 5; }},
-        {"with a diagonal that holds for three iterations, within bounds", in_box(extended_rosenbrock(20), -1.5, 1.5),
+        {"with a diagonal that is kept for three iterations, within bounds", in_box(extended_rosenbrock(20), -1.5, 1.5),
          [](Solve &s) { s.with_diagonal(rosenbrock_diagonal).set_int(CUDA_OPT_DIAGONAL_EVERY, 3); },
          [](Solve &s, const Outcome &) { return s.diagonals_asked_for() > 3; }},
-        {"with a metric that is learned", chained_rosenbrock(30, 3),
+        {"with a learned diagonal", chained_rosenbrock(30, 3),
          [](Solve &s) { s.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED); },
          [](Solve &s, const Outcome &outcome) { return s.get_int(CUDA_OPT_METRIC) == 2 && outcome.iterations > 10; }},
-        {"with a metric that is learned, within bounds", quadratic_with_many_breakpoints(60).problem,
+        {"with a learned diagonal, within bounds", quadratic_with_many_breakpoints(60).problem,
          [](Solve &s) { s.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED); },
          [](Solve &s, const Outcome &) { return s.get_int(CUDA_OPT_CAUCHY_CROSSINGS) > 0; }},
-        {"to the first breakpoint", chained_rosenbrock(30, 6),
+        {"with the approximate Cauchy point", chained_rosenbrock(30, 6),
          [](Solve &s) { s.set_int(CUDA_OPT_APPROXIMATE_CAUCHY, 1); },
          [](Solve &s, const Outcome &) { return s.get_int(CUDA_OPT_CAUCHY_CROSSINGS) == 0; }},
-        {"with the best iterate aside", rippled(20),
+        {"with a saved best iterate", rippled(20),
          [](Solve &s) { s.set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, 60); },
          [](Solve &, const Outcome &outcome) { return rises(outcome); }},
-        {"with the best iterate aside, and brought back", rise.problem,
+        {"with a best iterate that is saved and restored", rise.problem,
          [last = rise.at](Solve &s) { s.set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, last.iteration); },
          [last = rise.at](Solve &, const Outcome &outcome) {
              return outcome.iterations == last.iteration && outcome.f < last.f;
          }},
         {"with cuts", barrier(20), as_it_is, [](Solve &s, const Outcome &) { return s.get_int(CUDA_OPT_CUTS) > 0; }},
-        {"with exhausted searches", extended_powell(20),
+        {"with line searches that exhaust maxfev", extended_powell(20),
          [](Solve &s) { s.set_int(CUDA_OPT_MAXFEV, 2).set_real(CUDA_OPT_GTOL, 1e-3).set_real(CUDA_OPT_FTOL, 1e-4); },
          [](Solve &, const Outcome &outcome) { return goes_back(outcome); }},
-        {"with products over the free variables that are updated", in_random_boxes(extended_wood(60), 3),
+        {"with updated products over the free variables", in_random_boxes(extended_wood(60), 3),
          [](Solve &s) { s.set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, 40); }, many_pairs, 30},
-        {"with such products and a metric that is learned", in_random_boxes(extended_wood(60), 3),
+        {"with updated products and a learned diagonal", in_random_boxes(extended_wood(60), 3),
          [](Solve &s) { s.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED).set_int(CUDA_OPT_MAX_ITERATIONS, 35); },
          many_pairs, 24},
-        {"with a search that fails", with_gradient_reversed(extended_wood(20)), as_it_is,
+        {"with a line search that fails", with_gradient_reversed(extended_wood(20)), as_it_is,
          [](Solve &, const Outcome &outcome) { return outcome.task == CUDA_OPT_LINE_SEARCH_FAILED; }},
     };
 }

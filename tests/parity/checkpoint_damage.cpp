@@ -82,7 +82,7 @@ TEST_CASE("A refused load changes neither the arrays nor the kept correction pai
     Solve from(4, 3);
     from.run(8);
     const Bytes good = from.s.save();
-    const auto prepared = [](Solve &one) { // with the pairs of a previous solve
+    const auto prepared = [](Solve &one) { // keeps the correction pairs of a previous solve
         one.run(1000);
         one.s.check(cuda_opt_warm_start(one.s));
         one.task = 1;

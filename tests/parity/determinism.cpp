@@ -1,4 +1,5 @@
-// The same calls give the same bits: again, beside other handles, in other threads, with any number of host threads.
+// The same calls give bitwise identical results: if they are repeated, beside other handles, in other threads, and with
+// any number of host threads.
 #include <catch2/catch.hpp>
 #include <thread>
 
@@ -8,7 +9,7 @@ using namespace cudaopt_test;
 
 namespace {
 
-// Large enough for every thread to have tiles of its own.
+// n is large enough that every thread has several tiles.
 constexpr int64_t several_tiles = 200001;
 
 } // namespace
@@ -92,7 +93,7 @@ CONFIGURED_TEST_CASE("A handle can be called from different threads with the sam
 CONFIGURED_TEST_CASE("Any number of host threads gives bitwise identical results", "[determinism]",
                      HOST_CONFIGURATIONS) {
     const Problem boxed = chained_rosenbrock(several_tiles, 9), free = extended_wood(several_tiles - 1);
-    const int iterations = sanitized ? 7 : 15; // more than there are pairs
+    const int iterations = sanitized ? 7 : 15; // more than m
     for (const Problem &problem : {boxed, free}) {
         INFO(problem.name);
         const auto run_with = [&](int64_t threads) {
@@ -109,7 +110,7 @@ CONFIGURED_TEST_CASE("Any number of host threads gives bitwise identical results
     }
 }
 
-// Threads need 8,192 variables or more.
+// n is larger than 8,192, the smallest size for which several threads are used.
 CONFIGURED_TEST_CASE("Any number of host threads gives bitwise identical results if products are updated",
                      "[determinism]", HOST_CONFIGURATIONS) {
     const Problem problem = torsion(96, 97);
@@ -123,7 +124,7 @@ CONFIGURED_TEST_CASE("Any number of host threads gives bitwise identical results
         const Outcome alone = run_with(1, metric);
         CHECK(alone.iterations == (sanitized ? 25 : 45));
         for (const int64_t threads : {1, 2, 3}) {
-            INFO(threads << " threads, metric " << metric);
+            INFO(threads << " threads, initial Hessian " << metric);
             check_same_bits(run_with(threads, metric), alone);
         }
     }

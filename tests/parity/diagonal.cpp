@@ -1,4 +1,4 @@
-// The user's diagonal of H0, the approximate inverse Hessian.
+// These tests cover a diagonal of H0, the initial inverse Hessian, that the caller supplies.
 #include <catch2/catch.hpp>
 #include <limits>
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr double condition = 1e6;
 
-// 1 / curvature of scaled_quadratic.
+// Sets the diagonal to 1 / curvature of scaled_quadratic.
 void inverse_curvature(const Vector &x, const Vector &, Vector &diagonal) {
     for (std::size_t i = 0; i < x.size(); i++)
         diagonal[i] =
@@ -19,7 +19,7 @@ void inverse_curvature(const Vector &x, const Vector &, Vector &diagonal) {
 
 void ones(const Vector &, const Vector &, Vector &diagonal) { std::fill(diagonal.begin(), diagonal.end(), 1.0); }
 
-// gamma = s'y / y'y of the last two iterates for each element: what is used where no diagonal is given.
+// Sets each element to gamma = s'y / y'y of the last two iterates, which the solver uses if no diagonal is given.
 class GammaIdentity {
   public:
     void operator()(const Vector &x, const Vector &g, Vector &diagonal) {
@@ -49,7 +49,8 @@ CONFIGURED_TEST_CASE("The exact inverse diagonal saves iterations if the problem
         INFO("bounded: " << bounded);
         Problem problem = scaled_quadratic(500, condition);
         if (bounded) problem = in_box(problem, -1, 1.6);
-        // Far from the solution, and not along the gradient, so that the metric matters.
+        // The start is far from the solution, and not in the direction of the gradient from it, so that the diagonal
+        // matters.
         for (std::size_t i = 0; i < problem.start.size(); i++) problem.start[i] = -1 + static_cast<double>(i % 3);
         const double eps = wide ? 1e-5 : 1e-2;
         Harness<TestType> plain(problem, 5), scaled(problem, 5);
@@ -69,7 +70,8 @@ CONFIGURED_TEST_CASE("The exact inverse diagonal saves iterations if the problem
 CONFIGURED_TEST_CASE("The diagonal gamma I gives the iterates of a solve without a diagonal", "[diagonal]", HostDouble,
                      CudaDouble) {
     if (skipped<TestType>()) return;
-    // Not from torsion's standard start: its ties let one unit in the last place move f by 3e-3 (docs/determinism.md).
+    // The standard start of torsion is not used, because at its equal breakpoints one unit in the last place changes f
+    // by 3e-3 (docs/determinism.md).
     Problem inner_torsion = torsion(20, 20);
     for (double &x : inner_torsion.start) x *= 0.5;
     for (const Problem &problem : {extended_rosenbrock(1000), extended_wood(1000), trigonometric(100),
@@ -114,7 +116,7 @@ CONFIGURED_TEST_CASE("A solve with a diagonal that changes at every iterate conv
 
 namespace {
 
-// 1 / (the model's second derivatives) of extended Rosenbrock at x.
+// Sets the diagonal to the reciprocal diagonal of the Gauss-Newton Hessian of the extended Rosenbrock function at x.
 void valley_diagonal(const Vector &x, const Vector &, Vector &diagonal) {
     for (std::size_t i = 0; i < x.size(); i += 2) {
         diagonal[i] = 1 / (2 + 800 * x[i] * x[i]);
@@ -122,8 +124,8 @@ void valley_diagonal(const Vector &x, const Vector &, Vector &diagonal) {
     }
 }
 
-// A diagonal that holds for so many iterations, 0: for all, as one who is asked at every iterate has to supply it:
-// times s'y / y'H y of the last two iterates.
+// Supplies at every iterate what the solver uses if a diagonal is kept for `every_` iterations (0: for all iterations):
+// the kept diagonal times s'y / y'H y of the last two iterates.
 class Scaled {
   public:
     explicit Scaled(int64_t every) : every_(every) {}
@@ -157,7 +159,7 @@ CONFIGURED_TEST_CASE("A diagonal that is kept is scaled by the newest correction
     for (const Problem *one : {&std::as_const(problem), &boxed})
         for (const int m : {1, 5, 17})
             for (const int64_t every : {0, 3, 10}) {
-                INFO((one == &boxed ? "bounds, " : "") << "m = " << m << ", every " << every);
+                INFO((one == &boxed ? "bounds, " : "") << "m = " << m << ", iterations per request: " << every);
                 Harness<TestType> holding(*one, m), supplied(*one, m);
                 for (Harness<TestType> *harness : {&holding, &supplied})
                     harness->set_real(CUDA_OPT_EPS, wide ? 1e-5 : 1e-2).set_int(CUDA_OPT_MAX_ITERATIONS, 12);
@@ -175,7 +177,7 @@ CONFIGURED_TEST_CASE("A diagonal that is kept is scaled by the newest correction
                     CHECK(std::fabs(a.history[k].f - b.history[k].f) <= 1e-8 * std::fabs(b.history[k].f));
                     CHECK(a.history[k].evaluations == b.history[k].evaluations);
                 }
-                Vector ours(problem.start.size()), theirs(problem.start.size()); // of the newest model
+                Vector ours(problem.start.size()), theirs(problem.start.size()); // the diagonals of the newest model
                 REQUIRE(cuda_opt_get_diagonal(holding.handle(), ours.data()) == 0);
                 REQUIRE(cuda_opt_get_diagonal(supplied.handle(), theirs.data()) == 0);
                 for (std::size_t i = 0; i < ours.size(); i++) CHECK(ours[i] == Approx(theirs[i]).epsilon(1e-6));
@@ -195,7 +197,7 @@ CONFIGURED_TEST_CASE("The interval between requests of a diagonal can be changed
         const int64_t iterations = harness.get_int(CUDA_OPT_ITERATIONS);
         task = harness.step();
         if (task == CUDA_OPT_SUPPLY_DIAGONAL) asked_at.push_back(iterations);
-        if (task == CUDA_OPT_NEW_ITERATE) { // its products are made, with or without the diagonal
+        if (task == CUDA_OPT_NEW_ITERATE) { // the inner products have already been formed, with or without the diagonal
             const int64_t iterate = harness.get_int(CUDA_OPT_ITERATIONS);
             if (iterate == 4) harness.set_int(CUDA_OPT_DIAGONAL_EVERY, 1);
             if (iterate == 7) harness.set_int(CUDA_OPT_DIAGONAL_EVERY, 5);

@@ -1,4 +1,4 @@
-// A child process of one that has solved with threads: they are not there, and it makes its own.
+// The process forks after it has solved with threads. The child does not have these threads and creates its own.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ Outcome solve_with_threads(int threads) {
     return harness.run();
 }
 
-// What became of a child that runs action(), or is killed after ten seconds.
+// Runs action() in a child process, which is killed after ten seconds. Returns the status of the child.
 template <class Action> int status_of_child(const Action &action) {
     const pid_t child = fork();
     if (child == 0) {

@@ -1,6 +1,6 @@
-// Problems with many held variables. The CUDA backend remembers which tiles of the stored columns are zero there, and
-// does not read them; a load makes it forget. So a solve that goes on elsewhere every few iterates, with little or
-// nothing remembered, has to have the bits of one that is left alone.
+// These problems have many active variables. The CUDA backend keeps a bitmap of the tiles in which stored columns are
+// zero and does not read those tiles; a load clears the bitmap. A solve that continues in another handle every few
+// iterates therefore has little or nothing in its bitmap. It must be bitwise identical to an uninterrupted solve.
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <limits>
@@ -12,17 +12,17 @@ using namespace cudaopt_test;
 
 namespace {
 
-// Of the widest kind, or a whole number of narrower ones.
+// The size of the widest tile. It is a multiple of the sizes of the narrower ones.
 constexpr int64_t tile_variables = 128;
 
-// Pressure in a journal bearing (MINPACK-2), at least 0: it is 0 on about half of the circle. The angle is the slow
-// index, so that whole tiles are held.
+// Pressure in a journal bearing (MINPACK-2), at least 0. It is 0 on about half of the circle. The angle is the slowly
+// varying index, so that whole tiles are active.
 Problem bearing(int64_t across, int64_t around) {
     constexpr double eccentricity = 0.1, width = 20;
     const double of_circle = 2 * std::acos(-1.0) / static_cast<double>(around + 1),
                  of_width = width / static_cast<double>(across + 1), ratio = of_width / of_circle;
     Problem problem = {"bearing " + std::to_string(across) + " x " + std::to_string(around), {}, {}};
-    Vector film, load; // film: at the boundaries, too
+    Vector film, load; // film includes the boundaries
     for (int64_t j = 0; j < around + 2; j++) {
         const double angle = static_cast<double>(j) * of_circle;
         film.push_back(std::pow(1 + eccentricity * std::cos(angle), 3));
@@ -43,7 +43,7 @@ Problem bearing(int64_t across, int64_t around) {
             const double v = x[static_cast<std::size_t>(k)], south = v - value(i, j - 1), north = v - value(i, j + 1),
                          west = v - value(i - 1, j), east = v - value(i + 1, j);
             g[static_cast<std::size_t>(k)] = before * south + behind * north + beside * (west + east) - b;
-            // Every edge is counted at its western or southern end, the last one of a row or column here too.
+            // Each edge is counted at its western or southern end, and the last edge of a row or column here as well.
             const double edges = before * south * south + beside * west * west +
                                  (j == around - 1 ? behind * north * north : 0) +
                                  (i == across - 1 ? beside * east * east : 0);
@@ -53,10 +53,11 @@ Problem bearing(int64_t across, int64_t around) {
     return problem;
 }
 
-// Blocks of neighbours u >= 0 (every other pair of blocks: -u >= 0), of which w (u^2 / 2 + c u) is minimised: held
-// while c > 0, released where c < 0. c changes with the place a in a winding valley b = sin a, down which the iterates
-// go on and on: there is a valley for every few neighbours. The blocks take turns in how c depends on a, but some never
-// change, and in some u goes down a slope to its bound, without a curvature: d is not 0 then, and y is.
+// The variables u of a block minimise w (u^2 / 2 + c u) with u >= 0, or with -u >= 0 in every other pair of blocks.
+// They are active while c > 0 and are released where c < 0. c depends on the position a in a winding valley b = sin a,
+// along which the iterates move continually. There is one valley for every few neighbouring variables. The blocks
+// differ in how c depends on a. In some blocks c is constant. In others u moves down a slope without curvature to its
+// bound, so that y is 0 while d is not.
 constexpr int64_t block_rows = 300, neighbours = 8;
 enum class Coupled { always, at_times, never, slope };
 bool below(int64_t block) { return block % 4 >= 2; }
@@ -66,7 +67,7 @@ Coupled coupled(int64_t block) {
            : block % 2 == 0   ? Coupled::always
                               : Coupled::at_times;
 }
-// c and dc/da. Where a block is coupled at times, c is constant in between, so that y = 0, without an error.
+// c and dc/da. In a block that is coupled at times, c is constant in between, so that y is exactly 0.
 struct Pull {
     double c, slope;
 };
@@ -98,7 +99,7 @@ Problem winding_valleys(int64_t n) {
         std::fill(g.begin(), g.end(), 0.0);
         const double way = pairwise_sum(0, valleys, [&](int64_t k) {
             const double a = at(x, 2 * k), off = at(x, 2 * k + 1) - std::sin(a);
-            // Not the same everywhere: the blocks do not change in the same iteration.
+            // The descent varies, so that the blocks do not change in the same iteration.
             const double descent = 1 + 0.01 * std::sin(static_cast<double>(k * neighbours / block_rows));
             at(g, 2 * k) -= steepness * off * std::cos(a) + descent;
             at(g, 2 * k + 1) += steepness * off;
@@ -119,26 +120,27 @@ Problem winding_valleys(int64_t n) {
     return problem;
 }
 
-// What the solves of a problem differ in.
+// The settings in which the solves of a problem differ.
 struct Asked {
     int m;
     int product_bits = 64, approximate_cauchy = 0, metric = CUDA_OPT_METRIC_ONE_NUMBER;
-    bool short_searches = false; // they are exhausted, and go back to an earlier point
+    bool short_searches = false; // line searches exhaust maxfev and return to an earlier point
     std::string text() const {
         return "m = " + std::to_string(m) + ", product bits " + std::to_string(product_bits) +
-               (approximate_cauchy ? ", to the first breakpoint" : "") +
-               (metric == CUDA_OPT_METRIC_LEARNED    ? ", with a learned metric"
+               (approximate_cauchy ? ", approximate Cauchy point" : "") +
+               (metric == CUDA_OPT_METRIC_LEARNED    ? ", with a learned diagonal"
                 : metric == CUDA_OPT_METRIC_DIAGONAL ? ", with a diagonal"
                                                      : "") +
-               (short_searches ? ", with short searches" : "");
+               (short_searches ? ", with exhausted line searches" : "");
     }
-    // All slots are used again, around the ring.
+    // Returns enough iterations that every slot of the ring is reused.
     int64_t iterations() const { return sanitized ? 24 : std::max(30, 3 * m / 2 + 10); }
 };
 
 template <class Configuration> bool on_cuda() { return Configuration::backend == CUDA_OPT_BACKEND_CUDA; }
 
-// With 31 pairs no tiles are remembered. 32 product bits change something for narrow columns on CUDA alone.
+// With 31 pairs there is no bitmap of zero tiles. 32 product bits make a difference only on CUDA with a history of 16
+// bits.
 template <class Configuration> std::vector<Asked> with_all_memories() {
     const bool in_single = on_cuda<Configuration>() && Configuration::history_bits == 16;
     std::vector<Asked> all;
@@ -167,7 +169,7 @@ template <class Configuration> Solve<Configuration> begun(const Problem &problem
     return solve;
 }
 
-// x and g of all iterates, from the first after the start on.
+// x and g of all iterates after the start.
 struct Path {
     std::vector<Vector> x, g;
 };
@@ -183,7 +185,7 @@ template <class Configuration> Path follow(Harness<Configuration> &solve) {
     return path;
 }
 
-// Its end, with the iterates of all handles that had a part in it, and all counts.
+// The end of a solve, with the iterates of all handles that took part in it, and all counts.
 struct End {
     Outcome outcome;
     Vector counts;
@@ -196,8 +198,8 @@ template <class Configuration> End end_of(const Harness<Configuration> &solve, c
     return end;
 }
 
-// Goes on in another handle after every so many iterates: a new one each time, or two by turns, which have been
-// elsewhere before.
+// Continues in another handle after each `iterates` iterates: in a new one each time, or alternately in two, which then
+// contain data of earlier iterates.
 template <class Configuration>
 End moved(const Problem &problem, const Asked &asked, std::size_t iterates, bool by_turns) {
     Solve<Configuration> here = begun<Configuration>(problem, asked), there;
@@ -214,7 +216,7 @@ End moved(const Problem &problem, const Asked &asked, std::size_t iterates, bool
         else there = begun<Configuration>(problem, asked);
         there->share_diagonal(*here);
         there->load(checkpoint);
-        REQUIRE(there->call() == CUDA_OPT_NEW_ITERATE); // the same once more
+        REQUIRE(there->call() == CUDA_OPT_NEW_ITERATE); // the task is returned once more
         std::swap(here, there);
     }
     End end = end_of(*here, here->outcome());
@@ -225,7 +227,7 @@ End moved(const Problem &problem, const Asked &asked, std::size_t iterates, bool
 
 constexpr int64_t nowhere = -1;
 
-// The first place where their bits differ. Not with ==, to which 0 and -0 are the same.
+// Returns the first index at which the bits differ. It does not use ==, because 0 == -0.
 int64_t first_difference(const Vector &a, const Vector &b) {
     REQUIRE(a.size() == b.size());
     for (std::size_t i = 0; i < a.size(); i++)
@@ -258,20 +260,20 @@ void check_same(const End &end, const End &whole) {
     CHECK(first_difference(end.counts, whole.counts) == nowhere);
 }
 
-// Returns the path of the solve that is left alone.
+// Returns the path of the uninterrupted solve.
 template <class Configuration> Path check_moves(const Problem &problem, const Asked &asked) {
     const Solve<Configuration> alone = begun<Configuration>(problem, asked);
     const Path path = follow(*alone);
     const End whole = end_of(*alone, alone->outcome());
     CHECK(whole.outcome.outside == 0);
     {
-        INFO("on in a new handle after every third iterate");
+        INFO("the solve continues in a new handle after every third iterate");
         check_same(moved<Configuration>(problem, asked, 3, false), whole);
     }
     if (asked.m == 5 || (asked.m == 20 && on_cuda<Configuration>)) { // many checkpoints take long
-        INFO("on in two handles by turns after every iterate");
+        INFO("the solve continues alternately in two handles after every iterate");
         check_same(moved<Configuration>(problem, asked, 1, true), whole);
-        INFO("in the first handle, after a reset");
+        INFO("the solve is repeated in the first handle after a reset");
         alone->restart();
         const Outcome again = alone->run();
         check_same(end_of(*alone, again), whole);
@@ -279,7 +281,7 @@ template <class Configuration> Path check_moves(const Problem &problem, const As
     return path;
 }
 
-// Which variables lie at a bound that they are drawn to.
+// Returns which variables are active.
 template <class Configuration> std::vector<bool> held(const Problem &problem, const Vector &x, const Vector &g) {
     using Real = typename Configuration::Real;
     std::vector<bool> held(x.size());
@@ -289,7 +291,7 @@ template <class Configuration> std::vector<bool> held(const Problem &problem, co
     return held;
 }
 
-// Something that is so, later is not, and is so again.
+// Records whether a condition is true, later false, and then true again.
 class ComesBack {
   public:
     void see(bool yes, bool no) {
@@ -304,15 +306,15 @@ int64_t how_many(const std::vector<ComesBack> &all) {
     return std::count_if(all.begin(), all.end(), [](const ComesBack &one) { return one.did(); });
 }
 
-// Tiles where the values change from one iterate to the next.
+// Returns the tiles in which values change from one iterate to the next.
 std::vector<bool> changing_tiles(const Vector &before, const Vector &now) {
-    std::vector<bool> changing(now.size() / tile_variables); // whole ones
+    std::vector<bool> changing(now.size() / tile_variables); // whole tiles only
     for (std::size_t i = 0; i < changing.size() * tile_variables; i++)
         if (now[i] != before[i]) changing[i / tile_variables] = true;
     return changing;
 }
 
-// At some iterate so many variables are held that tiles of zeros are looked for, and there are some.
+// Checks that at some iterate enough variables are active for the bitmap to be used, and that there are zero tiles.
 template <class Configuration> void check_many_held(const Problem &problem, const Path &path) {
     int64_t most_held = 0, most_tiles = 0;
     for (std::size_t k = 1; k < path.x.size(); k++) {
@@ -325,9 +327,9 @@ template <class Configuration> void check_many_held(const Problem &problem, cons
     CHECK(most_tiles > 2);
 }
 
-// The solve is the one meant: so many variables are held, then so few, then so many again that tiles of zeros are
-// looked for, not looked for, and looked for again. Tiles of S and of Y become zero again, and some of Y are not while
-// d = 0.
+// Checks that the solve has the intended property: the number of active variables is large, then small, then large
+// again, so that the bitmap is used, not used, and used again. Tiles of S and of Y become zero again, and some tiles of
+// Y are not zero while d = 0.
 template <class Configuration> void check_comes_back(const Problem &problem, const Path &path) {
     const int64_t n = problem.size();
     ComesBack many;
@@ -350,7 +352,7 @@ template <class Configuration> void check_comes_back(const Problem &problem, con
             if (!d[tile] && y[tile]) y_alone[tile] = true;
         }
     }
-    INFO("held in the iterates:" << counts);
+    INFO("numbers of active variables at the iterates:" << counts);
     CHECK(many.did());
     CHECK(how_many(variables) > n / 4);
     CHECK(how_many(zero_d) > n / tile_variables / 4);
@@ -358,7 +360,7 @@ template <class Configuration> void check_comes_back(const Problem &problem, con
     CHECK(std::count(y_alone.begin(), y_alone.end(), true) > n / tile_variables / 4);
 }
 
-// Not as large on the host, which has no tiles.
+// n is smaller on the host, which has no zero tiles.
 template <class Configuration> Problem valleys() { return winding_valleys(on_cuda<Configuration>() ? 20003 : 5003); }
 
 } // namespace
@@ -378,7 +380,7 @@ CONFIGURED_TEST_CASE("A solve that continues in other handles is bitwise identic
     if (skipped<TestType>()) return;
     const Problem problem = valleys<TestType>();
     for (Asked asked : with_all_memories<TestType>())
-        // With 1 no sweep asks for products beyond a breakpoint, and none makes all tiles unknown.
+        // With 1 no products beyond a breakpoint are requested, and therefore no sweep invalidates the bitmap.
         for (const int approximate_cauchy : {0, 1}) {
             asked.approximate_cauchy = approximate_cauchy;
             INFO(problem.name << ", " << asked.text());
@@ -386,7 +388,7 @@ CONFIGURED_TEST_CASE("A solve that continues in other handles is bitwise identic
         }
 }
 
-// In a metric tiles are remembered where the columns have x's bits.
+// With a diagonal initial Hessian the bitmap is used if the history precision is that of x.
 CONFIGURED_TEST_CASE("A solve with other settings that continues in other handles is bitwise identical", "[held]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
@@ -401,7 +403,7 @@ CONFIGURED_TEST_CASE("A solve with other settings that continues in other handle
         }
 }
 
-// The newest pair is complete only then.
+// The newest correction pair is complete only after the warm start.
 CONFIGURED_TEST_CASE("A warm start after a load is bitwise identical if blocks of variables are active", "[held]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;

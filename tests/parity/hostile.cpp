@@ -1,5 +1,5 @@
-// Functions and numbers at the edges of what can be calculated with: every call returns, every x asked for is in the
-// box, and what an ending says is so.
+// These tests use functions and numbers at the limits of the floating-point range. Every call returns, every evaluation
+// point is in the box, and the message at the end is true.
 #include <catch2/catch.hpp>
 #include <limits>
 #include <memory>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr double largest = std::numeric_limits<double>::max();
 
-// sum exp(x_i) + exp(-2 x_i), whose curvatures at the start are of 1e152 and 1e87.
+// f = sum of exp(x_i) + exp(-2 x_i). Its curvatures at the start are about 1e152 and 1e87.
 Problem exponentials() {
     Problem problem{"exponentials", {350, 200}, [](const Vector &x, Vector &g) {
                         double f = 0;
@@ -26,7 +26,7 @@ Problem exponentials() {
     return in_box(problem, -100, 400);
 }
 
-// The problem with its k-th evaluation (from 1) changed by spoil(f, g).
+// Returns the problem with its k-th evaluation (from 1) changed by spoil(f, g).
 template <class Spoil> Problem spoilt(Problem problem, int k, Spoil spoil) {
     auto count = std::make_shared<int>(0);
     problem.evaluate = [=, honest = problem.evaluate](const Vector &x, Vector &g) {
@@ -37,7 +37,7 @@ template <class Spoil> Problem spoilt(Problem problem, int k, Spoil spoil) {
     return problem;
 }
 
-// of_f f(x / of_x): a problem in other units.
+// Returns the problem of_f f(x / of_x), which is the given one in other units.
 Problem in_units(Problem problem, double of_f, double of_x) {
     for (Vector *values : {&problem.start, &problem.lower, &problem.upper})
         for (double &v : *values) v *= of_x;
@@ -58,7 +58,7 @@ template <class Configuration> void check_end(Harness<Configuration> &harness) {
 
 } // namespace
 
-// float and bfloat16 have no numbers beyond 3.4e38, and none but 0 below 1e-45 and 9e-41.
+// float and bfloat16 cannot represent numbers beyond 3.4e38, nor nonzero numbers below 1e-45 and 9e-41.
 CONFIGURED_TEST_CASE("Units beyond the range of the history precision cause no false report", "[hostile]", HostDouble,
                      HostDouble32, HostDouble16, CudaDouble, CudaDouble32, CudaDouble16) {
     if (skipped<TestType>()) return;
@@ -111,14 +111,14 @@ CONFIGURED_TEST_CASE("A correction pair whose y cannot be stored is skipped", "[
         const Outcome outcome = harness.run();
         REQUIRE(outcome.task == CUDA_OPT_ITERATION_LIMIT);
         const int64_t left_out = harness.get_int(CUDA_OPT_SKIPPED_UPDATES);
-        if (of_f == 1e38) { // the first of them alone
+        if (of_f == 1e38) { // only the first pairs
             CHECK((left_out > 0 && left_out < 30));
             CHECK(harness.get_int(CUDA_OPT_PAIRS) > 0);
         } else {
             CHECK(left_out == 30);
             CHECK(harness.get_int(CUDA_OPT_PAIRS) == 0);
         }
-        CHECK(outcome.f < 0.5 * outcome.history.front().f); // and the solve goes on without them
+        CHECK(outcome.f < 0.5 * outcome.history.front().f); // the solve continues without these pairs
     }
 }
 
@@ -211,7 +211,7 @@ CONFIGURED_TEST_CASE("A function that falls to -1e163 leads to no NaN in x", "[h
 CONFIGURED_TEST_CASE("A line search without an acceptable step takes its lowest point", "[hostile]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
-    // Beside a kink no step meets the curvature condition.
+    // No step near a kink satisfies the curvature condition.
     const Problem kink{"|x|", Vector(1, 1.3), [](const Vector &x, Vector &g) {
                            g[0] = x[0] < 0 ? -1 : 1;
                            return std::fabs(x[0]);
@@ -227,7 +227,7 @@ CONFIGURED_TEST_CASE("A line search without an acceptable step takes its lowest 
     const Outcome given_up = as_3_0.run();
     CHECK(given_up.task == CUDA_OPT_LINE_SEARCH_FAILED);
     CHECK(given_up.message.find("was found, but not accepted") !=
-          std::string::npos); // it says that there was a lower one
+          std::string::npos); // the message reports that a lower point was found
 }
 
 CONFIGURED_TEST_CASE("The Rosenbrock function times 1e18 is minimised", "[hostile]", HostDouble, CudaDouble) {
@@ -241,7 +241,8 @@ CONFIGURED_TEST_CASE("The Rosenbrock function times 1e18 is minimised", "[hostil
             return f;
         };
         Harness<TestType> harness(problem, 5);
-        // With a bound ||P g|| cannot be larger than the way to it where g > 0, so that no such tolerance would do.
+        // If g_i > 0, (P g)_i is at most the distance to the lower bound, so that a tolerance of this size would be
+        // useless.
         harness.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, one_sided ? 0 : 1e13);
         harness.set_int(CUDA_OPT_MAX_ITERATIONS, 500);
         const Outcome outcome = harness.run();

@@ -1,4 +1,5 @@
-// Ends other than a solution, and the stopping tests: each time x, f and g are those of the best iterate.
+// These tests cover ends of a solve other than a solution, and the convergence tests. In each case x, f and g must be
+// those of the best iterate.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -10,10 +11,10 @@ using namespace cudaopt_test;
 
 namespace {
 
-// Small enough to be quick, long enough to be stopped on the way.
+// This problem is solved quickly, but takes enough iterations to be stopped during the solve.
 Problem valley() { return in_box(extended_rosenbrock(100), -2, 2); }
 
-// The value of f after some iterations.
+// Returns f after this number of iterations.
 template <class Configuration> double value_after(int64_t iterations) {
     Harness<Configuration> harness(valley(), 5);
     harness.set_int(CUDA_OPT_MAX_ITERATIONS, iterations);
@@ -138,7 +139,7 @@ CONFIGURED_TEST_CASE("A start that is a solution is accepted after one evaluatio
     Problem problem = extended_rosenbrock(100);
     problem.start.assign(100, 1.0);
     for (const bool tests_off : {false, true}) {
-        INFO("stopping tests off: " << tests_off);
+        INFO("convergence tests disabled: " << tests_off);
         Harness<TestType> harness(problem, 5);
         if (tests_off) harness.set_real(CUDA_OPT_EPS, 0);
         const Outcome outcome = harness.run();
@@ -168,7 +169,7 @@ CONFIGURED_TEST_CASE("A stop can be requested from another thread", "[limits][th
     CHECK(!outcome.message.empty());
     check_promises<TestType>(valley(), outcome);
 
-    // The request is spent; the next solve runs to its end.
+    // The request applies to one solve only; the next solve runs to its end.
     harness.restart();
     CHECK(harness.run().task == CUDA_OPT_CONVERGED);
 }
@@ -181,7 +182,7 @@ CONFIGURED_TEST_CASE("A stop before the first evaluation ends the solve without 
     const Outcome outcome = harness.run();
     CHECK(outcome.task == CUDA_OPT_STOPPED);
     CHECK(outcome.evaluations == 0);
-    CHECK(outcome.message == "stopped by the caller before the first evaluation"); // and no f is told
+    CHECK(outcome.message == "stopped by the caller before the first evaluation"); // the message contains no f
 }
 
 CONFIGURED_TEST_CASE("Settings can be changed during a solve", "[limits]", HostDouble, CudaDouble) {
@@ -253,7 +254,8 @@ CONFIGURED_TEST_CASE("A solve without timing is identical to one with timing", "
 CONFIGURED_TEST_CASE("Every evaluation limit ends a solve near the rounding level with a valid code", "[limits]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
-    // Where a ripple below the rounding level of f lets it rise, the solve goes on for a while, after a lower f.
+    // A ripple below the rounding level of f makes f increase there. The solve then continues for some iterations, in
+    // search of a lower f.
     Problem problem = extended_rosenbrock(20);
     problem.evaluate = [inner = problem.evaluate](const Vector &x, Vector &g) {
         return 1e6 + inner(x, g) + 1e-6 * std::sin(1e6 * x[0]);

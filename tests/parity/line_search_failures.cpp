@@ -1,4 +1,5 @@
-// Searches that fail, and what CUDA_OPT_LINE_SEARCH_INFO says of them; the start or best iterate is kept.
+// These tests cover line searches that fail, and the values of CUDA_OPT_LINE_SEARCH_INFO. The start or the best iterate
+// is kept.
 #include <catch2/catch.hpp>
 
 #include "../support/harness.hpp"
@@ -26,7 +27,7 @@ Problem sphere(int64_t n) {
             }};
 }
 
-// -sum x_i: falls without end.
+// f = -sum of x_i, which has no lower bound.
 Problem slope(int64_t n) {
     return {"slope", Vector(static_cast<std::size_t>(n), 0.0), [](const Vector &x, Vector &g) {
                 return pairwise_sum(0, static_cast<int64_t>(x.size()), [&](int64_t i) {
@@ -73,7 +74,8 @@ CONFIGURED_TEST_CASE("A gradient that becomes wrong later ends the solve after a
     CHECK(outcome.task < 0);
     CHECK(outcome.task == CUDA_OPT_LINE_SEARCH_FAILED);
     CHECK(outcome.evaluations <= 15 + 100);
-    CHECK(harness.get_int(CUDA_OPT_REFRESHES) <= 2); // one with the scale of the pairs, one as at a start
+    // One refresh keeps the scale of the history, and one restarts as at the start of a solve.
+    CHECK(harness.get_int(CUDA_OPT_REFRESHES) <= 2);
     for (const Iterate &iterate : outcome.history) CHECK(outcome.f <= iterate.f);
 }
 
@@ -104,7 +106,8 @@ CONFIGURED_TEST_CASE("Line search info 1 means that both conditions are satisfie
 CONFIGURED_TEST_CASE("Line search info 2 means that the interval is shorter than xtol", "[line-search]", HostDouble,
                      CudaDouble) {
     if (skipped<TestType>()) return;
-    // No step meets the curvature condition on either side of a kink; the search ends close to it, and lower.
+    // No step on either side of a kink satisfies the curvature condition. The line search ends close to the kink, at a
+    // lower f.
     const Problem problem = {"kink", Vector(1, 10.0), [](const Vector &x, Vector &g) {
                                  g[0] = x[0] > 3 ? 1 : -1;
                                  return std::fabs(x[0] - 3);
@@ -190,22 +193,23 @@ CONFIGURED_TEST_CASE("A solve to the rounding level of f ends with the best iter
     for (const Problem &problem : {in_box(extended_rosenbrock(100), -1.5, 0.8), extended_rosenbrock(100),
                                    chained_rosenbrock(100, 6), torsion(10, 10)}) {
         INFO(problem.name);
-        // No test can stop it but the exact one.
+        // Only the exact test P g = 0 and the rounding level can end this solve.
         Harness<TestType> harness(problem, 5);
         harness.set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, 3000);
         const Outcome outcome = harness.run();
         check_promises<TestType>(problem, outcome);
         CHECK((outcome.task == CUDA_OPT_LINE_SEARCH_FAILED || outcome.task == CUDA_OPT_CONVERGED));
-        CHECK(harness.get_real(CUDA_OPT_F) == outcome.f); // the results are of the iterate that is in x
+        CHECK(harness.get_real(CUDA_OPT_F) == outcome.f); // the results belong to the iterate in x
     }
 }
 
 CONFIGURED_TEST_CASE("Without progress the convergence test is evaluated at the last iterate only", "[line-search]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
-    // f is above that of the start by its rounding errors, and g at a right angle to the last step, so that each step
-    // is accepted and nothing falls: the first two evaluations are the start and what the next thousand iterations are
-    // compared with. EPS holds once, where g is shorter by less than what counts as a fall.
+    // f exceeds its value at the start by rounding errors, and g is orthogonal to the last step. Each step is therefore
+    // accepted, and f never decreases. The first two evaluations are the start and the value with which the next
+    // thousand iterations are compared. EPS holds at one iterate, where g is shorter by less than the decrease that
+    // counts as progress.
     constexpr int64_t last = 2 + 1000;
     for (const int64_t shorter_at : {last - 1, last}) {
         INFO("g is shorter at evaluation " << shorter_at);
@@ -214,7 +218,7 @@ CONFIGURED_TEST_CASE("Without progress the convergence test is evaluated at the 
         const auto evaluate = [&](const Vector &x, Vector &g) {
             const double a = x[0] - before[0], b = x[1] - before[1];
             const double length = ++evaluations == shorter_at ? 0.095 : 0.1;
-            const double outwards = a * x[1] > b * x[0] ? 1 : -1; // -g then leads back, and x stays near 0
+            const double outwards = a * x[1] > b * x[0] ? 1 : -1; // -g then points inwards, so that x stays near 0
             const double scale = outwards * length / std::hypot(a, b);
             g = evaluations == 1 ? Vector{length, 0} : Vector{-b * scale, a * scale};
             before = x;
@@ -234,7 +238,7 @@ CONFIGURED_TEST_CASE("Without progress the convergence test is evaluated at the 
 CONFIGURED_TEST_CASE("Correction pairs without positive curvature are skipped and counted", "[line-search]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
-    // Concave between its bounds: y's < 0 or = 0 throughout.
+    // f is concave between its bounds, so that y's <= 0 in all pairs.
     const Problem problem = in_box({"concave", Vector(100, 0.125),
                                     [](const Vector &x, Vector &g) {
                                         return pairwise_sum(0, 100, [&](int64_t i) {

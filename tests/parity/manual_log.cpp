@@ -1,4 +1,4 @@
-// The log of the 2013 manual, to every digit it prints: extended Rosenbrock, n = 1,000,000, m = 7.
+// This test reproduces the log of the 2013 manual to every digit printed: extended Rosenbrock, n = 1,000,000, m = 7.
 #include <catch2/catch.hpp>
 #include <cstdio>
 
@@ -16,7 +16,7 @@ std::string exponent_form(double value, int decimals = 6) {
 
 struct LogLine {
     int64_t iteration, evaluations;
-    std::string f, gradient_norm, step; // "": the manual does not show it
+    std::string f, gradient_norm, step; // "" if the manual does not show it
 };
 
 const std::vector<LogLine> manual = {
@@ -60,7 +60,7 @@ CONFIGURED_TEST_CASE("The log of the manual is reproduced to every digit", "[lar
         if (!line.gradient_norm.empty()) CHECK(exponent_form(iterate.pg_norm2) == line.gradient_norm);
         if (!line.step.empty()) CHECK(exponent_form(iterate.step) == line.step);
     }
-    // The manual's last line has five decimals; in exact arithmetic it goes on 6.752263e-10.
+    // The manual's last line has five decimals; in exact arithmetic f is 6.752263e-10.
     CHECK(exponent_form(outcome.f, 5) == "6.75226e-10");
     CHECK(outcome.history.back().evaluations == 51);
 }

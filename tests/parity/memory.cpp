@@ -1,4 +1,4 @@
-// The workspace: 2m + 9 vectors of n at most, and a constant.
+// These tests check the size of the workspace: at most 2m + 9 vectors of n elements, and a constant.
 #include <catch2/catch.hpp>
 
 #include "../support/harness.hpp"
@@ -7,15 +7,16 @@ using namespace cudaopt_test;
 
 CONFIGURED_TEST_CASE("The workspace is at most 2m + 9 vectors and a constant", "[memory]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
-    // The pairs have the columns' bits, the vectors besides them those of x.
+    // The correction pairs have the history precision, and the other vectors have that of x.
     const int64_t constant = int64_t{64} << 20, stored = TestType::history_bits / 8,
                   width = sizeof(typename TestType::Real);
-    const int64_t many = sanitized ? 40000 : 200000; // from 256 segments of 128 rows on the vectors alone grow
+    // From 256 segments of 128 variables on, only the vectors grow with n.
+    const int64_t many = sanitized ? 40000 : 200000;
     for (const int64_t m : {1, 20}) {
         int64_t last_n = 0, last_bytes = 0;
         for (const int64_t n : {int64_t{1}, many, 2 * many}) {
             INFO("m = " << m << ", n = " << n);
-            // Bounds and a diagonal, and iterations enough to need everything there is.
+            // Bounds, a diagonal and several iterations use every part of the workspace.
             Harness<TestType> harness(chained_rosenbrock(n, 1), static_cast<int>(m));
             harness.set_int(CUDA_OPT_MAX_ITERATIONS, 4);
             harness.with_diagonal([](const Vector &, const Vector &, Vector &diagonal) {
@@ -25,7 +26,7 @@ CONFIGURED_TEST_CASE("The workspace is at most 2m + 9 vectors and a constant", "
             const int64_t bytes = harness.get_int(CUDA_OPT_WORKSPACE_BYTES);
             harness.run();
             CHECK(harness.get_int(CUDA_OPT_WORKSPACE_BYTES) == bytes);
-            // A learned diagonal is one vector more, as long as it is wanted.
+            // A learned diagonal needs one more vector while it is selected.
             harness.restart();
             harness.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED);
             harness.run();
@@ -46,7 +47,7 @@ CONFIGURED_TEST_CASE("The workspace is at most 2m + 9 vectors and a constant", "
 }
 
 TEST_CASE("The workspace for partial sums is small if n is small", "[memory]") {
-    Harness<HostDouble> harness(extended_rosenbrock(2), 300); // for 256 stretches of rows they took 370 MB
+    Harness<HostDouble> harness(extended_rosenbrock(2), 300); // for 256 segments they would take 370 MB
     REQUIRE(harness.step() > 0);
     CHECK(harness.get_int(CUDA_OPT_WORKSPACE_BYTES) < 64 << 20);
 }

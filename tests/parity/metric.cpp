@@ -1,4 +1,4 @@
-// The metric that is learned: what it is for, what it promises, and how it is read.
+// These tests cover the learned diagonal: its purpose, its guarantees, and get_diagonal.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <limits>
@@ -9,7 +9,7 @@ using namespace cudaopt_test;
 
 namespace {
 
-// Springs to targets, of stiffnesses over 4 decades, that stiffen, and soft ones between neighbours.
+// Stiffening springs to targets, with stiffnesses over 4 decades, and soft springs between neighbours.
 Problem springs(int64_t n) {
     return {"springs", Vector(static_cast<std::size_t>(n), 0.0), [](const Vector &x, Vector &g) {
                 const auto count = static_cast<int64_t>(x.size());
@@ -25,7 +25,7 @@ Problem springs(int64_t n) {
             }};
 }
 
-// One variable: f = c - x + a x^2 + b x^3, from x = 0.
+// One variable, f = c - x + a x^2 + b x^3, from x = 0.
 Problem cubic(double c, double a, double b) {
     return {"cubic", {0.0}, [=](const Vector &x, Vector &g) {
                 const double t = x[0];
@@ -34,7 +34,7 @@ Problem cubic(double c, double a, double b) {
             }};
 }
 
-// One variable: f = offset + (x - 3)^2 / 2.
+// One variable, f = offset + (x - 3)^2 / 2.
 Problem parabola(double start, double offset) {
     return {"parabola", {start}, [=](const Vector &x, Vector &g) {
                 g[0] = x[0] - 3;
@@ -42,7 +42,7 @@ Problem parabola(double start, double offset) {
             }};
 }
 
-// f and x in other units, another for each variable.
+// Returns the problem with f and x in other units, with a different unit for each variable.
 Problem in_units(Problem problem, double of_f, double least, double most) {
     Vector unit(problem.start.size());
     for (std::size_t i = 0; i < unit.size(); i++)
@@ -102,10 +102,10 @@ CONFIGURED_TEST_CASE("With a learned diagonal theta is the curvature at the end 
     } const cases[] = {
         {10, 0.5, 0.2, false, 1.6}, // (g(1) - g(0)) / 1
         {10, 0.5, 0.2, true, 2.2},  // f''(1)
-        {10, 0.8, -0.1, true, 1},   // likewise, lower than the mean
+        {10, 0.8, -0.1, true, 1},   // f''(1), lower than the mean
         {10, -1.5, 2, true, 6},     // f''(1) = 9 is more than twice the mean
         {10, 1.2, -0.4, true, 0.6}, // f''(1) = 0 is less than half of it
-        {3e6, 0.5, 0.2, true, 1.6}, // what f fell by is lost in its size
+        {3e6, 0.5, 0.2, true, 1.6}, // the decrease of f is lost in rounding errors
     };
     for (const auto &c : cases) {
         INFO("f = " << c.c << " - x + " << c.a << " x^2 + " << c.b << " x^3" << (c.learned ? ", learned" : ""));
@@ -113,7 +113,7 @@ CONFIGURED_TEST_CASE("With a learned diagonal theta is the curvature at the end 
         harness.set_int(CUDA_OPT_METRIC, c.learned ? CUDA_OPT_METRIC_LEARNED : CUDA_OPT_METRIC_ONE_NUMBER);
         harness.set_int(CUDA_OPT_MAX_ITERATIONS, 1);
         harness.run();
-        CHECK(harness.get_real(CUDA_OPT_THETA) == Approx(c.theta).epsilon(5e-3)); // y in 16 bits
+        CHECK(harness.get_real(CUDA_OPT_THETA) == Approx(c.theta).epsilon(5e-3)); // y may be stored in 16 bits
     }
 }
 
@@ -127,11 +127,11 @@ CONFIGURED_TEST_CASE("With a learned diagonal the line search accepts a positive
             Harness<TestType> harness(problem, 5);
             harness.set_int(CUDA_OPT_METRIC, metric).set_int(CUDA_OPT_MAX_ITERATIONS, 1);
             const Outcome outcome = harness.run();
-            INFO("metric " << metric << (bounded ? ", bounds" : ""));
+            INFO("initial Hessian " << metric << (bounded ? ", bounds" : ""));
             CHECK((outcome.evaluations == 2) == (metric == CUDA_OPT_METRIC_LEARNED));
             CHECK(harness.get_int(CUDA_OPT_LINE_SEARCH_INFO) == 1);
         }
-    // The other half of the curvature condition stays: f'(1) = 0.95 f'(0) is too steep a descent.
+    // The other part of the curvature condition still applies: f'(1) = 0.95 f'(0) is too steep a descent.
     Harness<TestType> harness(cubic(10, 0.025, 0), 5);
     harness.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED).set_int(CUDA_OPT_MAX_ITERATIONS, 1);
     CHECK(harness.run().evaluations > 2);
@@ -144,7 +144,7 @@ CONFIGURED_TEST_CASE("With a learned diagonal the length of the first step is es
     struct {
         double start, offset;
         int bounds;
-        double length; // 2 f / |g|, and at most what is usual: 1, or with two bounds |g|
+        double length; // 2 f / |g|, and at most the usual length: 1, or |g| with two bounds
     } const cases[] = {
         {1, 0, unbounded, 1},
         {2.75, 0, unbounded, 0.25},
@@ -154,8 +154,8 @@ CONFIGURED_TEST_CASE("With a learned diagonal the length of the first step is es
         {2.75, -0.0625, one_sided, 0.25},
         {1, 0, boxed, 2},
         {2.75, 0.25, boxed, 0.25},
-        {2, -0.5, unbounded, 1},           // f = 0 says nothing
-        {2, -0.5 + 1e-6, unbounded, 1e-3}, // and f near 0 little
+        {2, -0.5, unbounded, 1},           // f = 0 gives no estimate
+        {2, -0.5 + 1e-6, unbounded, 1e-3}, // f near 0 gives a poor one
         {2, -0.5 - 1e-6, one_sided, 1e-3},
     };
     for (const auto &c : cases) {
@@ -176,7 +176,7 @@ CONFIGURED_TEST_CASE("get_diagonal returns the scalar or the given or the learne
     if (skipped<TestType>()) return;
     const Problem problem = springs(700);
     for (const int64_t metric : {CUDA_OPT_METRIC_ONE_NUMBER, CUDA_OPT_METRIC_DIAGONAL, CUDA_OPT_METRIC_LEARNED}) {
-        INFO("metric " << metric);
+        INFO("initial Hessian " << metric);
         Harness<TestType> harness(problem, 5);
         harness.with_diagonal([](const Vector &, const Vector &, Vector &diagonal) {
             for (std::size_t i = 0; i < diagonal.size(); i++) diagonal[i] = 0.25 + static_cast<double>(i % 4);
@@ -196,7 +196,7 @@ CONFIGURED_TEST_CASE("get_diagonal returns the scalar or the given or the learne
             CHECK(*least == Approx(1 / theta).epsilon(1e-6));
         } else if (metric == CUDA_OPT_METRIC_DIAGONAL) {
             for (std::size_t i = 0; i < diagonal.size(); i++) CHECK(diagonal[i] == 0.25 + static_cast<double>(i % 4));
-        } else { // of four decades some are learned; and the order is the curvatures'
+        } else { // A part of the four decades is learned, and the elements have the order of the reciprocal curvatures.
             CHECK(*most > 10 * *least);
             for (std::size_t i = 4; i < diagonal.size(); i += 5) CHECK(diagonal[i] < diagonal[i - 4]);
         }
@@ -238,7 +238,7 @@ CONFIGURED_TEST_CASE("With a learned diagonal extreme units of f and x end the s
                     const Outcome outcome = harness.run();
                     CHECK(outcome.outside == 0);
                     CHECK(outcome.task <= 0);
-                    if (outcome.task == CUDA_OPT_NOT_FINITE) continue; // at the start, mostly
+                    if (outcome.task == CUDA_OPT_NOT_FINITE) continue; // mostly at the start
                     CHECK(std::isfinite(harness.get_real(CUDA_OPT_THETA)));
                     for (const double h : diagonal_of(harness))
                         if (!(h >= 0)) FAIL("an element of the diagonal is " << h); // 1 / theta may be out of range
@@ -252,7 +252,7 @@ CONFIGURED_TEST_CASE("With a learned diagonal repeated solves are bitwise identi
         Harness<TestType> harness(problem, 5), other(problem, 5);
         harness.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED).set_int(CUDA_OPT_MAX_ITERATIONS, 60);
         other.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED).set_int(CUDA_OPT_MAX_ITERATIONS, 60);
-        other.set_int(CUDA_OPT_THREADS, 3); // of the host
+        other.set_int(CUDA_OPT_THREADS, 3); // for the host backend
         const Outcome first = harness.run(), beside = other.run();
         const Vector diagonal = diagonal_of(harness);
         check_promises<TestType>(problem, first);
@@ -316,7 +316,7 @@ CONFIGURED_TEST_CASE("The learned diagonal is discarded if a solve uses another 
         REQUIRE(cuda_opt_save(harness.handle(), checkpoint.data(), &bytes) == 0);
         return bytes;
     };
-    // The caller's array is no part of a checkpoint: to load it would be to write there.
+    // The caller's array is not part of a checkpoint, because a load would have to write to it.
     CHECK(bytes_after(CUDA_OPT_METRIC_DIAGONAL) == bytes_after(CUDA_OPT_METRIC_ONE_NUMBER));
 }
 
@@ -328,7 +328,7 @@ CONFIGURED_TEST_CASE("A warm start with another initial Hessian keeps the correc
     for (const bool bounded : {false, true})
         for (const int64_t before : metrics)
             for (const int64_t after : metrics) {
-                INFO("from metric " << before << " to " << after << (bounded ? ", bounds" : ""));
+                INFO("from initial Hessian " << before << " to " << after << (bounded ? ", bounds" : ""));
                 Problem problem = springs(300);
                 if (bounded) problem = in_box(problem, -1, 0.9);
                 Harness<TestType> harness(problem, 9);

@@ -1,4 +1,4 @@
-// Functions that cannot be evaluated everywhere: NaN or Inf means "not here", and the step is cut back.
+// These functions are undefined at some points. NaN or Inf means that f is undefined at x, and the step is cut.
 #include <catch2/catch.hpp>
 #include <limits>
 
@@ -12,7 +12,7 @@ constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr int64_t default_cuts = 30;
 
-// sum of w_i x_i - log x_i, whose domain is x > 0; minimum at x_i = 1 / w_i.
+// f = sum of w_i x_i - log x_i, whose domain is x > 0. The minimum is at x_i = 1 / w_i.
 Problem barrier(int64_t n, double outside) {
     return {"barrier", Vector(static_cast<std::size_t>(n), 0.75), [outside](const Vector &x, Vector &g) {
                 bool inside = true;
@@ -26,7 +26,7 @@ Problem barrier(int64_t n, double outside) {
             }};
 }
 
-// sum of (sqrt(x_i) - 1/10)^2: the gradient at 0 is infinite, and left of it all is NaN.
+// f = sum of (sqrt(x_i) - 1/10)^2. The gradient is infinite at 0, and f and g are NaN for x_i < 0.
 Problem roots(int64_t n) {
     return {"roots", Vector(static_cast<std::size_t>(n), 0.5), [](const Vector &x, Vector &g) {
                 return pairwise_sum(0, static_cast<int64_t>(x.size()), [&](int64_t i) {
@@ -37,7 +37,7 @@ Problem roots(int64_t n) {
             }};
 }
 
-// A sphere around 1 whose value is finite everywhere, but one element of whose gradient is not.
+// A quadratic around 1 whose value is finite everywhere. One element of its gradient is not finite if x_0 < 0.9.
 Problem gradient_with_holes(int64_t n, double hole) {
     return {"gradient with holes", Vector(static_cast<std::size_t>(n), 3.0), [n, hole](const Vector &x, Vector &g) {
                 const double f = pairwise_sum(0, n, [&](int64_t i) {
@@ -49,7 +49,7 @@ Problem gradient_with_holes(int64_t n, double hole) {
             }};
 }
 
-// Can be evaluated once only.
+// A function that is finite at its first evaluation only.
 Problem only_the_start(int64_t n, double f_elsewhere, double g_elsewhere) {
     return {"only the start", Vector(static_cast<std::size_t>(n), 1.0),
             [f_elsewhere, g_elsewhere, evaluated = 0](const Vector &, Vector &g) mutable {
@@ -181,11 +181,11 @@ CONFIGURED_TEST_CASE("A solve ends at a start where f or g is not finite", "[not
         }
 }
 
-// Also where the longest step within the bounds was not known as the search began.
+// This also applies if the longest step within the bounds was not known at the beginning of the line search.
 CONFIGURED_TEST_CASE("A line search within bounds never evaluates beyond a point where f is undefined", "[not-finite]",
                      HostDouble, HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
-    double nearest = infinite; // of the points asked for that cannot be
+    double nearest = infinite; // the nearest evaluation point where f is undefined
     int beyond = 0, after = 0;
     Problem falls_to_a_wall{"falls to a wall", Vector(1), [&](const Vector &x, Vector &g) {
                                 beyond += x[0] >= nearest;
@@ -197,7 +197,8 @@ CONFIGURED_TEST_CASE("A line search within bounds never evaluates beyond a point
                             }};
     falls_to_a_wall.lower = Vector(1, -100.0);
     Harness<TestType> harness(falls_to_a_wall, 5);
-    harness.set_int(CUDA_OPT_MAX_ITERATIONS, 2); // the first step is 1, the second search meets the wall at 2
+    // The first step is 1. The second line search reaches the undefined region at 2.
+    harness.set_int(CUDA_OPT_MAX_ITERATIONS, 2);
     const Outcome outcome = harness.run();
     CAPTURE(outcome.message, outcome.evaluations);
     CHECK(outcome.x[0] > 1);

@@ -1,4 +1,5 @@
-// The tests of the threads and of forked children, in a program that has OpenMP itself, whose threads are then taken.
+// This program runs the tests of threads and of forked children in a program that uses OpenMP itself. The solver then
+// uses the threads of OpenMP.
 #include <omp.h>
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,5 @@
-// An operator of the caller as initial inverse Hessian: the evaluations that it saves, and operators that are wrong.
+// These tests cover an operator of the caller as initial inverse Hessian: the evaluations that it saves, and wrong
+// operators.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -16,7 +17,7 @@ double dot(const Vector &a, const Vector &b) {
     return sum;
 }
 
-// The inverse of the rows and columns of the five-point Laplacian that belong to the free variables, by conjugate
+// Applies the inverse of the submatrix of the five-point Laplacian that belongs to the free variables, by conjugate
 // gradients. The grid has side x side points.
 class InverseLaplacian {
   public:
@@ -59,7 +60,7 @@ Problem far_quadratic(double condition, int64_t n = 500) {
     return problem;
 }
 
-// factor / curvature of far_quadratic.
+// Returns an operator that multiplies by factor / curvature of far_quadratic.
 auto inverse_curvature(double condition, double factor) {
     return [=](const Vector &v, const Vector &, Vector &out) {
         for (std::size_t i = 0; i < v.size(); i++)
@@ -277,7 +278,7 @@ TEST_CASE("Options that an operator does not allow are refused with a message", 
 TEST_CASE("A solve without an operator ignores the arrays of the operator", "[operator]") {
     cudaopt::Minimiser<double> s(4, 3, CUDA_OPT_BACKEND_HOST);
     double x[4] = {1, 1, 1, 1}, g[4] = {}, f = 0, in[4], out[4];
-    s.set_operator(in, out, x); // memory that was freed may become x
+    s.set_operator(in, out, x); // the memory of a freed operator array may be reused for x
     CHECK(s.solve(x, &f, g) == CUDA_OPT_EVALUATE_FG);
     s.reset();
     s.set_int(CUDA_OPT_INITIAL_HESSIAN, CUDA_OPT_INITIAL_HESSIAN_OPERATOR);

@@ -1,4 +1,5 @@
-// The exact inverse on the free variables as initial inverse Hessian of convex quadratics in random boxes.
+// This test uses the exact inverse of the Hessian of the free variables as initial inverse Hessian, for convex
+// quadratics in random boxes.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -9,13 +10,13 @@ using namespace cudaopt_test;
 
 namespace {
 
-double normal(Uniform &uniform) { // the sum of twelve numbers, minus its mean
+double normal(Uniform &uniform) { // approximately normal: the sum of twelve uniform numbers minus its mean
     double sum = -6;
     for (int k = 0; k < 12; k++) sum += uniform();
     return sum;
 }
 
-// x'Ax / 2 - b'x, where A has random eigenvectors, and eigenvalues from 1 to at most `condition`.
+// f = x'Ax / 2 - b'x, where A has random eigenvectors and eigenvalues from 1 to at most `condition`.
 class DenseQuadratic {
   public:
     DenseQuadratic(uint64_t seed, double condition) : uniform_(seed) {
@@ -38,7 +39,7 @@ class DenseQuadratic {
         }
         return problem;
     }
-    // out <- A_FF^-1 v_F, by Cholesky's factorisation.
+    // Sets out to A_FF^-1 v_F, by Cholesky factorisation.
     void solve(const Vector &v, const Vector &is_free, Vector &out) const {
         std::vector<std::size_t> f;
         for (std::size_t i = 0; i < n_; i++)
@@ -74,8 +75,8 @@ class DenseQuadratic {
         }
         return f;
     }
-    // A <- Q A Q with a random reflection Q = I - 2 u u' / u'u. A = A - u w' - w u' with w = 2 (A u - (u'A u / u'u) u)
-    // / u'u.
+    // Sets A to Q A Q with a random reflection Q = I - 2 u u' / u'u. The result is A - u w' - w u' with w = 2 (A u -
+    // (u'A u / u'u) u) / u'u.
     void reflect() {
         Vector u(n_), au(n_);
         double uu = 0, uau = 0;
@@ -96,8 +97,9 @@ class DenseQuadratic {
 
 } // namespace
 
-// Before a direction that the projection had turned was shortened, 2 of 100 such problems with condition numbers up to
-// 1e4, and 10 with 1e6, had refusals. With the tolerance 1e-12 there were more, because f does not fall any more.
+// Before directions that were changed by the projection were shortened, the operator was refused in 2 of 100 such
+// problems with condition numbers up to 1e4, and in 10 with 1e6. With the tolerance 1e-12 there were more refusals,
+// because f does not decrease any more.
 CONFIGURED_TEST_CASE("An exact operator is never refused in random boxes", "[operator]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const int seeds = TestType::backend == CUDA_OPT_BACKEND_HOST ? 100 : 10;

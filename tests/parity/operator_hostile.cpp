@@ -1,4 +1,5 @@
-// Operators whose results are hostile, and solves that are ended or begun anew while an operator is applied.
+// These tests use operators whose results are wrong or extreme, and solves that are ended or restarted while an
+// operator is applied.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cmath>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
 
-// out = H0 v at the k-th application, from 0.
+// Sets out to H0 v at the k-th application, counted from 0.
 using Spoil = std::function<void(int k, const Vector &v, const Vector &is_free, Vector &out)>;
 
 struct Hostile {
@@ -30,7 +31,7 @@ template <class Factor> Spoil diagonal(Factor factor) {
         for (std::size_t i = 0; i < v.size(); i++) out[i] = factor(k, i) * v[i];
     };
 }
-// The identity, whose result is changed by change(out) from the k-th application on.
+// Returns the identity, with a result that is changed by change(out) from the k-th application on.
 template <class Change> Spoil identity_until(int first, Change change) {
     return [=](int k, const Vector &v, const Vector &, Vector &out) {
         out = v;

@@ -1,4 +1,5 @@
-// CUDA_OPT_PRODUCT_BITS: inner products may be formed in single precision, and what is promised stays.
+// These tests cover CUDA_OPT_PRODUCT_BITS: inner products may be formed in single precision without a loss of the
+// guarantees.
 #include <catch2/catch.hpp>
 
 #include "../support/harness.hpp"
@@ -14,7 +15,7 @@ template <class Configuration> Outcome solve_with(const Problem &problem, int m,
     return harness.run();
 }
 
-// f times a power of two, so that the gradient's squares leave what single precision can add.
+// Returns the problem with f times a power of two, so that the squares of g exceed the range of single precision.
 Problem scaled(Problem problem, double factor) {
     const auto evaluate = problem.evaluate;
     problem.evaluate = [=](const Vector &x, Vector &g) {
@@ -71,7 +72,7 @@ CONFIGURED_TEST_CASE("A solve converges if the products exceed the range of sing
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool single = sizeof(typename TestType::Real) == 4;
-    for (const int power : {-60, -45, 45, 60}) { // squares of 2^-120 to 2^120 and beyond
+    for (const int power : {-60, -45, 45, 60}) { // the squares range from 2^-120 to 2^120 and beyond
         INFO("f times 2^" << power);
         const Problem problem = scaled(torsion(20, 20), std::ldexp(1, power));
         Harness<TestType> harness(problem, 5);

@@ -1,5 +1,5 @@
-// A solve with scales is that of the problem that its caller has scaled by hand: bit for bit where scales are powers of
-// two, which round nothing.
+// A solve with scales is equivalent to a solve of the problem that the caller has scaled. The results are bitwise
+// identical if the scales are powers of two, because then no product is rounded.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -21,7 +21,7 @@ Vector powers_of_two(int64_t n) {
     return scales;
 }
 
-// A chain of valleys whose variables are as large as the scales.
+// A chain of curved valleys whose variables have the magnitude of the scales.
 Problem chain(const Vector &size) {
     Problem problem = {"chain", {}, [size](const Vector &x, Vector &g) {
                            const auto n = static_cast<int64_t>(x.size());
@@ -50,7 +50,7 @@ Vector products(const Vector &values, const Vector &scales) {
     return multiplied;
 }
 
-// The same problem in z = x / s.
+// Returns the same problem in the variables z = x / s.
 Problem by_hand(const Problem &problem, const Vector &scales) {
     Problem scaled = {problem.name, quotients(problem.start, scales),
                       [=](const Vector &z, Vector &g) {
@@ -75,7 +75,7 @@ template <class Configuration> Vector results(const Harness<Configuration> &harn
     return all;
 }
 
-// A solve with scales that are an array of the test's.
+// A solve with an array of scales, which is in this object's memory.
 template <class Configuration> class Scaled {
   public:
     using Real = typename Configuration::Real;
@@ -89,11 +89,11 @@ template <class Configuration> class Scaled {
     Harness<Configuration> harness;
 
   private:
-    Handle<Configuration> other_; // the owner of the memory
+    Handle<Configuration> other_; // owns the memory of scales_
     Array<Real> scales_;
 };
 
-// Call by call, to the end.
+// Compares the two solves after every call, until they end.
 template <class Configuration>
 void check_same(Harness<Configuration> &scaled, Harness<Configuration> &hand, const Vector &scales) {
     for (int task = 1; task > 0;) {
@@ -101,8 +101,8 @@ void check_same(Harness<Configuration> &scaled, Harness<Configuration> &hand, co
         if (scaled.step() != task) FAIL("task " << task << ": " << scaled.outcome().message);
         const Outcome a = scaled.outcome(), b = hand.outcome();
         if (!same_bits(a.x, products(b.x, scales)) || !same_bits(results(scaled), results(hand)))
-            FAIL("other bits after " << b.evaluations << " evaluations");
-        if (!same_bits(a.g, quotients(b.g, scales))) FAIL("another g after " << b.evaluations << " evaluations");
+            FAIL("the results differ after " << b.evaluations << " evaluations");
+        if (!same_bits(a.g, quotients(b.g, scales))) FAIL("g differs after " << b.evaluations << " evaluations");
     }
     CHECK(scaled.outcome().message == hand.outcome().message);
     CHECK(scaled.outcome().f == hand.outcome().f);
@@ -111,7 +111,7 @@ void check_same(Harness<Configuration> &scaled, Harness<Configuration> &hand, co
 
 template <class Configuration> using Settings = std::function<void(Harness<Configuration> &, const Vector &units)>;
 
-// Curvatures of the chain in the units given, and what a Hessian's diagonal is guessed from.
+// Supplies a diagonal that is estimated from the curvatures of the chain in the given units.
 template <class Configuration> void supply_diagonal(Harness<Configuration> &harness, const Vector &units) {
     harness.with_diagonal([units](const Vector &x, const Vector &, Vector &diagonal) {
         for (std::size_t i = 0; i < x.size(); i++) {
@@ -121,7 +121,7 @@ template <class Configuration> void supply_diagonal(Harness<Configuration> &harn
     });
 }
 
-// Sides of the box, in units of the scales; arrays where they are not infinite.
+// The sides of the box in units of the scales. A side is an array if it is not infinite.
 struct Sides {
     double lower, upper;
 };
@@ -174,7 +174,7 @@ CONFIGURED_TEST_CASE("A uniform scale with scalar bounds gives bitwise the solve
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
     const Sides sides = GENERATE(Sides{-infinite, infinite}, Sides{0, infinite}, Sides{-3, 5}, Sides{-infinite, 1});
-    for (const bool array : {false, true}) { // the same numbers
+    for (const bool array : {false, true}) { // the same scales as an array or as a number
         INFO("bounds " << sides.lower << ", " << sides.upper << ", an array: " << array);
         const Vector scales(100, 8.0);
         const Problem problem = chain(scales);
@@ -245,7 +245,7 @@ CONFIGURED_TEST_CASE("With extreme scales a solve ends with a message and every 
     const int all = GENERATE(0, 1);
     const int64_t metric = GENERATE(0, 2);
     for (const bool bounded : {false, true}) {
-        INFO("scale " << hostile << ", of all: " << all << ", bounded: " << bounded << ", metric " << metric);
+        INFO("scale " << hostile << ", of all: " << all << ", bounded: " << bounded << ", initial Hessian " << metric);
         const Vector sizes(30, 1.0);
         Vector scales = sizes;
         for (std::size_t i = 0; i < scales.size(); i += all ? 1 : 7) scales[i] = hostile;
@@ -311,7 +311,7 @@ CONFIGURED_TEST_CASE("A checkpoint can be loaded with equal scales and is refuse
     CHECK_THROWS_WITH(some.harness.load(none.save()), Catch::Contains("it had none, and the handle has some"));
 }
 
-// The bound divided by the scale is rounded once, and the same in each solve.
+// The quotient of bound and scale is rounded once, and in the same way in each solve.
 CONFIGURED_TEST_CASE("A checkpoint can be loaded with a uniform scale and scalar bounds", "[scaling]", HostDouble,
                      HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
@@ -331,7 +331,7 @@ CONFIGURED_TEST_CASE("A checkpoint can be loaded with a uniform scale and scalar
         set(to);
         to.load(from.save());
         CHECK(same_bits(to.outcome().x, from.outcome().x));
-        CHECK(from.get_int(CUDA_OPT_START_PROJECTED) == 20); // at first each z is at a bound
+        CHECK(from.get_int(CUDA_OPT_START_PROJECTED) == 20); // each z is at a bound at the start
     }
 }
 
@@ -386,7 +386,7 @@ CONFIGURED_TEST_CASE("Scales need the additional workspace that the header docum
     const int64_t more = scaled.harness.get_int(CUDA_OPT_WORKSPACE_BYTES) - plain.get_int(CUDA_OPT_WORKSPACE_BYTES) -
                          (bounded ? 4 : 2) * vector;
     CHECK(more >= 0);
-    CHECK(more <= 150000); // partial results of the reduction on CUDA, which do not depend on n: 135,424 on an H100
+    CHECK(more <= 150000); // partial sums of the reduction on CUDA, which do not depend on n: 135,424 on an H100
 }
 
 TEST_CASE("The log shows the caller's x and g", "[scaling]") {

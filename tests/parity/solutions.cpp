@@ -1,4 +1,4 @@
-// Known solutions, found for every size of problem and of memory.
+// These tests compare solves with known solutions, for many sizes of the problem and of the history.
 #include <catch2/catch.hpp>
 
 #include "../support/harness.hpp"
@@ -13,10 +13,10 @@ double distance(const Vector &a, const Vector &b) {
     return largest;
 }
 
-// To how many digits a configuration can be held: the square root of its unit roundoff, and some room.
+// The accuracy that a configuration can attain: the square root of its unit roundoff, with a margin.
 template <class Configuration> constexpr double attainable = sizeof(typename Configuration::Real) == 8 ? 1e-6 : 2e-3;
 
-// Finds the known minimiser, by the stopping test whose tolerance is not 0.
+// Checks that a solve finds the known minimiser. It is ended by the convergence test whose tolerance is not 0.
 template <class Configuration> void check_known(int64_t n, double eps, double pgtol) {
     INFO("n = " << n);
     const KnownQuadratic known = quadratic_with_known_active_set(n);
@@ -116,7 +116,7 @@ CONFIGURED_TEST_CASE("Elastic-plastic torsion converges to the known f and activ
             CHECK(std::fabs(outcome.f - known.f) <= 1e-10 * std::fabs(known.f));
             CHECK(harness.get_int(CUDA_OPT_LOWER_COUNT) + harness.get_int(CUDA_OPT_UPPER_COUNT) == known.active);
             CHECK(harness.get_int(CUDA_OPT_FREE_COUNT) == problem.size() - known.active);
-            // At 40 x 40 no Cauchy point lies beyond the first breakpoint, at 100 x 100 every tenth or so does.
+            // At 40 x 40 no Cauchy point lies beyond the first breakpoint; at 100 x 100 about every tenth does.
             const bool crossed = harness.get_int(CUDA_OPT_CAUCHY_CROSSINGS) > 0;
             CHECK(crossed == (approximate == 0 && known.points == 100));
             CHECK((harness.get_int(CUDA_OPT_BREAKPOINTS_CROSSED) > 0) == crossed);
@@ -155,7 +155,8 @@ CONFIGURED_TEST_CASE("CUDA and the host compute the same first 20 iterates", "[s
 CONFIGURED_TEST_CASE("A problem whose breakpoints coincide is solved in few iterations", "[solution]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
-    // All breakpoints coincide: half of the rows meet their bound at the same t, well before the path's minimiser.
+    // All breakpoints coincide: half of the variables reach their bound at the same t, well before the minimiser on the
+    // path.
     constexpr int64_t n = 100000;
     Problem problem = {"ties", Vector(n, 0.5), [](const Vector &x, Vector &g) {
                            return pairwise_sum(0, static_cast<int64_t>(x.size()), [&](int64_t i) {

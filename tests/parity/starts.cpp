@@ -1,5 +1,5 @@
-// Starts that tell next to nothing of how far away the minimum is: the first step is then too short or too long by any
-// factor, and the solve finds its way all the same. The minima are known in closed form.
+// At these starts f and g give almost no information about the distance to the minimum. The first step is therefore too
+// short or too long by any factor, and the solve must still converge. The minima are known in closed form.
 #include <catch2/catch.hpp>
 
 #include "../support/harness.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 enum class Sides { none, upper, both };
 
-// of_f (constant + sum w_i ((x_i / at - 1)^2 - 1)), w from 1 to 2: x_i = at is the minimiser, within all bounds.
+// f = of_f (constant + sum w_i ((x_i / at - 1)^2 - 1)) with w from 1 to 2. The minimiser x_i = at is inside all bounds.
 Problem bowl(double at, double start, double constant, double of_f, Sides sides) {
     constexpr int n = 6;
     Problem problem{"bowl", Vector(n, start), [=](const Vector &x, Vector &g) {
@@ -28,9 +28,9 @@ Problem bowl(double at, double start, double constant, double of_f, Sides sides)
     return problem;
 }
 
-// All stopping tests are off, so that the solve ends where rounding errors of f hide further progress. The number of
-// evaluations until then is chaotic: of 400 starts moved by 1e-9 of themselves the median is 92, and 2 take more than
-// 350. Therefore the median of three starts is tested.
+// All convergence tests are disabled, so that the solve ends where rounding errors of f hide further progress. The
+// number of evaluations until then is chaotic: with 400 starts that differ by a relative 1e-9 the median is 92, and 2
+// solves take more than 350. Therefore the median of three starts is tested.
 template <class Configuration> void check_found(const Problem &problem, double at) {
     constexpr bool single = sizeof(typename Configuration::Real) == 4;
     for (const int metric : {CUDA_OPT_METRIC_ONE_NUMBER, CUDA_OPT_METRIC_LEARNED}) {
@@ -84,7 +84,7 @@ CONFIGURED_TEST_CASE("A start near 0 in other units of x converges", "[starts]",
         }
 }
 
-// With bounds the classical first step is -g, which changes no digit of f where g is small beside f.
+// With bounds the classical first step is -g, which does not change f in floating point if g is small compared with f.
 CONFIGURED_TEST_CASE("A start at or near 0 with f in other units converges", "[starts]", HostDouble, HostFloat,
                      CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
@@ -98,7 +98,8 @@ CONFIGURED_TEST_CASE("A start at or near 0 with f in other units converges", "[s
             }
 }
 
-// With bounds the first step has the length 1, 1 / |g| along -g: here too long, and below stpmin from |g| = 1e20 on.
+// Without bounds or with bounds on one side the first step has the length 1 along -g, so that t = 1 / |g|. It is too
+// long here, and t is below stpmin from |g| = 1e20 on.
 CONFIGURED_TEST_CASE("A first step that is too long with f in other units does not prevent convergence", "[starts]",
                      HostDouble, HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
@@ -112,7 +113,8 @@ CONFIGURED_TEST_CASE("A first step that is too long with f in other units does n
             }
 }
 
-// Data of 1 fitted by columns of 1e-9, x >= 0: f changes by a share of 1e-18 along the classical first step.
+// Data of size 1 are fitted by columns of size 1e-9 with x >= 0. The classical first step changes f by a relative
+// 1e-18.
 CONFIGURED_TEST_CASE("Non-negative least squares with small columns converges from 0", "[starts]", HostDouble,
                      HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
@@ -130,8 +132,8 @@ CONFIGURED_TEST_CASE("Non-negative least squares with small columns converges fr
     check_found<TestType>(problem, 1 / column);
 }
 
-// A search that ends while f falls makes the next one longer, but not ever longer: x so large would pass the test of
-// ||P g|| against ||x||.
+// If a line search ends while f still decreases, the next one takes longer steps, but their length is limited.
+// Otherwise ||x|| would become so large that the test of ||P g|| against ||x|| would hold.
 CONFIGURED_TEST_CASE("A function without a lower bound is never reported as converged", "[starts]", HostDouble,
                      HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;

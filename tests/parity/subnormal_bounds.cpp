@@ -26,7 +26,7 @@ class Random {
     uint64_t state_ = 88172645463325252u;
 };
 
-// Whether all evaluation points of one solve of a small random problem are finite and within its bounds.
+// Returns whether all evaluation points of one solve of a small random problem are finite and within its bounds.
 bool all_points_are_good(Random &random, bool batch, int metric) {
     constexpr double tiny[] = {5e-324, 1e-323, -5e-324, -1e-323, 1e-310, -1e-310, 2.3e-308, 1e-300, -1e-300, 1e-200, 0};
     const auto any_tiny = [&] { return tiny[random.below(11)]; };
@@ -81,7 +81,7 @@ TEST_CASE("With subnormal bounds every evaluation point is finite and within the
             Random random;
             int bad = 0;
             for (int solve = 0; solve < 6000; solve++) bad += !all_points_are_good(random, batch, metric);
-            INFO((batch ? "batch" : "solve") << ", metric " << metric);
+            INFO((batch ? "batch" : "solve") << ", initial Hessian " << metric);
             CHECK(bad == 0);
         }
 }

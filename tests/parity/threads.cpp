@@ -1,4 +1,5 @@
-// Threads of the caller's that solve side by side, each with threads of its own; small enough for ThreadSanitizer.
+// Several threads of the caller solve at the same time, each with several threads of the solver. The test is small
+// enough for ThreadSanitizer.
 #include <catch2/catch.hpp>
 #include <thread>
 
@@ -8,7 +9,7 @@ using namespace cudaopt_test;
 
 namespace {
 
-// With bounds that the first Cauchy points cross.
+// The first Cauchy points cross some of the bounds.
 template <class Configuration> Outcome solve_with_threads(int threads) {
     Harness<Configuration> harness(in_box(extended_rosenbrock(20000), -1.1, 0.4), 3);
     harness.set_int(CUDA_OPT_THREADS, threads).set_int(CUDA_OPT_MAX_ITERATIONS, 6);

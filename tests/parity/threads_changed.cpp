@@ -1,5 +1,5 @@
-// A handle whose threads change between two solves, and whose memory for them is refused: by standing in for
-// aligned_alloc, which is why this is a program of its own.
+// The number of threads of a handle changes between two solves, and allocations for the new threads fail. The program
+// defines aligned_alloc, and is therefore separate from the other tests.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
@@ -9,12 +9,12 @@ using namespace cudaopt_test;
 
 namespace {
 
-int64_t granted = -1; // allocations that still succeed; negative: all
+int64_t granted = -1; // number of allocations that still succeed; all if negative
 int64_t asked_for = 0;
 
 } // namespace
 
-extern "C" void *__libc_memalign(std::size_t alignment, std::size_t size); // glibc's own name
+extern "C" void *__libc_memalign(std::size_t alignment, std::size_t size); // glibc provides this function
 extern "C" void *aligned_alloc(std::size_t alignment, std::size_t size) {
     asked_for++;
     if (granted == 0) return nullptr;
@@ -30,10 +30,10 @@ TEST_CASE("After a failed allocation for more threads the handle can still solve
         return harness.run();
     };
     Harness<HostDouble> fresh(problem, 5);
-    const Outcome expected = solve_with(fresh, 9); // the threads themselves are there from now on
+    const Outcome expected = solve_with(fresh, 9); // the threads exist from now on
     REQUIRE(expected.task == CUDA_OPT_ITERATION_LIMIT);
     for (const int64_t refused : {0, 1, 2, 3}) {
-        INFO("refused: allocation " << refused);
+        INFO("failing allocation: " << refused);
         Harness<HostDouble> harness(problem, 5);
         CHECK(solve_with(harness, 4).x == expected.x);
         const int64_t bytes = harness.get_int(CUDA_OPT_WORKSPACE_BYTES);

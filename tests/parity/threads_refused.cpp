@@ -1,4 +1,5 @@
-// Threads that the system does not grant: by standing in for pthread_create, which is why this is a program of its own.
+// The system refuses to create threads. The program defines pthread_create, and is therefore separate from the other
+// tests.
 #include <dlfcn.h>
 #include <pthread.h>
 
@@ -11,9 +12,9 @@ using namespace cudaopt_test;
 
 namespace {
 
-int granted = -1; // threads that can still be made; negative: all
+int granted = -1; // number of threads that can still be created; all if negative
 int refused = 0;
-int threads = 2; // more each time, so that some have to be made
+int threads = 2; // increases each time, so that new threads have to be created
 
 } // namespace
 
@@ -30,7 +31,7 @@ extern "C" int pthread_create(pthread_t *thread, const pthread_attr_t *attribute
 }
 
 CONFIGURED_TEST_CASE("If the system refuses threads the results are the same", "[threads]", HOST_CONFIGURATIONS) {
-    // Of rows enough that as many threads would be taken: what they work in is held to a share of the vectors.
+    // n is large enough for this many threads, whose scratch memory is limited to a share of the vectors.
     const Problem problem = in_box(extended_rosenbrock(200000), -1.5, 0.8);
     const auto solve_with = [&](int number) {
         Harness<TestType> harness(problem, 5);

@@ -1,4 +1,4 @@
-// Bounds that are numbers give the bits of arrays that are filled with them.
+// Scalar bounds give bitwise the same solve as arrays that are filled with them.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -13,7 +13,8 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-// A chain of valleys, each variable pulled to a place of its own; from a start that lies in no box of these tests.
+// A chain of curved valleys, in which each variable is also drawn to its own target. The start lies outside all boxes
+// of these tests.
 Problem bent_chain(int64_t n) {
     Problem problem = {"bent chain", {}, [](const Vector &x, Vector &g) {
                            const auto size = static_cast<int64_t>(x.size());
@@ -32,7 +33,7 @@ Problem bent_chain(int64_t n) {
 
 struct Sides {
     double lower, upper;
-    bool lower_array = false, upper_array = false; // varying, and given as such
+    bool lower_array = false, upper_array = false; // if true, the bounds vary and are given as an array
 };
 const Sides boxes[] = {{-0.4, 0.7},
                        {0.2, 1.5},
@@ -47,7 +48,7 @@ const Sides boxes[] = {{-0.4, 0.7},
                        {0.3, 1, false, true},
                        {-0.5, 1, false, true}};
 
-// All bounds in arrays.
+// Returns the problem with all bounds in arrays.
 Problem in_arrays(Problem problem, const Sides &sides) {
     const std::size_t n = problem.start.size();
     problem.lower.assign(n, sides.lower);
@@ -59,7 +60,8 @@ Problem in_arrays(Problem problem, const Sides &sides) {
     return problem;
 }
 
-// The same with a number for each side that does not vary; beside an array the number is not looked at.
+// Returns a solve of the same problem with a scalar for each side that does not vary. The scalar of a side that has an
+// array is ignored.
 template <class Configuration> Harness<Configuration> with_numbers(const Problem &problem, const Sides &sides, int m) {
     using Real = typename Configuration::Real;
     Problem arrays = in_arrays(problem, sides);
@@ -84,14 +86,14 @@ template <class Configuration> Vector results(const Harness<Configuration> &harn
     return all;
 }
 
-// Call by call, to the end.
+// Compares the two solves after every call, until they end.
 template <class Configuration> void check_same(Harness<Configuration> &numbers, Harness<Configuration> &arrays) {
     for (int task = 1; task > 0;) {
         task = arrays.step();
         if (numbers.step() != task) FAIL("task " << task << ": " << numbers.outcome().message);
         const Outcome a = numbers.outcome(), b = arrays.outcome();
         if (!same_bits(a.x, b.x) || !same_bits(results(numbers), results(arrays)))
-            FAIL("other bits after " << b.evaluations << " evaluations");
+            FAIL("the results differ after " << b.evaluations << " evaluations");
     }
     CHECK(numbers.outcome().message == arrays.outcome().message);
     CHECK(arrays.outcome().outside == 0);
@@ -107,7 +109,7 @@ CONFIGURED_TEST_CASE("Scalar bounds and arrays with the same values give bitwise
     const auto [what, m, set] = GENERATE(table<std::string, int, Settings<TestType>>({
         {"five pairs", 5, [](auto &) {}},
         {"25 pairs", 25, [](auto &harness) { harness.set_real(CUDA_OPT_EPS, 0); }},
-        {"to the first breakpoint", 3, [](auto &harness) { harness.set_int(CUDA_OPT_APPROXIMATE_CAUCHY, 1); }},
+        {"approximate Cauchy point", 3, [](auto &harness) { harness.set_int(CUDA_OPT_APPROXIMATE_CAUCHY, 1); }},
         {"with a diagonal", 4,
          [](auto &harness) {
              harness.with_diagonal([](const Vector &x, const Vector &, Vector &diagonal) {

@@ -1,4 +1,5 @@
-// The pairs of one solve as the memory of the next, which is a little different.
+// A warm start uses the correction pairs of one solve as the history of the next, which solves a slightly different
+// problem.
 #include <catch2/catch.hpp>
 
 #include "../support/harness.hpp"
@@ -9,7 +10,7 @@ namespace {
 
 constexpr int64_t n = 400;
 
-// One of a sequence: a valley along which targets are tracked; targets and box move a little with each.
+// Returns a problem of a sequence: targets along a curved valley. Targets and box differ a little between the problems.
 Problem of_sequence(int number) {
     Uniform uniform(static_cast<uint64_t>(number) + 1);
     const auto moved = [&uniform](double value) { return value + 0.01 * (uniform() - 0.5); };
@@ -31,7 +32,7 @@ Problem of_sequence(int number) {
     return {"of a sequence", Vector(n, 0.0), evaluate, lower, upper};
 }
 
-// One handle for all of a sequence, each begun at the solution of the one before.
+// Solves all problems of a sequence with one handle. Each solve starts at the solution of the previous problem.
 template <class Configuration> class Sequence {
   public:
     using Real = typename Configuration::Real;
@@ -43,14 +44,14 @@ template <class Configuration> class Sequence {
     }
     Handle<Configuration> &handle() { return s_; }
 
-    // Its bounds.
+    // Sets the bounds of this problem.
     Problem begin(int number) {
         const Problem problem = of_sequence(number);
         lower_.write(problem.lower);
         upper_.write(problem.upper);
         return problem;
     }
-    // How many evaluations it took.
+    // Returns the number of evaluations.
     int64_t solve(int number) {
         const Problem problem = begin(number);
         int task;
@@ -101,7 +102,7 @@ CONFIGURED_TEST_CASE("A warm start after a load is identical to one of the saved
     if (skipped<TestType>()) return;
     Sequence<TestType> one, other;
     one.solve(0);
-    other.solve(5); // and what it held is forgotten
+    other.solve(5); // the reset discards this history
     other.handle().reset();
     other.begin(0);
     other.load(one.handle().save());
@@ -112,7 +113,8 @@ CONFIGURED_TEST_CASE("A warm start after a load is identical to one of the saved
     CHECK(other.f() == one.f());
 }
 
-// Between an iterate and the next direction y of the newest pair is still the gradient before: a warm start forms it.
+// Between an iterate and the next direction, the slot of the newest y still contains the previous gradient. A warm
+// start forms y.
 CONFIGURED_TEST_CASE("A warm start at an iterate takes the next step of the uninterrupted solve", "[warm-start]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
@@ -124,7 +126,7 @@ CONFIGURED_TEST_CASE("A warm start at an iterate takes the next step of the unin
             for (Harness<TestType> *harness : {&on, &anew})
                 while (harness->get_int(CUDA_OPT_ITERATIONS) < iterate) REQUIRE(harness->step() > 0);
             REQUIRE(cuda_opt_warm_start(anew.handle()) == 0);
-            REQUIRE(anew.step() == CUDA_OPT_EVALUATE_FG); // at the iterate
+            REQUIRE(anew.step() == CUDA_OPT_EVALUATE_FG); // evaluates at the iterate
             CHECK(anew.outcome().x == on.outcome().x);
             REQUIRE(anew.step() == CUDA_OPT_EVALUATE_FG);
             REQUIRE(on.step() == CUDA_OPT_EVALUATE_FG);
@@ -154,7 +156,7 @@ CONFIGURED_TEST_CASE("A warm start is possible after any number of calls", "[war
 CONFIGURED_TEST_CASE("After a bad diagonal the kept correction pairs are independent of the array g", "[warm-start]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
-    // The newest pair's y is finished at the end: what becomes of g afterwards is of no consequence.
+    // y of the newest correction pair is formed at the end of the solve, so that later changes of g have no effect.
     const auto evaluations = [](bool spoilt) {
         Harness<TestType> harness(extended_rosenbrock(20), 5);
         int64_t asked = 0;
@@ -177,13 +179,13 @@ CONFIGURED_TEST_CASE("Every solve requests a new diagonal", "[warm-start]", EVER
     Harness<TestType> harness(extended_rosenbrock(20), 5);
     harness.with_diagonal(
         [](const Vector &, const Vector &, Vector &diagonal) { std::fill(diagonal.begin(), diagonal.end(), 1e-3); });
-    harness.set_int(CUDA_OPT_DIAGONAL_EVERY, 0); // once in a solve
+    harness.set_int(CUDA_OPT_DIAGONAL_EVERY, 0); // once per solve
     harness.run();
     CHECK(harness.diagonals_asked_for() == 1);
     harness.restart();
     harness.set_int(CUDA_OPT_MAX_ITERATIONS, 3); // far from the minimum
     harness.run();
-    CHECK(harness.diagonals_asked_for() == 1); // counted anew
+    CHECK(harness.diagonals_asked_for() == 1); // the count restarted
     harness.set_int(CUDA_OPT_MAX_ITERATIONS, 2000);
     harness.warm_start();
     harness.run();
