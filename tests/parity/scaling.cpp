@@ -142,7 +142,7 @@ CONFIGURED_TEST_CASE("Scales give bitwise the solve of a problem that the caller
         {"learned", 5,
          [](auto &harness, const Vector &) { harness.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED); }},
         {"the caller's diagonal", 4, supply_diagonal<TestType>},
-        {"a diagonal that holds", 4,
+        {"a diagonal that is kept", 4,
          [](auto &harness, const Vector &units) {
              supply_diagonal(harness, units);
              harness.set_int(CUDA_OPT_DIAGONAL_EVERY, 3);

@@ -1,4 +1,4 @@
-// The functions of the C ABI that come once for each precision, under one name.
+// Abi<Real> gives one name to the functions of the C interface that exist for each precision.
 #pragma once
 
 #include "cuda_opt.h"

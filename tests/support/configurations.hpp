@@ -83,14 +83,15 @@ bool register_cases(const Catch::SourceLineInfo &line, const std::string &name, 
     return true;
 }
 
-// AddressSanitizer finds in a few iterations what it finds in many, ten times as slowly.
+// With AddressSanitizer the tests run fewer iterations: it finds the same errors in a few, and each takes ten times as
+// long.
 #ifdef __SANITIZE_ADDRESS__
 inline constexpr bool sanitized = true;
 #else
 inline constexpr bool sanitized = false;
 #endif
 
-// "" where the backend works, else why it does not.
+// Returns "" if the backend works, and otherwise the reason why it does not.
 inline std::string unavailable(int backend) {
     cuda_opt *s = nullptr;
     const int code = cuda_opt_create(&s, 1, 1, backend);
@@ -99,8 +100,8 @@ inline std::string unavailable(int backend) {
     return reason;
 }
 
-// The first line of a test body: `if (skipped<TestType>()) return;`. A skipped test says so, in one line each, by
-// which they can be counted; where CUDA_OPT_TEST_REQUIRE_CUDA is set, lacking CUDA is a failure.
+// Each test body begins with `if (skipped<TestType>()) return;`. A skipped test prints one line, so that skipped tests
+// can be counted. If CUDA_OPT_TEST_REQUIRE_CUDA is set, a missing CUDA device is a failure.
 template <class Configuration> bool skipped() {
     const std::string reason = unavailable(Configuration::backend);
     if (reason.empty()) return false;
@@ -112,7 +113,8 @@ template <class Configuration> bool skipped() {
 
 } // namespace cudaopt_test
 
-// CONFIGURED_TEST_CASE(NAME, TAGS, CONFIGURATION, ...) { body, where TestType has Real, backend and history_bits }
+// CONFIGURED_TEST_CASE(NAME, TAGS, CONFIGURATION, ...) { body } defines a test case for each configuration. TestType
+// has the members Real, backend and history_bits.
 #define CONFIGURED_TEST_CASE(...)                                                                                      \
     CONFIGURED_TEST_CASE_NAMED(INTERNAL_CATCH_UNIQUE_NAME(Configured), INTERNAL_CATCH_UNIQUE_NAME(registration),       \
                                __VA_ARGS__)
@@ -127,7 +129,7 @@ template <class Configuration> bool skipped() {
 #define HOST_CONFIGURATIONS                                                                                            \
     cudaopt_test::HostDouble, cudaopt_test::HostDouble32, cudaopt_test::HostDouble16, cudaopt_test::HostFloat,         \
         cudaopt_test::HostFloat16
-#ifdef CUDA_OPT_TEST_HOST_ALONE // under a sanitizer without CUDA, where the others would only be skipped
+#ifdef CUDA_OPT_TEST_HOST_ALONE // under a sanitizer without CUDA, which would only skip the others
 #define EVERY_CONFIGURATION HOST_CONFIGURATIONS
 #else
 #define EVERY_CONFIGURATION                                                                                            \

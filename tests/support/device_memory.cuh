@@ -1,5 +1,5 @@
-// Memory of the current CUDA device that frees itself, and errors of the runtime as exceptions, for tests and
-// benchmarks.
+// DeviceMemory owns memory of the current CUDA device, and check() throws errors of the runtime as exceptions. Tests
+// and benchmarks use them.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -26,7 +26,7 @@ template <class T> class DeviceMemory {
     void store(const std::vector<T> &values, std::size_t to = 0) const {
         check(cudaMemcpy(data_ + to, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
     }
-    // As many as there is room for.
+    // Copies values.size() elements.
     void fetch(std::vector<T> &values, std::size_t from = 0) const {
         check(cudaMemcpy(values.data(), data_ + from, values.size() * sizeof(T), cudaMemcpyDeviceToHost));
     }

@@ -1,4 +1,4 @@
-// Sweeps that another object performs. A test overrides those that it changes or watches.
+// ForwardedSweeps forwards all sweeps to another object. A test overrides those that it changes or observes.
 #pragma once
 
 #include <memory>

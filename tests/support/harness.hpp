@@ -1,5 +1,6 @@
-// The whole protocol loop for a function that is evaluated on the host, on either backend and in either precision:
-// one test body serves all four. It throws, rather than asserts, so that it can be used in threads as well.
+// The harness runs the reverse communication loop for a function that is evaluated on the host. It works with both
+// backends and both precisions, so that one test body serves all four. It throws instead of asserting, so that it can
+// also be used in threads.
 #pragma once
 
 #include <algorithm>
@@ -27,13 +28,13 @@ struct Outcome {
     Vector x, g;
     double f;
     int64_t iterations, evaluations;
-    int64_t outside;              // components asked for outside the box, or not finite, in all evaluations together
+    int64_t outside;              // number of components outside the box or not finite, over all evaluations
     std::vector<Iterate> history; // the iterates after the start
 };
 
 using Checkpoint = std::vector<unsigned char>;
 
-// Memory in a handle's space, which the tests see as doubles.
+// Memory in the memory space of a handle. The tests read and write it as doubles.
 template <class T> class Array {
   public:
     Array(const cudaopt::Handle &handle, int64_t size) : memory_(handle, size) {}
@@ -94,12 +95,13 @@ template <class Configuration> class Harness {
     }
     int64_t get_int(int32_t key) const { return handle_.get_int(key); }
     double get_real(int32_t key) const { return handle_.get_real(key); }
-    // f and g by this function, on the handle's own arrays in its memory space, instead of the problem's on the host.
+    // Evaluates f and g by this function on the handle's own arrays, in its memory space, instead of by the problem's
+    // function on the host.
     Harness &with_evaluation(Evaluation evaluation) {
         evaluate_in_place_ = std::move(evaluation);
         return *this;
     }
-    // Sets diagco.
+    // Supplies a diagonal by this function and sets CUDA_OPT_DIAGCO.
     Harness &with_diagonal(Diagonal diagonal) {
         diagonal_ = std::move(diagonal);
         handle_.set_diagonal(diagonal_memory_.data());
@@ -113,24 +115,24 @@ template <class Configuration> class Harness {
         handle_.set_operator(operator_memory_[0]->data(), operator_memory_[1]->data(), operator_memory_[2]->data());
         return set_int(CUDA_OPT_INITIAL_HESSIAN, CUDA_OPT_INITIAL_HESSIAN_OPERATOR);
     }
-    // The diagonal as it stands in another's array.
+    // Copies the diagonal from another harness.
     void share_diagonal(const Harness &other) {
         if (other.diagonal_) diagonal_memory_.write(other.diagonal_memory_.read());
     }
-    // Over what the library put there.
+    // Overwrites the array that the library uses.
     void write_g(const Vector &g) { g_.write(g); }
     void write_x(const Vector &x) { x_.write(x); }
     int64_t diagonals_asked_for() const { return diagonals_asked_for_; }
     bool diagonal_kept() const { return diagonal_kept_; }
 
-    // One call of the solver and the work it asks for.
+    // Calls the solver once and does what it requests. Returns the task.
     int step() {
         call();
         work();
         return task_;
     }
     int call() {
-        if (++calls_ > most_calls) throw std::runtime_error("the solver does not come to an end");
+        if (++calls_ > most_calls) throw std::runtime_error("the solve has not ended after 100,000 calls");
         return task_ = handle_.solve(x_.data(), f_.data(), g_.data());
     }
     void work() {
@@ -144,7 +146,7 @@ template <class Configuration> class Harness {
         }
         return outcome();
     }
-    // As it stands, after any call.
+    // Returns the present state. It may be called after any call.
     Outcome outcome() {
         return {task_,
                 handle_.message(),
@@ -157,16 +159,16 @@ template <class Configuration> class Harness {
                 history_};
     }
     Checkpoint save() const { return handle_.save(); }
-    // Instead of the first call.
+    // Replaces the first call.
     void load(const Checkpoint &checkpoint) { handle_.load(checkpoint, x_.data(), f_.data(), g_.data()); }
-    // Back to the problem's start, with the settings as they are.
+    // Resets the solve to the start of the problem. The settings do not change.
     void restart() {
         handle_.reset();
         x_.write(problem_.start);
         history_.clear();
         outside_ = calls_ = diagonals_asked_for_ = 0;
     }
-    // From where it stands, with its pairs.
+    // Starts a new solve at the present x with the correction pairs of the last one.
     void warm_start() {
         handle_.warm_start();
         history_.clear();
@@ -210,7 +212,7 @@ template <class Configuration> class Harness {
     }
 
     Problem problem_;
-    Vector lower_, upper_; // as the library sees them, in its precision
+    Vector lower_, upper_; // rounded to the precision of the library
     Handle<Configuration> handle_;
     Array<Real> x_, g_;
     Array<double> f_;
@@ -226,7 +228,8 @@ template <class Configuration> class Harness {
     std::vector<Iterate> history_;
 };
 
-// What the header promises of every end: x in the box at every evaluation, and f and g those of the best iterate.
+// Checks the guarantees that the header gives for every end of a solve: x is in the box at every evaluation, and f and
+// g are those of the best iterate.
 template <class Configuration> void check_promises(const Problem &problem, const Outcome &outcome) {
     using Real = typename Configuration::Real;
     CHECK(outcome.outside == 0);
@@ -239,7 +242,7 @@ template <class Configuration> void check_promises(const Problem &problem, const
         if (!(outcome.f <= iterate.f)) FAIL_CHECK("f = " << iterate.f << " was lower than the final " << outcome.f);
 }
 
-// Builds, runs and checks the promises.
+// Runs a solve and checks these guarantees.
 template <class Configuration> Outcome solve(const Problem &problem, int m = 5) {
     Harness<Configuration> harness(problem, m);
     const Outcome outcome = harness.run();

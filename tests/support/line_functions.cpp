@@ -6,19 +6,19 @@ namespace cudaopt_test {
 
 namespace {
 
-// (5.1): concave from its minimiser sqrt(2) on.
+// Function (5.1) has its minimiser at sqrt(2) and is concave beyond sqrt(6).
 Value flattening(double a) {
     const double denominator = a * a + 2;
     return {-a / denominator, (a * a - 2) / (denominator * denominator)};
 }
 
-// (5.2): a narrow hollow at 1.6.
+// Function (5.2) has a narrow valley at about 1.6.
 Value quintic(double a) {
     const double b = a + 0.004, cube = b * b * b;
     return {cube * b * (b - 2), cube * (5 * b - 8)};
 }
 
-// (5.3): a parabola between two lines, with a ripple over it all.
+// Function (5.3) is a parabola between two lines, plus a ripple.
 Value rippled(double a) {
     constexpr double pi = 3.14159265358979323846, half_width = 0.01, waves = 39;
     const double phase = waves * pi / 2 * a, ripple = 1 - half_width;
@@ -34,7 +34,7 @@ Value rippled(double a) {
     return value;
 }
 
-// (5.4): two hyperbolas, with the sharp corner where the width is small.
+// Functions (5.4) are sums of two hyperbolas, which have a sharp corner if the width is small.
 std::function<Value(double)> hyperbolas(double first_width, double second_width) {
     const auto weight = [](double width) { return std::sqrt(1 + width * width) - width; };
     const double first = weight(first_width), second = weight(second_width);

@@ -1,5 +1,5 @@
-// The six functions of one variable with which Moré and Thuente (1994, section 5) tried their line search, and the
-// tolerances and first steps they took.
+// These are the six functions of one variable with which Moré and Thuente (1994, section 5) tested their line search,
+// and the tolerances and first steps that they used.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// How many threads this process has.
+// living_threads() returns the number of threads of this process.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,10 @@
-"""The log of the manual's example run, `./driver_program 1000000 7`, as far as the manual shows it (manual_run.txt),
-and how a log of ours is compared with it: line by line, every label and every figure to the digits printed, but for
-times.
+"""Compares a log of this library with the log of the manual's example run, `./driver_program 1000000 7`.
 
-One figure differs in its last digit: f of the last iterate, 6.752264e-10 in the manual. In exact arithmetic it is
-6.752263e-10."""
+The file manual_run.txt contains the log as far as the manual shows it. The comparison is line by line: every label and
+every figure must agree to the digits printed, except for times.
+
+One figure differs in its last digit: f of the last iterate is 6.752264e-10 in the manual and 6.752263e-10 in exact
+arithmetic."""
 import re
 from pathlib import Path
 
@@ -14,7 +15,7 @@ ROW = re.compile(r" *\d+ +\d+ +\d\.\d{6}e[+-]\d\d +\d\.\d{6}e[+-]\d\d +\d\.\d{6}
 
 
 def agrees(line, expected):
-    """Whether a line says what the manual's says."""
+    """Returns whether a line agrees with the line of the manual."""
     if ROW.fullmatch(expected):
         figures, wanted = line.split(), expected.split()
         return ROW.fullmatch(line) and figures in (wanted, [LAST_F.get(figure, figure) for figure in wanted])
@@ -24,7 +25,7 @@ def agrees(line, expected):
 
 
 def compare(lines, first="Function to minimize: Rosenbrock"):
-    """Compares lines with the manual's, from the manual's line `first` on. Returns the number of lines that were read.
+    """Compares lines with those of the manual, from its line `first` on. Returns the number of lines that were read.
 
     Raises AssertionError at the first line that differs."""
     expected = Path(__file__).with_suffix(".txt").read_text().splitlines()

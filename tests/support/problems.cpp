@@ -10,7 +10,7 @@ namespace cudaopt_test {
 
 namespace {
 
-// pattern, pattern, ... up to n values.
+// Returns n values, the repeated pattern.
 Vector repeated(const Vector &pattern, int64_t n) {
     Vector values(static_cast<std::size_t>(n));
     for (std::size_t i = 0; i < values.size(); i++) values[i] = pattern[i % pattern.size()];
@@ -22,7 +22,7 @@ double square(double a) { return a * a; }
 } // namespace
 
 double Uniform::operator()() {
-    // SplitMix64 (Steele, Lea, Flood 2014); the upper 53 bits make the number.
+    // SplitMix64 (Steele, Lea, Flood 2014). The upper 53 bits give the number.
     state_ += 0x9e3779b97f4a7c15u;
     uint64_t z = state_;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -91,7 +91,7 @@ Problem extended_wood(int64_t n) {
 
 Problem trigonometric(int64_t n) {
     return {"Trigonometric", repeated({0.2}, n), [](const Vector &x, Vector &g) {
-                // residual_i = n - sum_j cos x_j + (i + 1)(1 - cos x_i) - sin x_i, i from 0
+                // residual_i = n - sum_j cos x_j + (i + 1)(1 - cos x_i) - sin x_i, where i starts at 0
                 const int64_t size = static_cast<int64_t>(x.size());
                 const double deficit = pairwise_sum(0, size, [&](int64_t j) { return 1 - std::cos(x[j]); });
                 const auto residual = [&](int64_t i) {
@@ -140,7 +140,7 @@ Problem torsion(int64_t nx, int64_t ny) {
             problem.upper.push_back(distance);
             problem.lower.push_back(-distance);
         }
-    // hx hy (1/4 sum over triangles of |grad v|^2 - c sum v): each inner edge belongs to two triangles.
+    // f = hx hy (1/4 sum over triangles of |grad v|^2 - c sum v). Each inner edge belongs to two triangles.
     problem.evaluate = [nx, ny, hx, hy](const Vector &x, Vector &g) {
         constexpr double force = 5;
         const double area = hx * hy;
@@ -153,7 +153,7 @@ Problem torsion(int64_t nx, int64_t ny) {
             const double west = (v - value(i - 1, j)) / hx, east = (value(i + 1, j) - v) / hx;
             const double south = (v - value(i, j - 1)) / hy, north = (value(i, j + 1) - v) / hy;
             g[static_cast<std::size_t>(k)] = area * ((west - east) / hx + (south - north) / hy - force);
-            // Every edge is counted at its western or southern end, the last one of a row or column here too.
+            // Each edge is counted at its western or southern end, and the last edge of a row or column here as well.
             const double edges =
                 west * west + south * south + (i == nx - 1 ? east * east : 0) + (j == ny - 1 ? north * north : 0);
             return area * (edges / 2 - force * v);
@@ -182,7 +182,7 @@ KnownQuadratic quadratic_with_known_active_set(int64_t n) {
         problem.start.push_back(kind == 2 ? minimiser - room : minimiser + (kind == 0 ? room : -room) / 2);
         multiplier[i] = kind == 0 ? force : kind == 1 ? -force : 0;
     }
-    // The gradient A x - b at the minimiser is to be the multiplier.
+    // b is chosen such that the gradient A x - b at the minimiser is the multiplier.
     auto b = std::make_shared<Vector>();
     for (int64_t i = 0; i < n; i++) b->push_back(times(known.minimiser, i) - multiplier[i]);
     problem.evaluate = [b, times](const Vector &x, Vector &g) {

@@ -1,4 +1,5 @@
-// Test problems, written for the tests alone: plain host code in double, independent of testfuncs/ and of the library.
+// These test problems are written for the tests only. They are plain host code in double precision, independent of
+// testfuncs/ and of the library.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +10,11 @@
 namespace cudaopt_test {
 
 using Vector = std::vector<double>;
-// Returns f(x) and fills g (already of the right size) with its gradient.
+// Returns f(x) and sets g, which already has the right size, to the gradient.
 using Function = std::function<double(const Vector &x, Vector &g)>;
 
-// minimise f(x) subject to lower <= x <= upper; empty vectors: no bounds on that side.
+// The problem is to minimise f(x) subject to lower <= x <= upper. If a vector is empty, there are no bounds on that
+// side.
 struct Problem {
     std::string name;
     Vector start;
@@ -23,7 +25,7 @@ struct Problem {
     int64_t size() const { return static_cast<int64_t>(start.size()); }
 };
 
-// Pairwise sum of term(0) + ... + term(n - 1): its rounding error grows with log n, not with n.
+// Returns the pairwise sum of term(begin) + ... + term(end - 1). Its rounding error grows with log n instead of n.
 template <class Term> double pairwise_sum(int64_t begin, int64_t end, const Term &term) {
     constexpr int64_t block = 64;
     if (end - begin <= block) {
@@ -35,7 +37,7 @@ template <class Term> double pairwise_sum(int64_t begin, int64_t end, const Term
     return pairwise_sum(begin, middle, term) + pairwise_sum(middle, end, term);
 }
 
-// Uniform numbers in [0, 1), the same with every standard library.
+// Generates uniform random numbers in [0, 1), the same with every standard library.
 class Uniform {
   public:
     explicit Uniform(uint64_t seed) : state_(seed) {}
@@ -45,42 +47,44 @@ class Uniform {
     uint64_t state_;
 };
 
-// The five functions of the manual, with its starts and without bounds.
+// The five functions of the manual with its starts, without bounds.
 Problem extended_rosenbrock(int64_t n);
 Problem extended_beale(int64_t n);
 Problem extended_powell(int64_t n);
 Problem extended_wood(int64_t n);
 Problem trigonometric(int64_t n);
 
-// sum_{i < n} 100 (x_{i+1} - x_i^2)^2 + (1 - x_i)^2 in boxes drawn at random, some of them away from the minimum.
+// f = sum_{i < n} 100 (x_{i+1} - x_i^2)^2 + (1 - x_i)^2 in random boxes, some of which do not contain the minimum.
 Problem chained_rosenbrock(int64_t n, uint64_t seed);
-// Elastic-plastic torsion on a grid of nx by ny inner points (MINPACK-2, c = 5): |x| <= distance to the boundary.
+// Elastic-plastic torsion on a grid of nx by ny inner points (MINPACK-2, c = 5). The bounds are |x| <= distance to the
+// boundary.
 Problem torsion(int64_t nx, int64_t ny);
 
-// A strictly convex quadratic x'Ax/2 - b'x, A tridiagonal, whose minimiser in its box is known:
-// every third variable at its lower bound, every third at its upper bound, with multipliers of at least 1/2.
+// A strictly convex quadratic x'Ax/2 - b'x with a tridiagonal A, whose minimiser in its box is known. Every third
+// variable is at its lower bound and every third at its upper bound, with multipliers of at least 1/2.
 struct KnownQuadratic {
     Problem problem;
     Vector minimiser;
 };
 KnownQuadratic quadratic_with_known_active_set(int64_t n);
 
-// sum c_i (x_i - t_i)^2 / 2, with curvatures c_i from 1 to condition and t_i around 1; no bounds.
+// f = sum c_i (x_i - t_i)^2 / 2, with curvatures c_i from 1 to `condition` and t_i around 1, without bounds.
 Problem scaled_quadratic(int64_t n, double condition);
-// The curvature c_i of scaled_quadratic.
+// Returns the curvature c_i of scaled_quadratic.
 double scaled_quadratic_curvature(int64_t i, int64_t n, double condition);
 
-// sum c_i (x_i - t_i)^2 / 2, c_i from 1 to 1/1000, in boxes of all widths around the start: many thousands of
-// breakpoints lie before the first Cauchy points. The minimiser is t_i moved into the box.
+// f = sum c_i (x_i - t_i)^2 / 2 with c_i from 1 to 1/1000, in boxes of many widths around the start. Many thousands of
+// breakpoints lie before the first Cauchy points. The minimiser is the projection of t into the box.
 KnownQuadratic quadratic_with_many_breakpoints(int64_t n);
 
-// The same problem with lower <= x_i <= upper for every i; the start is left as it is.
+// Returns the problem with lower <= x_i <= upper for every i. The start does not change.
 Problem in_box(Problem problem, double lower, double upper);
-// The same problem with boxes drawn at random: l_i in [-1.5, 0.5), u_i - l_i in [0.5, 2.5).
+// Returns the problem with random boxes: l_i in [-1.5, 0.5) and u_i - l_i in [0.5, 2.5).
 Problem in_random_boxes(Problem problem, uint64_t seed);
-// The same problem with, in turn, no bounds, a lower bound only, both, an upper bound only, and l_i = u_i.
+// Returns the problem with five kinds of bounds in turn: none, a lower bound only, both, an upper bound only, and
+// l_i = u_i.
 Problem with_mixed_bounds(Problem problem);
-// The same problem without bounds.
+// Returns the problem without bounds.
 Problem without_bounds(Problem problem);
 
 } // namespace cudaopt_test

@@ -1,4 +1,4 @@
-// Two solves that have to be one, bit for bit: their ends and all of their iterates.
+// check_same_bits() checks that the results and all iterates of two solves are bitwise identical.
 #pragma once
 
 #include <catch2/catch.hpp>

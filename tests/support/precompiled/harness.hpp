@@ -1,2 +1,2 @@
-// The headers that nearly every test includes, precompiled once for each suite with several files.
+// Nearly every test includes these headers. They are precompiled once for each suite that has several files.
 #include "../harness.hpp"
