@@ -106,7 +106,8 @@ CONFIGURED_TEST_CASE("Variables with equal bounds keep their value", "[bounds]",
     for (std::size_t i = 0; i < 3000; i += 3) REQUIRE(outcome.x[i] == static_cast<Real>(problem.lower[i]));
 }
 
-CONFIGURED_TEST_CASE("If all bounds are equal the start is the solution", "[bounds]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("If l = u in all variables a solve converges after one evaluation", "[bounds]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Problem problem = extended_rosenbrock(200);
     problem.lower = problem.upper = Vector(200, 0.3);

@@ -365,8 +365,8 @@ template <class Configuration> Problem valleys() { return winding_valleys(on_cud
 
 } // namespace
 
-CONFIGURED_TEST_CASE("A solve that continues in other handles is bitwise identical if many variables are active",
-                     "[held]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A solve continued in other handles is bitwise identical if many variables are active", "[held]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const Problem &problem : {torsion(301, 11), bearing(61, 47)})
         for (const Asked &asked : with_all_memories<TestType>()) {
@@ -375,7 +375,7 @@ CONFIGURED_TEST_CASE("A solve that continues in other handles is bitwise identic
         }
 }
 
-CONFIGURED_TEST_CASE("A solve that continues in other handles is bitwise identical if blocks become active and free",
+CONFIGURED_TEST_CASE("A solve continued in other handles is bitwise identical if blocks become active and free",
                      "[held]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = valleys<TestType>();
@@ -389,7 +389,7 @@ CONFIGURED_TEST_CASE("A solve that continues in other handles is bitwise identic
 }
 
 // With a diagonal initial Hessian the bitmap is used if the history precision is that of x.
-CONFIGURED_TEST_CASE("A solve with other settings that continues in other handles is bitwise identical", "[held]",
+CONFIGURED_TEST_CASE("A solve with other settings continued in other handles is bitwise identical", "[held]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     constexpr int learned = CUDA_OPT_METRIC_LEARNED, diagonal = CUDA_OPT_METRIC_DIAGONAL;

@@ -107,7 +107,7 @@ template <class Configuration> bool skipped() {
     if (reason.empty()) return false;
     if (std::getenv("CUDA_OPT_TEST_REQUIRE_CUDA")) FAIL("CUDA is required: " << reason);
     WARN("skipped: \"" << Catch::getResultCapture().getCurrentTestName()
-                       << "\" is not tested, for there is no CUDA device (" << reason << ")");
+                       << "\" is not tested, because there is no CUDA device (" << reason << ")");
     return true;
 }
 
