@@ -39,8 +39,10 @@
  *
  * Guarantees
  * - After every return code <= 0 that follows a first evaluation, x, f and g hold the accepted iterate with the lowest
- *   f. If the stopping test EPS or PGTOL has ended the solve, they hold the iterate at which the test is satisfied. The
- *   f of this iterate exceeds the lowest f by rounding errors only, at most 2.3e-11 |f|.
+ *   f. There are three exceptions. If the stopping test EPS or PGTOL has ended the solve, they hold the iterate at
+ *   which the test is satisfied. The f of this iterate exceeds the lowest f by rounding errors only, at most
+ *   2.3e-11 |f|. With a noise level (CUDA_OPT_NOISE) they hold the iterate with the least ||P g||_inf. After
+ *   CUDA_OPT_CUDA_FAILURE their contents may be lost.
  * - Every x that you evaluate is finite and satisfies l <= x <= u exactly, without a rounding error.
  * - If f or an element of g is NaN or Inf, f counts as undefined at x, and the step is shortened (CUDA_OPT_MAX_CUTS).
  * - Repeated runs give bitwise identical results. On the host this holds for any number of threads. On the same GPU it
@@ -236,11 +238,11 @@ enum {
     CUDA_OPT_IPRINT_TYPE = 109,
     /** ROBUST = 1, the default, continues where version 3.0 of L-BFGS-B stops with an error; 0 computes the iterates of
      *  version 3.0. Set this key before the first call. With 1, the workspace needs two more vectors of n elements, and
-     *  three rules apply:
+     *  several rules are added to those of version 3.0. The following three are examples; docs/algorithm.md lists all:
      *  - If values of f differ by rounding errors only, the approximate Wolfe conditions accept a step by its slopes
      *    (Hager and Zhang 2005).
      *  - A line search that has used all its evaluations returns to its lowest point.
-     *  - The scale theta is kept when the history is dropped. */
+     *  - The scale theta is kept when the history is dropped after a failed line search. */
     CUDA_OPT_ROBUST = 110,
     /** HISTORY_BITS is the history precision: the number of bits per element of the correction pairs S and Y. Range: 64
      *  (only if x is double), 32 (float) or 16 (bfloat16); default: the precision of x. Set this key before the first
@@ -251,8 +253,8 @@ enum {
      *  few per cent more (docs/history_precision.md). With fewer bits than x has, the workspace has 2m + 2 vectors of
      *  this precision and 4 of the precision of x, 2 without ROBUST.
      *  Both short types have the exponent range of float. A pair is omitted if a change of g exceeds 3.4e38, or if y
-     *  vanishes because all changes are below 1e-45 (16 bits: 1e-40). Elements of a step are limited to 3.4e38, and
-     *  elements below 1e-45 (16 bits: 1e-40) become 0. Scale x and f so that this does not matter; otherwise the solve
+     *  vanishes because all changes are below 7e-46 (16 bits: 5e-41). Elements of a step are limited to 3.4e38, and
+     *  elements below 7e-46 (16 bits: 5e-41) become 0. Scale x and f so that this does not matter; otherwise the solve
      *  may find no lower f. */
     CUDA_OPT_HISTORY_BITS = 111,
     /** INITIAL_HESSIAN chooses B0, the initial approximation of the Hessian. Its values are
@@ -279,8 +281,8 @@ enum {
      *  Set this key before the first call. */
     CUDA_OPT_TIMED = 116,
     /** NOISE_AUTO = 1 estimates the noise of f; default 0. If ROBUST is 1, the first line search that fails is then
-     *  followed by 8 evaluations at closely spaced points, whose values give CUDA_OPT_NOISE_ESTIMATE. It has no effect
-     *  in a batch (docs/noise.md). */
+     *  followed by 8 evaluations at closely spaced points, whose values give CUDA_OPT_NOISE_ESTIMATE. A batch refuses
+     *  this key (docs/noise.md). */
     CUDA_OPT_NOISE_AUTO = 117,
     /* The next settings are those of a search (cuda_opt_create_search()), and are set before its first call. A search
      * also has the keys MAX_ITERATIONS, MAX_EVALUATIONS, THREADS, MAX_SECONDS, F_TARGET, ITERATIONS, EVALUATIONS, F,
@@ -302,8 +304,8 @@ enum {
     /* The real settings, for cuda_opt_set_real() and cuda_opt_get_real(), follow. */
     /** EPS is the tolerance of the stopping test of VA15 (Nocedal's L-BFGS code): the solve has converged when
      *  ||P g||_2 < EPS * max(1, ||x||_2). Range: >= 0; default 0: off. The test depends on the units of x and f. It is
-     *  not applied at an iterate whose line search used MAXFEV evaluations. If f has no minimum, ||x|| grows there, and
-     *  the test would be satisfied only because x is large. */
+     *  not applied, if ROBUST is 1, at an iterate whose line search used MAXFEV evaluations. If f has no minimum, ||x||
+     *  grows there, and the test would be satisfied only because x is large. */
     CUDA_OPT_EPS = 200,
     /** PGTOL is the tolerance of the projected gradient: the solve has converged when ||P g||_inf <= PGTOL.
      *  Range: >= 0; default 1e-5; 0: only P g = 0 satisfies the test. SciPy calls this tolerance gtol. */
@@ -322,14 +324,15 @@ enum {
     /** FTOL is the tolerance of the line search's sufficient decrease condition phi(t) <= phi(0) + FTOL * t * phi'(0).
      *  Range: 0 <= FTOL < 1; default 1e-4. Warning: FTOL is not SciPy's ftol, which corresponds to FACTR * 2.22e-16. */
     CUDA_OPT_FTOL = 205,
-    /** XTOL ends the line search when the relative width of its interval of uncertainty is below XTOL. Range: >= 0;
+    /** XTOL ends the line search when the relative width of its interval of uncertainty is at most XTOL. Range: >= 0;
      *  default 0.1. */
     CUDA_OPT_XTOL = 206,
     /** STPMIN is the smallest step of a line search. Range: 0 to the current STPMAX; default 1e-20. In a line search
      *  along -g with an empty history, STPMIN is measured in units of the first step if this step is below 1. A first
      *  step may be smaller than STPMIN, and so may a step that is reduced because f is undefined. */
     CUDA_OPT_STPMIN = 207,
-    /** STPMAX is the largest step of a line search; bounds may require a smaller one. Range: > 0; default 1e20. */
+    /** STPMAX is the largest step of a line search; bounds may require a smaller one. Range: > 0, at least the current
+     *  STPMIN, and finite; default 1e20. */
     CUDA_OPT_STPMAX = 208,
     /** MAX_SECONDS limits the wall time since the first call. Range: >= 0; default 0: no limit. Each call tests the
      *  limit, and on CUDA also while it waits for the stream. */
@@ -340,11 +343,11 @@ enum {
      *  ends it if, since the restart, f has fallen by at most 1e-4 * max(|f|, 1) in five iterations or more.
      *  Range: >= 0; default 5e-4; infinity removes this condition. */
     CUDA_OPT_RELATIVE_GTOL = 210,
-    /** ROUNDING is the tolerance for rounding errors of f if ROBUST is 1. Range: >= 0; default 100; 0: off. A solve
-     *  that finds no lower f counts as converged if the model predicts only a small fall of f. This fall must be at
-     *  most the bound of FACTR, or at most ROUNDING * (u_f |f| + u_x ||x||_2 ||P g||_2). The unit roundoffs u_f and u_x
-     *  are 1.1e-16 in double precision and 6.0e-8 in single precision. u_f is the latter if all values of f so far are
-     *  single-precision numbers, u_x if x has single precision. */
+    /** ROUNDING is the tolerance for rounding errors of f if ROBUST is 1. Range: >= 0 and finite; default 100; 0: off.
+     *  A solve that finds no lower f counts as converged if the model predicts only a small fall of f. This fall must
+     *  be at most the bound of FACTR, or at most ROUNDING * (u_f |f| + u_x ||x||_2 ||P g||_2). The unit roundoffs u_f
+     *  and u_x are 1.1e-16 in double precision and 6.0e-8 in single precision. u_f is that of single precision if all
+     *  values of f so far are single-precision numbers, and u_x if x has single precision. */
     CUDA_OPT_ROUNDING = 211,
     /** F_UNBOUNDED ends the solve with the code UNBOUNDED if f is at or below F_UNBOUNDED. Default -1e300. With -Inf no
      *  solve ends with UNBOUNDED. */
@@ -352,8 +355,9 @@ enum {
 
     /** NOISE is the relative noise level of f. Range: 0 <= NOISE < 1; default 0. f has errors of up to
      *  NOISE_ABS + NOISE |f|, because it comes from an iterative solver, random samples or single precision. If ROBUST
-     *  is 1, the line search then accepts steps by their slopes where f cannot decide. The solve converges, with x of
-     *  the least ||P g||_inf, when neither f nor ||P g||_inf has fallen by more than the noise in 200 evaluations
+     *  is 1, the line search then accepts steps by their slopes where f cannot decide. The solve converges when two
+     *  conditions hold in 200 evaluations: the lowest f has not fallen by more than twice the noise level, and the
+     *  least ||P g||_inf has not fallen below 0.7 times its value. x is then the iterate with the least ||P g||_inf
      *  (docs/noise.md). */
     CUDA_OPT_NOISE = 213,
     /** NOISE_ABS is the absolute noise level of f, in the units of f. Range: >= 0; default 0. */
@@ -371,9 +375,9 @@ enum {
     /** CAUCHY_SEGMENTS is the number of segments of the projected path that were searched, in all iterations. */
     CUDA_OPT_CAUCHY_SEGMENTS = 306,
     /** LINE_SEARCH_INFO says how the last line search ended, with the numbers of the 2013 manual of L-BFGS for
-     *  GPU-CUDA. 0: improper input; 1: both conditions are satisfied; 2: the interval of uncertainty is narrower than
-     *  XTOL; 3: MAXFEV evaluations were used; 4: the step is at STPMIN; 5: the step is at STPMAX; 6: rounding errors
-     *  prevent progress. */
+     *  GPU-CUDA. 0: no line search has ended yet; 1: both conditions are satisfied; 2: the relative width of the
+     *  interval of uncertainty is at most XTOL; 3: MAXFEV evaluations were used; 4: the step is at STPMIN; 5: the step
+     *  is at STPMAX, or at the largest step within the bounds; 6: rounding errors prevent progress. */
     CUDA_OPT_LINE_SEARCH_INFO = 307,
     /** REFRESHES counts how often the history was dropped: after a breakdown, before the test FACTR may end a solve,
      *  and because of slow progress. */
@@ -384,8 +388,9 @@ enum {
     /** BREAKPOINTS_CROSSED counts the breakpoints before the generalized Cauchy points, in all iterations that had
      *  correction pairs. */
     CUDA_OPT_BREAKPOINTS_CROSSED = 311,
-    /** WORKSPACE_BYTES is the memory that the handle has allocated in its memory space. It is at most 2m + 9 vectors of
-     *  n elements plus a constant that does not depend on n. */
+    /** WORKSPACE_BYTES is the memory that the handle has allocated in its memory space. It is at most 2m + 10 vectors
+     *  of n elements, which includes a learned or supplied diagonal and scales, and a constant that does not depend on
+     *  n. On CUDA at most n / 4 bytes are added (docs/backends.md). */
     CUDA_OPT_WORKSPACE_BYTES = 312,
     /** STOP_TEST is the key of the stopping test that was satisfied (EPS, PGTOL, FACTR, F_TARGET, ROUNDING or NOISE)
      *  after CONVERGED, otherwise 0. */
@@ -645,8 +650,9 @@ CUDA_OPT_API const char *cuda_opt_task_name(int task);
 /** Create a handle for a search.
  *  @param out      as for cuda_opt_create()
  *  @param n        number of variables, 1 to 2^31 - 1
- *  @param walks    number of walks, >= 1. The workspace has n * walks values and 40 to 50 bytes per walk. It has
- *                  2 n * walks values if walks start again from new points, at the smallest step or in rounds
+ *  @param walks    number of walks, >= 1. The workspace has n * walks values and 33 to 41 bytes per walk, and on CUDA
+ *                  scratch memory. It has 2 n * walks values if walks start again from new points, at the smallest
+ *                  step or in rounds
  *  @param backend  CUDA_OPT_BACKEND_AUTO, _CUDA or _HOST: the memory space of points and values
  *  @return as cuda_opt_create(). Then call cuda_opt_set_bounds() with finite bounds, which are copied */
 CUDA_OPT_API int cuda_opt_create_search(cuda_opt **out, int64_t n, int64_t walks, int32_t backend);
@@ -700,7 +706,8 @@ enum {
  *  on both sides of x. The differences use ten steps, of 0.1 to 1e-10 times the sizes of the variables; in single
  *  precision there are six. These sizes are those of cuda_opt_set_scales(), otherwise max(1, |x_i|). The check uses the
  *  step for which neighbouring differences agree best.
- *  The check needs about 65 evaluations, and 4 log2(n) more to find a wrong component. It allocates two vectors of n
+ *  The check needs 64 evaluations (40 in single precision), and about 4 log2(n) more to find a wrong component. It
+ *  allocates two vectors of n
  *  elements in the handle's memory space, and frees them at the end. If x_i is at a bound or close to it, the check
  *  first moves it inside the box by a thousandth of its size. The differences then use smaller steps for this variable,
  *  so that all evaluated points satisfy the bounds. Call this before the first call of cuda_opt_solve(). The check is

@@ -13,8 +13,9 @@
  *
  * The handle is a cuda_opt. These functions of cuda_opt.h apply to it: cuda_opt_destroy, _reset, _message,
  * _request_stop, _backend, _set_stream, the helpers for memory, and cuda_opt_set_bounds, _set_uniform_bounds and
- * _set_diagonal, whose values are the same for all problems. These settings apply: the stopping tests, the limits, the
- * line search, the initial Hessian, ROBUST, APPROXIMATE_CAUCHY and THREADS. Each setting is the same for all problems.
+ * _set_diagonal, whose values are the same for all problems. These settings apply: the stopping tests, the noise level,
+ * the limits, the line search, the initial Hessian, ROBUST, APPROXIMATE_CAUCHY and THREADS. Each setting is the same
+ * for all problems.
  * There is no log, no checkpoint and no warm start.
  *
  * @code{.c}

@@ -140,8 +140,8 @@ CUDA_OPT_API int cuda_opt_unlp_set_GTOL(double gtol);
 CUDA_OPT_API int cuda_opt_unlp_set_STPMIN(double stpmin);
 /** Set the largest step of a line search; > 0, default 1e20. */
 CUDA_OPT_API int cuda_opt_unlp_set_STPMAX(double stpmax);
-/** Set xtol; >= 0, default 1e-16. The line search ends when the relative width of its interval of uncertainty is below
- *  xtol. */
+/** Set xtol; >= 0, default 1e-16. The line search ends when the relative width of its interval of uncertainty is at
+ *  most xtol. */
 CUDA_OPT_API int cuda_opt_unlp_set_XTOL(double xtol);
 /** Set the largest number of evaluations in one line search; >= 1, default 20. */
 CUDA_OPT_API int cuda_opt_unlp_set_maxfev(int maxfev);
