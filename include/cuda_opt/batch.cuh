@@ -116,14 +116,15 @@ struct BatchEnd {
 
 /** The settings of a batch. */
 struct BatchOptions {
-    /** The settings of cuda_opt.h for stopping tests, limits and tolerances. Each member has the name of its key in
-     *  lower case, and the same default. The members metric, history_bits, product_bits, log_frequency, log_type,
-     *  report_iterates and max_seconds have no effect in a batch. */
+    /** The settings of cuda_opt.h for stopping tests, limits and tolerances, with the same defaults. Each member has
+     *  the name of its key in lower case, with three exceptions: evaluations_per_search is MAXFEV, step_min is STPMIN,
+     *  and step_max is STPMAX. The members metric, history_bits, product_bits, threads, log_frequency, log_type,
+     *  report_iterates, f_part, timed, noise_auto and max_seconds have no effect in a batch. */
     Settings settings{};
-    /** The number of threads on the host, if the program uses OpenMP; 0: all processors of the machine. */
+    /** The number of threads on the host, if the program uses OpenMP; 0: the number that OpenMP uses by default. */
     int threads = 0;
     /** The number of threads per problem on CUDA, 1 or 32. 0 selects 1 for many problems of few variables and 32 in all
-     *  other cases. With a diagonal initial Hessian the number is always 32. */
+     *  other cases. With a learned or supplied diagonal the number is always 32. */
     int lanes = 0;
     void *stream = nullptr; /**< The cudaStream_t on CUDA; NULL: the legacy default stream. */
 };

@@ -104,7 +104,7 @@ struct SearchOptions {
     bool history = false; /**< If true, the search stores the best value after each iteration. */
     /** run() ends after the iteration or round in which this time limit is exceeded; 0: no limit. */
     double max_seconds = 0;
-    /** The number of threads on the host, if the program uses OpenMP; 0: all processors. */
+    /** The number of threads on the host, if the program uses OpenMP; 0: the number that OpenMP uses by default. */
     int threads = 0;
     void *stream = nullptr; /**< The cudaStream_t on CUDA; NULL: the legacy default stream. */
     /** The number of threads per walk on CUDA, 1 or 32. 0 selects 32 for few walks of many variables, otherwise 1. The
