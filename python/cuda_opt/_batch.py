@@ -283,10 +283,11 @@ def minimize_batch(
         at the best iterate of each problem. NumPy arrays of shape (count,): ``codes``, numbers of ``Task``;
         ``success``; ``status``, 0 converged, 1 a limit was reached, 2 otherwise; ``nit``, ``nfev``, ``njev``;
         ``pg_norm_inf``, the largest component of the projected gradient. A problem whose bounds are crossed, or whose
-        start is not finite, has the code ``IMPROPER_INPUT``, and NaN for f, the gradient and its norm. For the whole
-        batch: ``rounds``, the number of calls of fun; ``task``, ``CONVERGED`` or the code of the first problem that
-        has not converged; ``message``, a sentence. ``message_of(p)`` returns a sentence about problem p. For this
-        purpose the result keeps the workspace in memory until the result is deleted.
+        row of x0 is not finite, has the code ``IMPROPER_INPUT``, and NaN for f, the gradient and its norm. A problem
+        whose f or gradient is not finite at the start has the code ``NOT_FINITE``. For the whole batch: ``rounds``, the
+        number of calls of fun; ``task``, ``CONVERGED`` or the code of the first problem that has not converged;
+        ``message``, a sentence. ``message_of(p)`` returns a sentence about problem p. For this purpose the result keeps
+        the workspace in memory until the result is deleted.
 
     Raises
     ------

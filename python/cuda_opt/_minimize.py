@@ -269,8 +269,7 @@ def minimize(
         Positive estimates of 1 / (second derivative of f with respect to x_i), in x0's memory. They are the diagonal of
         the initial inverse Hessian, in place of a learned diagonal. An array is used for the whole solve, and is scaled
         by the newest correction pair. A function ``diagonal(x, *args)`` is called at each iterate, or at those that
-        the option ``DIAGONAL_EVERY`` selects.
-        Default: none.
+        the option ``DIAGONAL_EVERY`` selects. Default: none.
     preconditioner : callable
         ``preconditioner(v, free)`` returns H0 v, where H0 approximates the inverse Hessian, such as a multigrid cycle
         or a solve with the Laplacian. v has the shape (n,) and is 0 where ``free``, an array of booleans, is False. H0
@@ -289,8 +288,8 @@ def minimize(
     OptimizeResult
         ``x`` and ``jac``, arrays of x0's kind; ``fun``, a float; ``nit``, ``nfev``, ``njev``; ``success``; ``status``,
         0 if converged or if f is as low as its rounding errors allow, 1 if a limit was reached, 2 otherwise; ``task``,
-        the return code; ``message``, a sentence;
-        ``hess_inv``, an operator. After every return code x is the best iterate.
+        the return code; ``message``, a sentence; ``hess_inv``, an operator. After every return code x is the best
+        iterate.
 
     Raises
     ------

@@ -78,24 +78,24 @@ def pattern_search(
         Finite bounds. The points are arrays of the same library on the same device as an array of bounds: NumPy, torch,
         CuPy or JAX, float64. One side may be a number.
     walks : int
-        The number of independent searches (walks). Each walk has two points in a batch. Default 1000. The workspace has
-        about 2 n walks doubles, and the points need as much memory.
+        The number of independent searches (walks). Each walk has two points in a batch. Default 1000. The points need
+        the memory of 2 n walks doubles. The workspace has n walks doubles, and 2 n walks if walks start again from new
+        random points.
     args : tuple
         Further arguments of fun. Default: none.
     steps : array of shape (n,)
         The first step of each variable, positive. Default: a twentieth of the box.
     at_smallest_step : "end", "repeat" or "restart"
         Determines how a walk continues after its step has been halved 16 times (``HALVINGS``). "end", the default: it
-        ends. "repeat":
-        it continues from the same point with the first step. "restart": it starts again from a new random point. The
-        last two need a limit.
+        ends. "repeat": it continues from the same point with the first step. "restart": it starts again from a new
+        random point. In the last two cases only a limit ends the search.
     maxiter, maxfun : int
         Limits of iterations and evaluations of the function at a point. Default: 2000 iterations.
     seed : int
         The seed of the random numbers, >= 0. Default 0. The same seed gives the same points on every machine.
     like : array
-        An array of float64. The points are arrays of its library on its device, if the bounds are NumPy arrays or
-        numbers. Default: none.
+        An array of float64. The points are then arrays of its library on its device, also if the bounds are NumPy
+        arrays. Default: none.
     keep : int
         The number of walks whose best points are returned, for example as starts for ``minimize`` if there is a
         gradient. Default 1.
