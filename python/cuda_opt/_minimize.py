@@ -258,7 +258,7 @@ def minimize(
     tol : float
         The value of both ftol and gtol, as in SciPy. Default: their own defaults.
     stream : int, torch.cuda.Stream, cupy.cuda.Stream
-        The CUDA stream of all device work. Default: the current stream of x0's library.
+        The CUDA stream of all device work. Default: the current stream of x0's library; for JAX the default stream.
     cuda_graph : bool
         True, for torch and CuPy on a CUDA device: the operations of fun and jac are recorded in the fourth evaluation,
         and launched as one CUDA graph from then on, which saves the time that the host needs for each launch. The
