@@ -236,9 +236,10 @@ enum {
      *  the default: one line per logged iterate; 1: also the first x and g; 2: also the x of every logged iterate; 3:
      *  also its g. */
     CUDA_OPT_IPRINT_TYPE = 109,
-    /** ROBUST = 1, the default, continues where version 3.0 of L-BFGS-B stops with an error; 0 computes the iterates of
-     *  version 3.0. Set this key before the first call. With 1, the workspace needs two more vectors of n elements, and
-     *  several rules are added to those of version 3.0. The following three are examples; docs/algorithm.md lists all:
+    /** ROBUST = 1, the default, continues where version 3.0 of L-BFGS-B stops with an error; 0 uses the rules of
+     *  version 3.0. (Its iterates require other settings as well, which docs/migrating.md lists.) Set this key before
+     *  the first call. With 1, the workspace needs two more vectors of n elements, and several rules are added to those
+     *  of version 3.0. The following three are examples; docs/algorithm.md lists all:
      *  - If values of f differ by rounding errors only, the approximate Wolfe conditions accept a step by its slopes
      *    (Hager and Zhang 2005).
      *  - A line search that has used all its evaluations returns to its lowest point.

@@ -252,7 +252,7 @@ def minimize(
         and ``line_search_xtol``; ``FTOL``, ``GTOL`` and ``XTOL`` mean the same, with a warning. These settings have the
         library's defaults, except ``INITIAL_HESSIAN``, which is ``InitialHessian.LEARNED`` here. On 336 problems this
         took 0.79 times the evaluations of ``InitialHessian.SCALAR`` (docs/notes/benchmarks.md); it stores one more
-        n-vector. With ``SCALAR`` the iterates are those of L-BFGS-B 3.0 and of SciPy's L-BFGS-B.
+        n-vector. ``SCALAR`` is the initial Hessian of L-BFGS-B 3.0 and of SciPy's L-BFGS-B.
     method : None or "L-BFGS-B"
         There is no other method.
     tol : float
