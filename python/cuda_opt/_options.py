@@ -48,7 +48,7 @@ def _count(value: float, name: str) -> int:
     return count
 
 
-def _limit(value: float | None, name: str) -> int:
+def limit_of(value: float | None, name: str) -> int:
     """Return a limit in the C library's form: an integer, where 0 means no limit.
 
     As in SciPy, the user's limit need not be an integer, and 0 means the smallest possible limit, which is 1."""
@@ -141,12 +141,12 @@ def options_of(
         warnings.warn(f"without effect here: {', '.join(sorted(ignored))}", RuntimeWarning, stacklevel=3)
     noise = {name.upper(): _tolerance(given.pop(name), name) for name in ("noise", "noise_abs") if name in given}
     m = given.pop("maxcor")
-    maxfun = _limit(given.pop("maxfun"), "maxfun")
+    maxfun = limit_of(given.pop("maxfun"), "maxfun")
     settings = {
         "EPS": 0,
         "FACTR": _tolerance(given.pop("ftol"), "ftol") / _EPSILON,
         "PGTOL": _tolerance(given.pop("gtol"), "gtol"),
-        "MAX_ITERATIONS": _limit(given.pop("maxiter"), "maxiter"),
+        "MAX_ITERATIONS": limit_of(given.pop("maxiter"), "maxiter"),
         "MAX_EVALUATIONS": maxfun,
         "MAXFEV": _count(given.pop("maxls"), "maxls"),
         "INITIAL_HESSIAN": InitialHessian.LEARNED,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,10 @@ from ._bounds import SIDES, Bounds, limits_of
 from ._constants import LIMITS, Task
 from ._handle import Handle, integer, stream_number
 from ._library import library
+from ._options import limit_of
+from ._options import limit_of
 from ._result import IntermediateResult, SearchResult, new_result
-from ._space import Space, as_array, one_axis
+from ._space import Space, as_array, name_of, one_axis
 from ._space_of import space_of
 
 VALUES = "the array of fun's values"
@@ -29,7 +31,8 @@ def _box(bounds: Any, like: Any) -> tuple[Space, Any, Any, int]:
         sides = [bounds.lb, bounds.ub]
     else:
         try:
-            sides = [np.array(side, np.float64) for side in np.asarray(list(bounds), np.float64).T]
+            pairs = [(-math.inf if low is None else low, math.inf if high is None else high) for low, high in bounds]
+            sides = [np.array(side, np.float64) for side in np.asarray(pairs, np.float64).T]
         except (TypeError, ValueError):
             sides = []
         if len(sides) != 2:
@@ -38,6 +41,8 @@ def _box(bounds: Any, like: Any) -> tuple[Space, Any, Any, int]:
     if not arrays:
         raise ValueError("bounds are two numbers: one has to be an array, which has the number of variables")
     others = [array for array in arrays if not isinstance(array, np.ndarray)]
+    if like is not None and isinstance(like, (int, float, str, list, tuple)):
+        raise TypeError(f"like is a {name_of(like)}: it has to be an array")
     model = like if like is not None else (others or arrays)[0]
     space = space_of(model)
     if space.bits != 64:
@@ -57,8 +62,8 @@ def pattern_search(
     *,
     steps: Any = None,
     at_smallest_step: str = "end",
-    maxiter: int | None = None,
-    maxfun: int | None = None,
+    maxiter: float | None = None,
+    maxfun: float | None = None,
     seed: int = 0,
     like: Any = None,
     keep: int = 1,
@@ -90,7 +95,8 @@ def pattern_search(
         ends. "repeat": it continues from the same point with the first step. "restart": it starts again from a new
         random point. In the last two cases only a limit ends the search.
     maxiter, maxfun : int
-        Limits of iterations and evaluations of the function at a point. Default: 2000 iterations.
+        Limits of iterations and evaluations of the function at a point. As in ``minimize``, they need not be integers,
+        the limit 0 has the same effect as 1, and infinity means no limit. Default: 2000 iterations.
     seed : int
         The seed of the random numbers, >= 0. Default 0. The same seed gives the same points on every machine.
     like : array
@@ -120,7 +126,13 @@ def pattern_search(
     TypeError, ValueError
         if a bound is not finite, if a setting is out of its range, or if fun returns values of another shape or library
     """
-    if at_smallest_step not in _AT_SMALLEST_STEP:
+    if not callable(fun):
+        raise TypeError(f"fun is a {name_of(fun)}: it has to be a function")
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback is a {name_of(callback)}: it has to be a function")
+    if options is not None and not isinstance(options, Mapping):
+        raise TypeError(f"options is a {name_of(options)}: it has to be a dict")
+    if not isinstance(at_smallest_step, str) or at_smallest_step not in _AT_SMALLEST_STEP:
         choices = ", ".join(_AT_SMALLEST_STEP)
         raise ValueError(f"at_smallest_step is {at_smallest_step!r}: it has to be one of {choices}")
     if not isinstance(args, tuple):
@@ -137,6 +149,8 @@ def pattern_search(
         search._check(library.cuda_opt_set_bounds(search._handle, *sides))
         if steps is not None:
             first = as_array(steps)
+            if not hasattr(first, "shape"):
+                raise TypeError(f"steps is a {name_of(steps)}: it has to be an array")
             first = space.from_numpy(first) if isinstance(first, np.ndarray) else space.take(first, "steps")
             if one_axis(first, "steps") != n:
                 raise ValueError(f"steps has {one_axis(first, 'steps')} elements, but the bounds have {n}")
@@ -144,9 +158,9 @@ def pattern_search(
         settings = {"SEARCH_SEED": seed, "AT_SMALLEST_STEP": _AT_SMALLEST_STEP[at_smallest_step]}
         search.set({**settings, **(options or {})}.items())
         if maxiter is not None:
-            search["MAX_ITERATIONS"] = maxiter
+            search["MAX_ITERATIONS"] = limit_of(maxiter, "maxiter")
         if maxfun is not None:
-            search["MAX_EVALUATIONS"] = maxfun
+            search["MAX_EVALUATIONS"] = limit_of(maxfun, "maxfun")
         points, values = space.empty(n, 2 * walks), space.empty(2 * walks)
         at_points = search._lend(points, "the array of points", (n, 2 * walks))
         addresses = at_points, search._lend(values, VALUES, (2 * walks,))

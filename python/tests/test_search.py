@@ -134,6 +134,17 @@ def test_a_limit_before_the_first_batch_gives_a_status_and_no_point(limit, words
     assert result.walks_x.shape == (2, len(BOX))
 
 
+@pytest.mark.parametrize("at_smallest_step", ["end", "repeat", "restart"])
+def test_limits_are_those_of_minimize(at_smallest_step):
+    """The limit 0 has the same effect as 1. In the C library 0 means no limit, with which "repeat" never ends."""
+    def search(**limits):
+        return cuda_opt.pattern_search(rastrigin, BOX, 20, at_smallest_step=at_smallest_step, **limits)
+
+    assert search(maxiter=0).nit == search(maxiter=0.5).nit == search(maxiter=1).nit == 1
+    assert search(maxfun=0).nfev == search(maxfun=1).nfev == 0
+    assert search(maxiter=3, maxfun=np.inf).nit == 3
+
+
 def test_steps_may_be_a_list():
     listed, array = (cuda_opt.pattern_search(rastrigin, BOX, 20, steps=steps) for steps in
                      ([0.25] * len(BOX), np.full(len(BOX), 0.25)))
@@ -168,6 +179,15 @@ def test_pattern_search_rejects_invalid_input():
         (ValueError, "the step 0", [], {"steps": np.zeros(4)}),
         (ValueError, "steps has 3 elements", [], {"steps": np.ones(3)}),
         (ValueError, "at_smallest_step is 'stop'", [], {"at_smallest_step": "stop"}),
+        (ValueError, r"at_smallest_step is \[\]", [], {"at_smallest_step": []}),
+        (ValueError, "variable 0 .* has the bounds -inf and 1 ", [rastrigin, [(None, 1), (0, 1)]], {}),
+        (ValueError, "maxiter is -1: it has to be a number of at least 0", [], {"maxiter": -1}),
+        (ValueError, "maxfun is nan: it has to be a number of at least 0", [], {"maxfun": np.nan}),
+        (TypeError, "steps is a str: it has to be an array", [], {"steps": "a"}),
+        (TypeError, "like is a list: it has to be an array", [], {"like": [0.0]}),
+        (TypeError, "fun is a float: it has to be a function", [3.0], {}),
+        (TypeError, "callback is a int: it has to be a function", [], {"callback": 3}),
+        (TypeError, "options is a list: it has to be a dict", [], {"options": ["F_TARGET"]}),
     ):
         with pytest.raises(kind, match=text):
             search(*arguments, **settings)
