@@ -161,6 +161,9 @@ REALS = {
     "NOISE_ESTIMATE": 412,
 }
 
+# The names of the settings. All other names are those of results. Some settings are only for batches or searches.
+SETTINGS = {name for name, key in {**INTEGERS, **REALS}.items() if key < 300} | {"BATCH_PACKED"}
+
 # The options of ``minimize`` have names of their own for the line search's settings. Otherwise SciPy's ``ftol`` and
 # ``gtol``, which are stopping tests, would differ from the settings FTOL and GTOL only in case.
 LINE_SEARCH = {name: f"line_search_{name.lower()}" for name in ("FTOL", "GTOL", "XTOL")}

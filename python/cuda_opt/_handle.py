@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ._constants import INTEGERS, OTHER_NAMES, REALS, Task
+from ._constants import INTEGERS, OTHER_NAMES, REALS, SETTINGS, Task
 from ._gate import Buffer
 from ._library import Error, LogFunction, error, library
 from ._space import Space, number
@@ -182,6 +182,8 @@ class Handle:
             code = self._briefly(library.cuda_opt_set_real, REALS[key], number(value, name))
         # The library knows the numbers of the keys only.
         if code < 0 and "is not the key of" in self.message:
+            if key in SETTINGS:
+                raise error(code, f"{name} is a setting of another kind of solver")
             raise error(code, f"{name} is a result, and cannot be set")
         self._check(code)
 

@@ -252,6 +252,15 @@ def test_results_of_a_solver_cannot_be_set():
         Solver(3)["PG_NORM_INF"] = 1.0
 
 
+def test_a_setting_of_another_kind_of_solver(parabola):
+    for name in ("SEARCH_SEED", "AT_SMALLEST_STEP", "BATCH_PACKED"):
+        with pytest.raises(cuda_opt.ImproperInput, match=f"^{name} is a setting of another kind of solver$"):
+            cuda_opt.minimize(parabola, np.zeros(3), options={name: 1})
+    for name in ("PGTOL", "HISTORY_BITS"):
+        with pytest.raises(cuda_opt.ImproperInput, match=f"^{name} is a setting of another kind of solver$"):
+            cuda_opt.pattern_search(lambda x: x.sum(0), [(0, 1)], 5, options={name: 1})
+
+
 def test_solver_accepts_numpy_integers_as_n_and_rejects_invalid_n():
     """Programs often compute n by NumPy, whose integers are not of the type int."""
     assert Solver(np.int64(3)).n == 3
