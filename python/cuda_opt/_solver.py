@@ -64,7 +64,7 @@ class Solver(Handle):
         store H0 applied to ``solver.operator_in`` in ``solver.operator_out``. ``solver.operator_free`` is 1 for the
         variables that are free and 0 for the others: H0 has to be positive definite on the free variables, and its
         result is ignored elsewhere (docs/operator.md). The three arrays have the shape (n,). Not together with
-        diagonal. Default False.
+        diagonal or x_scale. Default False.
     x_scale : number, array of shape (n,), or None
         The typical size of each variable, a positive number. The problem is solved in z = x / x_scale; x, f, g and the
         bounds are in your units. The stopping tests and the first step are in units of z. An array is read in place,
@@ -120,6 +120,8 @@ class Solver(Handle):
         self.n = one_axis(start, "x0", 0 if part else 1)
         self._lower, self._upper = limits_of(bounds, self.n, space)
         self._x_scale = scales_of(x_scale, self.n, space)
+        if preconditioner and not (isinstance(self._x_scale, float) and self._x_scale == 1):
+            raise ValueError("both a preconditioner and x_scale are given: apply the scales within the preconditioner")
         self._x = space.take(start, "x0", written=True)
         self._single = space.bits == 32
         create = library.cuda_opt_create_f32 if self._single else library.cuda_opt_create

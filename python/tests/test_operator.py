@@ -184,7 +184,7 @@ def test_an_operator_that_is_not_positive_definite_gives_bad_operator():
         ({"preconditioner": inverse, "diagonal": np.ones(SIDE**2)}, ValueError, "both a diagonal and a preconditioner"),
         ({"preconditioner": inverse, "options": {"INITIAL_HESSIAN": InitialHessian.SCALAR}}, ValueError, "contradicts"),
         ({"options": {"INITIAL_HESSIAN": InitialHessian.OPERATOR}}, ValueError, "no preconditioner is given"),
-        ({"preconditioner": inverse, "x_scale": 2.0}, cuda_opt.Error, "with scales of the variables"),
+        ({"preconditioner": inverse, "x_scale": 2.0}, ValueError, "both a preconditioner and x_scale are given"),
     ],
 )
 def test_invalid_operators_and_conflicting_arguments_are_rejected(arguments, kind, words):
