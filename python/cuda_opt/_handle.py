@@ -13,7 +13,7 @@ from typing import Any
 from ._constants import INTEGERS, OTHER_NAMES, REALS, SETTINGS, Task
 from ._gate import Buffer
 from ._library import Error, LogFunction, error, library
-from ._space import Space, number
+from ._space import Space, name_of, number
 
 # When the interpreter exits, it waits at most this number of seconds for daemon threads to finish their steps.
 EXIT_PATIENCE = 5.0
@@ -213,6 +213,8 @@ class Handle:
 
         The setting ``IPRINT_FREQUENCY`` determines which iterates are logged. If the function raises an exception, the
         step in which it was called raises the same exception."""
+        if write is not None and not callable(write):
+            raise TypeError(f"write is a {name_of(write)}: it has to be a function or None")
         functions, raised, writing, fail = self._write, self._raised, self._writing, self._failure_of_log()
 
         def line_written(_: Any, line: bytes) -> None:

@@ -12,7 +12,7 @@ from ._constants import ENDS, InitialHessian, Task
 from ._handle import TASKS, Handle, integer, stream_number
 from ._library import library
 from ._part import Part
-from ._space import Array, as_array, one_axis
+from ._space import Array, as_array, name_of, one_axis
 from ._space_of import space_of
 
 OBJECTIVE, GRADIENT, DIAGONAL = "the value of the function", "the gradient", "the diagonal"
@@ -108,6 +108,11 @@ class Solver(Handle):
         stream: Any = None,
         **settings: float,
     ) -> None:
+        for name, value in (("diagonal", diagonal), ("preconditioner", preconditioner)):
+            if not isinstance(value, (bool, np.bool_)):
+                raise TypeError(f"{name} is a {name_of(value)}: for a Solver it has to be True or False")
+        if part is not None and not isinstance(part, Part):
+            raise TypeError(f"part is a {name_of(part)}: it has to be a Part")
         if diagonal and preconditioner:
             raise ValueError("diagonal and preconditioner are both True, but there is only one initial Hessian")
         if preconditioner:
@@ -250,7 +255,11 @@ class Solver(Handle):
         is the return code."""
         if self.status is not None:
             raise StopIteration
-        task = self.step()
+        try:
+            task = self.step()
+        except StopIteration as exception:
+            # Otherwise the exception would end the user's loop as if the solve had ended.
+            raise RuntimeError("the function of the log has raised StopIteration") from exception
         if task <= 0:
             self.end(task)
             raise StopIteration

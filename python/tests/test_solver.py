@@ -140,6 +140,35 @@ def test_the_log_has_a_line_per_iteration_and_its_exceptions_are_raised(rosenbro
         solve(solver, rosenbrock)
 
 
+def test_a_log_that_raises_stop_iteration(rosenbrock):
+    """StopIteration would end the loop over the solver, although the solve has not ended."""
+    def write(_):
+        raise StopIteration
+
+    solver = Solver(np.full(4, -1.2), IPRINT_FREQUENCY=1)
+    solver.set_log(write)
+    with pytest.raises(RuntimeError, match="the function of the log has raised StopIteration"):
+        solve(solver, rosenbrock)
+    assert solver.status is None
+
+
+def test_a_log_that_is_no_function():
+    with pytest.raises(TypeError, match="write is a int: it has to be a function or None"):
+        Solver(3).set_log(3)
+
+
+@pytest.mark.parametrize("name, value", [("diagonal", np.ones(3)), ("diagonal", 1.0), ("preconditioner", abs)])
+def test_flags_that_are_arrays_or_functions(name, value):
+    """``minimize`` takes an array or a function here. For a Solver these arguments are True or False."""
+    with pytest.raises(TypeError, match=f"{name} is a .*: for a Solver it has to be True or False"):
+        Solver(3, **{name: value})
+
+
+def test_a_part_that_is_none():
+    with pytest.raises(TypeError, match="part is a int: it has to be a Part"):
+        Solver(3, part=3)
+
+
 def test_calls_of_the_solver_by_its_log_do_not_damage_the_solve(rosenbrock):
     """The log function calls methods of its own solver during a step. set_log() is permitted. step(), reset() and
     close() raise an exception, after which the solver can still be used."""
