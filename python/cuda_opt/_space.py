@@ -268,12 +268,15 @@ class NumPySpace(Space):
 
 def numpy_array(values: Any, what: str) -> np.ndarray[Any, Any]:
     """Return numbers, sequences of numbers or an array on the host as a NumPy array. Raises TypeError if elements have
-    different shapes, for example f and its gradient in one list, or if elements are masked."""
+    different shapes, for example f and its gradient in one list, or if elements are masked. Exceptions of the user's
+    method ``__array__`` are passed on unchanged."""
     if np.ma.is_masked(values):
         raise TypeError(f"{what} has masked elements, which have no value")
     try:
         return np.asarray(values)
     except ValueError:
+        if hasattr(type(values), "__array__"):
+            raise
         text = f"{what} is a {name_of(values)} whose elements differ in shape: they cannot form an array"
         raise TypeError(text) from None
 

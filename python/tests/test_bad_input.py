@@ -201,6 +201,17 @@ def test_the_message_for_an_invalid_tol_names_tol(minimise, tol, kind, text, par
         minimise(parabola, np.zeros((2, 3) if minimise is cuda_opt.minimize_batch else 3), tol=tol)
 
 
+def test_an_exception_of_an_array_comes_out_unchanged(parabola):
+    class Failing:
+        def __array__(self, dtype=None, copy=None):
+            raise ValueError("of the array")
+
+    for solve in (lambda: cuda_opt.minimize(parabola, Failing()),
+                  lambda: cuda_opt.minimize(lambda x: (0.0, Failing()), np.zeros(3))):
+        with pytest.raises(ValueError, match="^of the array$"):
+            solve()
+
+
 def test_options_that_are_not_a_dict_are_rejected(parabola):
     for minimise, x0 in ((cuda_opt.minimize, np.zeros(3)), (cuda_opt.minimize_batch, np.zeros((2, 3)))):
         with pytest.raises(TypeError, match="options is a list: it has to be a dict"):
