@@ -72,7 +72,7 @@ def check_gradient(
         evaluation = Evaluation(solver, fun, jac, arguments, options_of({}, None), False)
         step, evaluations = solver._function("check_gradient"), 0
         while True:
-            code = solver._exclusively(step, *solver._arguments, seed, int(find_component))
+            code = solver._exclusively(step, *solver._arguments, seed, int(bool(find_component)))
             if code != Task.EVALUATE_FG:
                 break
             evaluations += 1

@@ -105,7 +105,8 @@ def _settings_among(options: Mapping[str, Any], stacklevel: int) -> dict[str, An
         if key not in INTEGERS and key not in REALS:
             continue
         if key in settings:
-            raise ValueError(f"{name} is given twice: its other name is {LINE_SEARCH.get(key, key)}")
+            other = next(former for former in options if former != name and OTHER_NAMES.get(former, former) == key)
+            raise ValueError(f"{name} is given twice: its other name is {other}")
         if name in LINE_SEARCH:
             scipys = {"FTOL": "; ftol is a stopping test", "GTOL": "; gtol is a stopping test"}.get(name, "")
             text = f"{name} is a setting of the line search, and its name is {LINE_SEARCH[name]}{scipys}"

@@ -27,6 +27,10 @@ def test_both_names_of_a_line_search_setting_have_the_same_effect(name, former, 
     with pytest.raises(ValueError, match=f"is given twice: its other name is {name}"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         evaluations(rosenbrock, **{name: value, former: value})
+    with pytest.raises(ValueError, match=f"{name} is given twice: its other name is {former}$"), \
+            warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        evaluations(rosenbrock, **{former: value, name: value})
 
 
 def test_line_search_gtol_is_not_the_tolerance_of_the_convergence_test(rosenbrock):
