@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from ._bounds import Bounds
+from ._space import name_of
 
 _PARTS = {torch.complex64: torch.float32, torch.complex128: torch.float64}
 
@@ -188,6 +189,8 @@ class FlatParameters:
         for side, none in enumerate((-math.inf, math.inf)):
             limits = []
             for pair in pairs:
+                if pair is not None and not hasattr(pair, "__len__"):
+                    raise TypeError(f"bounds is a {name_of(pair)}: it has to be a pair (lower, upper)")
                 if pair is not None and len(pair) != 2:
                     raise ValueError(f"bounds has {len(pair)} elements: it has to be a pair (lower, upper)")
                 limit = None if pair is None else pair[side]

@@ -283,7 +283,8 @@ def test_the_optimizer_rejects_invalid_arguments():
     ):
         with pytest.raises(ValueError, match=text):
             LBFGSB(parameters, **settings)
-
+    with pytest.raises(TypeError, match=r"bounds is a int: it has to be a pair \(lower, upper\)"):
+        LBFGSB([x], bounds=3)
 
 
 def test_a_step_repeats_an_evaluation_in_which_the_closure_failed():
