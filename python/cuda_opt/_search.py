@@ -14,7 +14,6 @@ from ._constants import LIMITS, Task
 from ._handle import Handle, integer, stream_number
 from ._library import library
 from ._options import limit_of
-from ._options import limit_of
 from ._result import IntermediateResult, SearchResult, new_result
 from ._space import Space, as_array, name_of, one_axis
 from ._space_of import space_of

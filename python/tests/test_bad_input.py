@@ -201,7 +201,7 @@ def test_the_message_for_an_invalid_tol_names_tol(minimise, tol, kind, text, par
         minimise(parabola, np.zeros((2, 3) if minimise is cuda_opt.minimize_batch else 3), tol=tol)
 
 
-def test_an_exception_of_an_array_comes_out_unchanged(parabola):
+def test_exceptions_of_a_users_array_are_raised_unchanged(parabola):
     class Failing:
         def __array__(self, dtype=None, copy=None):
             raise ValueError("of the array")
@@ -263,7 +263,7 @@ def test_results_of_a_solver_cannot_be_set():
         Solver(3)["PG_NORM_INF"] = 1.0
 
 
-def test_a_setting_of_another_kind_of_solver(parabola):
+def test_settings_of_another_kind_of_solver_are_rejected(parabola):
     for name in ("SEARCH_SEED", "AT_SMALLEST_STEP", "BATCH_PACKED"):
         with pytest.raises(cuda_opt.ImproperInput, match=f"^{name} is a setting of another kind of solver$"):
             cuda_opt.minimize(parabola, np.zeros(3), options={name: 1})

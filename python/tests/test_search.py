@@ -135,7 +135,7 @@ def test_a_limit_before_the_first_batch_gives_a_status_and_no_point(limit, words
 
 
 @pytest.mark.parametrize("at_smallest_step", ["end", "repeat", "restart"])
-def test_limits_are_those_of_minimize(at_smallest_step):
+def test_limits_of_a_pattern_search_mean_the_same_as_in_minimize(at_smallest_step):
     """The limit 0 has the same effect as 1. In the C library 0 means no limit, with which "repeat" never ends."""
     def search(**limits):
         return cuda_opt.pattern_search(rastrigin, BOX, 20, at_smallest_step=at_smallest_step, **limits)

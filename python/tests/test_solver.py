@@ -140,7 +140,7 @@ def test_the_log_has_a_line_per_iteration_and_its_exceptions_are_raised(rosenbro
         solve(solver, rosenbrock)
 
 
-def test_a_log_that_raises_stop_iteration(rosenbrock):
+def test_stop_iteration_in_the_log_function_raises_runtime_error(rosenbrock):
     """StopIteration would end the loop over the solver, although the solve has not ended."""
     def write(_):
         raise StopIteration
@@ -152,19 +152,19 @@ def test_a_log_that_raises_stop_iteration(rosenbrock):
     assert solver.status is None
 
 
-def test_a_log_that_is_no_function():
+def test_set_log_rejects_a_value_that_is_not_callable():
     with pytest.raises(TypeError, match="write is a int: it has to be a function or None"):
         Solver(3).set_log(3)
 
 
 @pytest.mark.parametrize("name, value", [("diagonal", np.ones(3)), ("diagonal", 1.0), ("preconditioner", abs)])
-def test_flags_that_are_arrays_or_functions(name, value):
+def test_solver_rejects_arrays_and_functions_as_flags(name, value):
     """``minimize`` takes an array or a function here. For a Solver these arguments are True or False."""
     with pytest.raises(TypeError, match=f"{name} is a .*: for a Solver it has to be True or False"):
         Solver(3, **{name: value})
 
 
-def test_a_part_that_is_none():
+def test_solver_rejects_a_part_of_another_type():
     with pytest.raises(TypeError, match="part is a int: it has to be a Part"):
         Solver(3, part=3)
 
