@@ -1,4 +1,5 @@
-// Ranks whose parts are cut at segments have the bits of one handle that has all variables; any other cut has its own.
+// If the variables are divided among ranks at boundaries of segments, the result is bitwise that of one handle with all
+// variables. Any other division has its own rounding errors, which are the same in each run.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <limits>
@@ -10,7 +11,7 @@ using namespace cudaopt_test;
 
 namespace {
 
-// A message names the rank where the reason is, which depends on the cut.
+// Removes the name of the rank that caused the end from a message. It depends on the division of the variables.
 Outcome without_rank(Outcome outcome) {
     std::string &message = outcome.message;
     if (message.rfind("rank ", 0) == 0) message.erase(0, message.find(": ") + 2);
@@ -25,14 +26,14 @@ template <class Real> void set_limit(Rank<Real> &rank) {
     rank.handle.set_int(CUDA_OPT_MAX_ITERATIONS, most_iterations);
 }
 
-// Without ranks.
+// Solves the problem with one handle that is not a rank.
 template <class Configuration> Outcome alone(const Problem &problem) {
     Harness<Configuration> harness(problem, 5);
     harness.set_int(CUDA_OPT_MAX_ITERATIONS, most_iterations);
     return harness.run();
 }
 
-// Even and uneven ones, and some with ranks that have nothing.
+// Returns even and uneven divisions, some of which have ranks without variables.
 std::vector<Cut> cuts_at_segments(int64_t n) {
     std::vector<Cut> cuts;
     for (const int ranks : {1, 2, 3, 4, 5, 8}) cuts.push_back(even_cut(n, ranks));
@@ -43,7 +44,7 @@ std::vector<Cut> cuts_at_segments(int64_t n) {
 
 } // namespace
 
-CONFIGURED_TEST_CASE("Ranks cut at segments have the bits of one handle", "[ranks]", HOST_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("Ranks cut at segments match one handle bitwise", "[ranks]", HOST_CONFIGURATIONS) {
     for (const Problem &problem :
          {extended_rosenbrock(9000), torsion(60, 59), chained_rosenbrock(20001, 8),
           with_mixed_bounds(extended_wood(8192)), extended_powell(8196), extended_beale(1000)}) {
@@ -56,7 +57,8 @@ CONFIGURED_TEST_CASE("Ranks cut at segments have the bits of one handle", "[rank
     }
 }
 
-CONFIGURED_TEST_CASE("So they have with so many pairs that products are updated", "[ranks]", HOST_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("Ranks match one handle bitwise if m is so large that products are updated", "[ranks]",
+                     HOST_CONFIGURATIONS) {
     const Problem problem = torsion(60, 59);
     const auto limit = [](auto &rank) {
         rank.handle.set_int(CUDA_OPT_MAX_ITERATIONS, most_iterations).set_real(CUDA_OPT_EPS, 0);
@@ -71,12 +73,13 @@ CONFIGURED_TEST_CASE("So they have with so many pairs that products are updated"
     }
 }
 
-CONFIGURED_TEST_CASE("Rows crossed on any rank reach all", "[ranks][threads]", HostDouble, HostFloat, HostFloat16) {
+CONFIGURED_TEST_CASE("Ranks match one handle bitwise if variables are crossed on any rank", "[ranks][threads]",
+                     HostDouble, HostFloat, HostFloat16) {
     const KnownQuadratic quadratic = quadratic_with_many_breakpoints(30000);
     Harness<TestType> harness(quadratic.problem, 5);
     harness.set_int(CUDA_OPT_MAX_ITERATIONS, 12);
     const Outcome single = harness.run();
-    CHECK(harness.get_int(CUDA_OPT_BREAKPOINTS_CROSSED) > 4096); // more than can be had at once
+    CHECK(harness.get_int(CUDA_OPT_BREAKPOINTS_CROSSED) > 4096); // one reply holds at most crossed_capacity = 4096
     for (const Cut &cut : cuts_at_segments(quadratic.problem.size())) {
         INFO(cut.size() << " ranks");
         std::vector<int64_t> crossed(cut.size());
@@ -87,7 +90,8 @@ CONFIGURED_TEST_CASE("Rows crossed on any rank reach all", "[ranks][threads]", H
     }
 }
 
-CONFIGURED_TEST_CASE("A diagonal of the caller's, or one that is learned, on ranks", "[ranks]", HostDouble, HostFloat) {
+CONFIGURED_TEST_CASE("Ranks match one handle bitwise with a given or learned diagonal", "[ranks]", HostDouble,
+                     HostFloat) {
     const Problem problem = in_box(scaled_quadratic(9000, 1e6), -1, 1.6);
     const auto inverse_curvature = [](const Vector &x, const Vector &, Vector &diagonal) {
         const auto n = static_cast<int64_t>(x.size());
@@ -121,13 +125,15 @@ CONFIGURED_TEST_CASE("A diagonal of the caller's, or one that is learned, on ran
         holding.prepare(holds).with_diagonal(inverse_curvature);
         check_same_solve(holding.run_as_one(), of_held);
         const auto read = [](auto &rank) {
-            if (rank.handle.diagonal().size() != rank.x.size()) throw std::runtime_error("not the part's diagonal");
+            if (rank.handle.diagonal().size() != rank.x.size())
+                throw std::runtime_error("the diagonal does not have the size of the rank's part");
         };
         check_same_solve(Group<TestType>(problem, cut).prepare(learns).after_evaluation(read).run_as_one(), of_learned);
     }
 }
 
-CONFIGURED_TEST_CASE("Scales on ranks, be it on some of them alone", "[ranks]", HostDouble, HostFloat) {
+CONFIGURED_TEST_CASE("Ranks match one handle bitwise if all or some of them have scales", "[ranks]", HostDouble,
+                     HostFloat) {
     using Real = typename TestType::Real;
     const Problem problem = with_mixed_bounds(extended_wood(9000));
     for (const bool everywhere : {true, false}) {
@@ -150,7 +156,7 @@ CONFIGURED_TEST_CASE("Scales on ranks, be it on some of them alone", "[ranks]", 
     }
 }
 
-TEST_CASE("A bad scale of one rank ends the solve on all", "[ranks]") {
+TEST_CASE("An invalid scale on one rank ends the solve on all ranks", "[ranks]") {
     const Problem problem = extended_wood(9000);
     Vector scales(problem.start.size(), 2.0);
     scales[7000] = -1;
@@ -160,7 +166,7 @@ TEST_CASE("A bad scale of one rank ends the solve on all", "[ranks]") {
     CHECK_THAT(outcome.message, Catch::Contains("the scale at index 7000 (counted from 0) is -1"));
 }
 
-TEST_CASE("Norms whose squares leave the range of numbers", "[ranks]") {
+TEST_CASE("Ranks match one rank bitwise if squares of norms overflow or underflow", "[ranks]") {
     for (const double scale : {1e200, 1e-200}) {
         const Problem problem = far_away(9000, scale);
         const auto without_eps = [](auto &rank) {
@@ -171,12 +177,13 @@ TEST_CASE("Norms whose squares leave the range of numbers", "[ranks]") {
         const auto note = [&](auto &rank) {
             norms[rank.rank] = rank.handle.get_real(CUDA_OPT_X_NORM2) * rank.handle.get_real(CUDA_OPT_PG_NORM2);
         };
-        // One rank, and not a handle without ranks: a direction that does not descend, as is met here, costs a rank an
-        // evaluation, for its sums come with the next ones.
+        // The reference is one rank instead of a handle without ranks. A direction that is not a descent direction
+        // occurs here, and it costs a rank one more evaluation, because a rank receives its sums only with the next
+        // exchange.
         const Cut one = {{0, problem.size()}};
         const Outcome single = Group<HostDouble>(problem, one).prepare(without_eps).before_call(note).run_as_one();
         const double product = norms[0];
-        CHECK(product > 9000); // of ||x|| = s sqrt(n) and ||g|| = sqrt(n) / s, but for a factor of each up to 2
+        CHECK(product > 9000); // ||x|| = s sqrt(n) and ||g|| = sqrt(n) / s, each up to a factor of 2
         CHECK(product < 4 * 9000);
         for (const Cut &cut : cuts_at_segments(problem.size())) {
             INFO("scale " << scale << " on " << cut.size() << " ranks");
@@ -188,9 +195,10 @@ TEST_CASE("Norms whose squares leave the range of numbers", "[ranks]") {
     }
 }
 
-// In single precision 1e9 swallows the classical first step, 1e-9: each rank has to know it, those without variables
-// too.
-CONFIGURED_TEST_CASE("Ranks find their way far from 0", "[ranks]", HostDouble, HostFloat) {
+// In single precision, x + 1e-9 is rounded to x = 1e9, so that the usual first step has no effect. Each rank has to use
+// the longer first step, including ranks without variables.
+CONFIGURED_TEST_CASE("Ranks converge if x is so large that the usual first step is lost in rounding", "[ranks]",
+                     HostDouble, HostFloat) {
     Problem problem = far_away(2000, 1e9);
     problem.upper = Vector(2000, 1e10);
     const auto until_flat = [](auto &rank) {
@@ -205,13 +213,13 @@ CONFIGURED_TEST_CASE("Ranks find their way far from 0", "[ranks]", HostDouble, H
     }
 }
 
-CONFIGURED_TEST_CASE("Any other cut has the same bits each time, and finds the minimum", "[ranks][threads]", HostDouble,
-                     HostFloat) {
+CONFIGURED_TEST_CASE("Ranks not cut at segments give the same bits in each run and find the minimum",
+                     "[ranks][threads]", HostDouble, HostFloat) {
     const KnownQuadratic quadratic = quadratic_with_known_active_set(5000);
     const double tolerance = sizeof(typename TestType::Real) == 8 ? 1e-4 : 1e-2;
     const std::vector<Cut> cuts = {cut_by_sizes(5000, {2500, 2500}), cut_by_sizes(5000, {1, 0, 4998, 1}),
                                    cut_by_sizes(5000, {700, 600, 500, 400, 300, 200, 100, 0}),
-                                   // at segments on the first rank, but not on the second
+                                   // The first part ends at a boundary of segments, but the second does not.
                                    cut_by_sizes(5000, {1280, 1281, 0})};
     for (const Cut &cut : cuts) {
         INFO(cut.size() << " ranks");
@@ -224,7 +232,8 @@ CONFIGURED_TEST_CASE("Any other cut has the same bits each time, and finds the m
     }
 }
 
-CONFIGURED_TEST_CASE("Shares of f are added in one order", "[ranks][threads]", HostDouble, HostFloat) {
+CONFIGURED_TEST_CASE("f per segment gives the same bits on all ranks and f per rank is summed", "[ranks][threads]",
+                     HostDouble, HostFloat) {
     const Problem problem = in_box(extended_rosenbrock(9000), -1.5, 0.9);
     const auto term = [](const Vector &x, int64_t i) {
         const double a = x[i + 1] - x[i] * x[i], b = 1 - x[i];
@@ -246,7 +255,8 @@ CONFIGURED_TEST_CASE("Shares of f are added in one order", "[ranks][threads]", H
         for (; cuda_opt_segment(n, k) < rank.part.first + rank.part.n; k++)
             rank.f[own++] = sum(x, cuda_opt_segment(n, k), cuda_opt_segment(n, k + 1));
     };
-    // As many places as segments, before the first call: f has to stay where it is.
+    // There is one element per possible segment. It is allocated before the first call, because the address of f must
+    // not change during a solve.
     const auto with_room = [](auto &rank) {
         rank.f.assign(256, 0);
         set_limit(rank);
@@ -263,11 +273,12 @@ CONFIGURED_TEST_CASE("Shares of f are added in one order", "[ranks][threads]", H
         const Outcome added = group.with_share(CUDA_OPT_F_OF_RANK, of_rank).run_as_one();
         CHECK(added.task == CUDA_OPT_CONVERGED);
         Vector g(9000);
-        CHECK(added.f == Approx(problem.evaluate(added.x, g)).epsilon(1e-12)); // the whole, on each of them
+        // each rank has the f of the whole problem
+        CHECK(added.f == Approx(problem.evaluate(added.x, g)).epsilon(1e-12));
     }
 }
 
-TEST_CASE("A warm start and a reset on ranks", "[ranks][threads]") {
+TEST_CASE("A warm start on ranks matches that of one handle bitwise", "[ranks][threads]") {
     const Problem problem = torsion(60, 59);
     Harness<HostDouble> harness(problem, 5);
     harness.set_int(CUDA_OPT_MAX_ITERATIONS, 20);
@@ -275,7 +286,7 @@ TEST_CASE("A warm start and a reset on ranks", "[ranks][threads]") {
     cuda_opt_warm_start(harness.handle());
     const Outcome second = harness.run();
     for (const int ranks : {1, 2, 3}) {
-        // The solve goes on where the first has ended.
+        // The second solve continues where the first one has ended.
         std::vector<int> ends(ranks);
         const Cut cut = even_cut(problem.size(), ranks);
         run_ranks(ranks, [&](int rank, Meeting &meeting) {
@@ -306,7 +317,8 @@ TEST_CASE("A warm start and a reset on ranks", "[ranks][threads]") {
                 const Outcome &wanted = solve == 0 ? first : second;
                 if (f != wanted.f || !std::equal(own.begin(), own.end(), wanted.x.begin() + part.first) ||
                     handle.get_int(CUDA_OPT_EVALUATIONS) != wanted.evaluations || task != wanted.task)
-                    throw std::runtime_error("other bits in solve " + std::to_string(solve));
+                    throw std::runtime_error("the result is not bitwise that of one handle in solve " +
+                                             std::to_string(solve));
                 ends[rank] = task;
                 cuda_opt_warm_start(handle);
             }

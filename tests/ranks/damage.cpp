@@ -70,7 +70,7 @@ End run(int ranks, int damaged, int at_exchange, const Damage &damage) {
 
 } // namespace
 
-TEST_CASE("A damaged packet ends the solve with the name of its rank", "[ranks]") {
+TEST_CASE("A damaged packet ends the solve with a message that names its sender", "[ranks]") {
     const int undisturbed = run(3, 0, -1, {}).exchanges;
     REQUIRE(undisturbed > 10);
     for (const int exchange : {0, 1, 2, 5, undisturbed - 1})
@@ -86,7 +86,7 @@ TEST_CASE("A damaged packet ends the solve with the name of its rank", "[ranks]"
             }
 }
 
-TEST_CASE("Words exchanged within a packet are damage", "[ranks]") {
+TEST_CASE("Two swapped words within a packet are detected as damage", "[ranks]") {
     for (const int exchange : {1, 2, 5}) {
         const End end = run(2, 0, exchange, [](unsigned char *packets, int64_t bytes) {
             unsigned char *const other = packets + bytes;
@@ -142,7 +142,8 @@ void check_failure(bool in_log, const char *why, const std::string &words) {
         }
         codes[static_cast<std::size_t>(rank)] = task;
         messages[static_cast<std::size_t>(rank)] = handle.message();
-        if (cuda_opt_fail_rank(handle, why) != CUDA_OPT_MISUSE) throw std::runtime_error("the solve has ended");
+        if (cuda_opt_fail_rank(handle, why) != CUDA_OPT_MISUSE)
+            throw std::runtime_error("cuda_opt_fail_rank was accepted after the end of the solve");
     });
     CHECK(codes == std::vector<int>(ranks, CUDA_OPT_MISUSE));
     CHECK(messages == std::vector<std::string>(ranks, words));
@@ -150,14 +151,14 @@ void check_failure(bool in_log, const char *why, const std::string &words) {
 
 } // namespace
 
-TEST_CASE("A rank whose caller has failed ends the solve on all", "[ranks][threads]") {
+TEST_CASE("cuda_opt_fail_rank ends the solve on all ranks with the reason of the caller", "[ranks][threads]") {
     for (const bool in_log : {false, true}) {
         check_failure(in_log, "the disk is full", "rank 1: the disk is full");
         check_failure(in_log, nullptr, "rank 1: the caller failed without giving a reason");
     }
 }
 
-TEST_CASE("Only a rank can fail as one", "[ranks]") {
+TEST_CASE("cuda_opt_fail_rank refuses a handle that is not a rank", "[ranks]") {
     const cudaopt::Minimiser<double> handle(3, 3, CUDA_OPT_BACKEND_HOST);
     CHECK(cuda_opt_fail_rank(handle, "no") == CUDA_OPT_MISUSE);
     CHECK_THAT(handle.message(), Catch::Contains("the handle is not a rank"));

@@ -1,4 +1,5 @@
-// Ranks on either backend, with arrays in its memory space: as threads, on CUDA with the devices in turn.
+// Ranks are executed by threads on each backend, with arrays in its memory space. On CUDA the ranks are distributed
+// round-robin over the devices.
 #include <catch2/catch.hpp>
 
 #include "group.hpp"
@@ -7,7 +8,7 @@ using namespace cudaopt_test;
 
 namespace {
 
-// Where the segments of a part end that begins and ends at segments.
+// Returns the ends of the segments of a part that begins and ends at boundaries of segments.
 std::vector<int64_t> ends_of_segments(int64_t n, const RankPart &part) {
     std::vector<int64_t> ends;
     for (int64_t k = 1; k <= cuda_opt_segments(n); k++)
@@ -15,7 +16,7 @@ std::vector<int64_t> ends_of_segments(int64_t n, const RankPart &part) {
             ends.push_back(end);
     return ends;
 }
-// Of x_i g_i / 2, from `first` to each of them from the one before.
+// Returns the sums of x_i g_i / 2 between consecutive ends. The first sum begins at variable `first`.
 Vector sums_to(const std::vector<int64_t> &ends, const Vector &x, const Vector &g, int64_t first) {
     Vector sums;
     for (const int64_t end : ends) {
@@ -28,7 +29,7 @@ Vector sums_to(const std::vector<int64_t> &ends, const Vector &x, const Vector &
     return sums;
 }
 
-// What a run may have besides.
+// The settings of a run.
 struct Wishes {
     int m = 5;
     int64_t most_iterations = 400, metric = CUDA_OPT_METRIC_ONE_NUMBER, product_bits = 64;
@@ -37,7 +38,7 @@ struct Wishes {
     bool f_of_segments = false; // f is the sum of x_i g_i / 2
 };
 
-// Each rank evaluates the whole function on the host.
+// Solves the problem on these ranks. Each rank evaluates the whole function on the host.
 template <class Configuration>
 std::vector<Outcome> run_on(const Problem &problem, const Cut &cut, const Wishes &wishes = Wishes()) {
     using Real = typename Configuration::Real;
@@ -47,7 +48,7 @@ std::vector<Outcome> run_on(const Problem &problem, const Cut &cut, const Wishes
     run_ranks(ranks, [&](int rank, Meeting &meeting) {
         const RankPart part = cut[static_cast<std::size_t>(rank)];
         const auto slice = [&](const Vector &all) {
-            if (all.empty() || part.n == 0) return Vector(all.empty() ? 0 : 1); // there is room for one
+            if (all.empty() || part.n == 0) return Vector(all.empty() ? 0 : 1); // an array has at least one element
             return Vector(all.begin() + part.first, all.begin() + part.first + part.n);
         };
         Handle<Configuration> handle(problem.size(), wishes.m);
@@ -77,7 +78,7 @@ std::vector<Outcome> run_on(const Problem &problem, const Cut &cut, const Wishes
             if (outcome.task == CUDA_OPT_SUPPLY_DIAGONAL) diagonal.write(slice(wishes.diagonal));
             if (outcome.task != CUDA_OPT_EVALUATE_FG) continue;
             const Vector here = own_x.read();
-            meeting.meet("its x", [] {});
+            meeting.meet("copies of x", [] {});
             std::copy(here.begin(), here.begin() + part.n, x.begin() + part.first);
             meeting.meet("an evaluation", [] {});
             Vector g(x.size());
@@ -98,7 +99,7 @@ std::vector<Outcome> run_on(const Problem &problem, const Cut &cut, const Wishes
     return outcomes;
 }
 
-// Cut at segments, any number of ranks has the bits of one, rank 0 of 1.
+// Checks that several ranks cut at segments give bitwise the result of a single rank.
 template <class Configuration> void check_bits_of_one(const Problem &problem, const Wishes &wishes = Wishes()) {
     const int64_t n = problem.size();
     const Outcome one = run_on<Configuration>(problem, {{0, n}}, wishes)[0];
@@ -123,15 +124,16 @@ template <class Configuration> void check_bits_of_one(const Problem &problem, co
 
 } // namespace
 
-CONFIGURED_TEST_CASE("Ranks on a backend that are cut at segments have the bits of one", "[ranks]", HostDouble,
-                     HostFloat16, CudaDouble, CudaDouble32, CudaDouble16, CudaFloat, CudaFloat16) {
+CONFIGURED_TEST_CASE("Ranks cut at segments match one rank bitwise on each backend", "[ranks]", HostDouble, HostFloat16,
+                     CudaDouble, CudaDouble32, CudaDouble16, CudaFloat, CudaFloat16) {
     if (skipped<TestType>()) return;
     const Problem crossed = quadratic_with_many_breakpoints(9000).problem,
                   scaled = in_box(scaled_quadratic(9000, 1e6), -1, 1.6);
     Wishes few;
     few.most_iterations = 25;
     const std::vector<Problem> problems = {extended_rosenbrock(9000), with_mixed_bounds(extended_wood(8192)), crossed};
-    // Every width of panel, those beyond registers too; no bounds, bounds, crossings.
+    // These m select each width of the panel, including widths that do not fit in registers. The problems have no
+    // bounds, bounds, and crossed variables.
     for (const int m : {1, 5, 8, 17, 25}) {
         few.m = m;
         for (const Problem &problem : problems) check_bits_of_one<TestType>(problem, few);
@@ -154,7 +156,7 @@ CONFIGURED_TEST_CASE("Ranks on a backend that are cut at segments have the bits 
     check_bits_of_one<TestType>(torsion(60, 59));
 }
 
-CONFIGURED_TEST_CASE("Ranks on a backend: products in single precision, of few and many pairs", "[ranks]", HostDouble16,
+CONFIGURED_TEST_CASE("Ranks match one rank bitwise if products are formed in single precision", "[ranks]", HostDouble16,
                      CudaDouble16, CudaFloat16) {
     if (skipped<TestType>()) return;
     Wishes few;
@@ -167,16 +169,17 @@ CONFIGURED_TEST_CASE("Ranks on a backend: products in single precision, of few a
     }
 }
 
-CONFIGURED_TEST_CASE("Ranks on a backend: segments of several pieces", "[ranks]", CudaDouble, CudaDouble16, CudaFloat) {
+CONFIGURED_TEST_CASE("Ranks match one rank bitwise if segments are divided into several parts", "[ranks]", CudaDouble,
+                     CudaDouble16, CudaFloat) {
     if (skipped<TestType>()) return;
     Wishes few;
     few.most_iterations = 7;
-    for (const int64_t n : {1100001, 2200000, 4300003}) // two, four and eight pieces
+    for (const int64_t n : {1100001, 2200000, 4300003}) // two, four and eight parts per segment
         check_bits_of_one<TestType>(quadratic_with_known_active_set(n).problem, few);
 }
 
-CONFIGURED_TEST_CASE("Ranks on a backend: norms whose squares leave the range of numbers", "[ranks]", HostDouble,
-                     CudaDouble) {
+CONFIGURED_TEST_CASE("Ranks on each backend match one rank if squares of norms overflow or underflow", "[ranks]",
+                     HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     Wishes few;
     few.most_iterations = 10;
@@ -186,9 +189,9 @@ CONFIGURED_TEST_CASE("Ranks on a backend: norms whose squares leave the range of
             check_bits_of_one<TestType>(far_away(n, scale), few);
 }
 
-// Of single precision products lose their digits, and are formed anew where all ranks' sums say so: those of the first
-// rank alone would.
-CONFIGURED_TEST_CASE("Ranks on a backend: products that single precision does not hold", "[ranks][threads]",
+// Products in single precision lose their digits here. The sums of all ranks decide whether the products are
+// recomputed; those of the first rank alone would require it.
+CONFIGURED_TEST_CASE("Ranks match one rank bitwise if products are inaccurate in single precision", "[ranks][threads]",
                      HostDouble16, CudaDouble16, CudaFloat16) {
     if (skipped<TestType>()) return;
     Wishes few;
@@ -197,7 +200,7 @@ CONFIGURED_TEST_CASE("Ranks on a backend: products that single precision does no
     for (const double scale : {1e-17, 1e-12}) {
         Problem problem = extended_rosenbrock(9000);
         const auto whole = problem.evaluate;
-        problem.evaluate = [whole, scale](const Vector &x, Vector &g) { // flat along the first variables
+        problem.evaluate = [whole, scale](const Vector &x, Vector &g) { // f is nearly constant in the first variables
             const double f = whole(x, g);
             for (std::size_t i = 0; i < 4000; i++) g[i] *= scale;
             return f;
@@ -206,8 +209,8 @@ CONFIGURED_TEST_CASE("Ranks on a backend: products that single precision does no
     }
 }
 
-CONFIGURED_TEST_CASE("Ranks on a backend: the same bits on all of them and each time, and the minimum",
-                     "[ranks][threads]", HostDouble, HostFloat16, CudaDouble, CudaDouble16, CudaFloat) {
+CONFIGURED_TEST_CASE("Ranks on each backend agree and repeat their bits and find the minimum", "[ranks][threads]",
+                     HostDouble, HostFloat16, CudaDouble, CudaDouble16, CudaFloat) {
     if (skipped<TestType>()) return;
     const KnownQuadratic known = quadratic_with_known_active_set(6000), crossed = quadratic_with_many_breakpoints(6000);
     const double tolerance = sizeof(typename TestType::Real) == 8 ? 1e-3 : 2e-2;
@@ -225,9 +228,9 @@ CONFIGURED_TEST_CASE("Ranks on a backend: the same bits on all of them and each 
                 CHECK(first[rank].task == CUDA_OPT_CONVERGED);
                 for (std::size_t i = 0; i < first[rank].x.size(); i++) {
                     const double wanted = quadratic.minimiser[static_cast<std::size_t>(cut[rank].first) + i];
-                    // A curvature of 1/1000 leaves x_i less certain.
+                    // A curvature of 1/1000 allows a larger error of x_i.
                     if (!(std::abs(first[rank].x[i] - wanted) < 100 * tolerance))
-                        FAIL(first[rank].x[i] << " for " << wanted);
+                        FAIL(first[rank].x[i] << " instead of " << wanted);
                 }
             }
         }

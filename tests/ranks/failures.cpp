@@ -1,5 +1,5 @@
-// Whatever happens on one rank ends the solve on all of them, with the same code and the same sentence. The others have
-// the best iterate.
+// Any failure on one rank ends the solve on all ranks with the same return code and message. The other ranks return the
+// best iterate.
 #include <catch2/catch.hpp>
 #include <limits>
 
@@ -15,7 +15,7 @@ constexpr int ranks = 4;
 Problem torsion_problem() { return torsion(40, 40); }
 bool contains(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
 
-// All ranks end so; run_as_one() has checked that they say the same.
+// Checks the return code and message. run_as_one() has checked that they are the same on all ranks.
 void check_end(const Outcome &outcome, int task, const std::string &words) {
     INFO(outcome.message);
     CHECK(outcome.task == task);
@@ -26,7 +26,7 @@ std::string name_of(int rank) { return "rank " + std::to_string(rank) + ": "; }
 using DoubleRank = Rank<double>;
 using Run = Group<HostDouble>;
 
-// A solve, each rank having been set up by prepare; what one handle alone would refuse is refused on all.
+// Runs a solve with ranks that prepare() has set up. Input that a single handle would refuse is refused on all ranks.
 Outcome run_prepared(const std::function<void(DoubleRank &)> &prepare, Cut cut = {}, int failed = -1) {
     const Problem problem = torsion_problem();
     if (cut.empty()) cut = even_cut(problem.size(), ranks);
@@ -35,12 +35,12 @@ Outcome run_prepared(const std::function<void(DoubleRank &)> &prepare, Cut cut =
 
 } // namespace
 
-TEST_CASE("f is NaN on one rank only: the step is cut on all", "[ranks][threads]") {
+TEST_CASE("All ranks reduce the step if f or g is NaN on one rank", "[ranks][threads]") {
     const Problem problem = torsion_problem();
     for (int bad = 0; bad < ranks; bad++)
         for (const bool in_gradient : {false, true}) {
             INFO("rank " << bad << ", in g: " << in_gradient);
-            // The third evaluation, and then no more.
+            // f or g is NaN only in the third evaluation.
             const auto spoil = [&](DoubleRank &rank) {
                 if (rank.rank != bad || rank.handle.get_int(CUDA_OPT_EVALUATIONS) != 3) return;
                 (in_gradient ? rank.g[0] : rank.f[0]) = no_number;
@@ -54,7 +54,7 @@ TEST_CASE("f is NaN on one rank only: the step is cut on all", "[ranks][threads]
         }
 }
 
-TEST_CASE("f is NaN at the start, or for good, on one rank", "[ranks][threads]") {
+TEST_CASE("The solve ends on all ranks if f remains NaN on one rank", "[ranks][threads]") {
     const Problem problem = torsion_problem();
     for (int bad = 0; bad < ranks; bad++)
         for (const int64_t from : {1, 3}) {
@@ -67,12 +67,12 @@ TEST_CASE("f is NaN at the start, or for good, on one rank", "[ranks][threads]")
         }
 }
 
-// Whether a rank reports is its own affair, and a task that others do not have is no place to stop at: behind an
-// iterate they go on to the breakpoints, whose exchange nobody would join who had stopped there.
-TEST_CASE("A stop ends all at one place, whichever of them report iterates", "[ranks][threads]") {
+// Each rank may choose whether it reports iterates, so a rank must not stop at a task that the other ranks do not have.
+// After an iterate these continue to the breakpoints, and a rank that has stopped would not join that exchange.
+TEST_CASE("A stop ends all ranks at the same iterate even if only some report iterates", "[ranks][threads]") {
     const Problem problem = quadratic_with_many_breakpoints(600).problem;
     for (int calls = 1; calls <= 60; calls++) {
-        INFO("a stop at call " << calls);
+        INFO("stop requested before call " << calls);
         const std::vector<Outcome> outcomes = Group<HostDouble>(problem, even_cut(problem.size(), 2))
                                                   .prepare([](Rank<double> &rank) {
                                                       rank.handle.set_int(CUDA_OPT_REPORT_ITERATES, rank.rank);
@@ -91,7 +91,7 @@ TEST_CASE("A stop ends all at one place, whichever of them report iterates", "[r
     }
 }
 
-TEST_CASE("A stop, or the time of one rank, ends all", "[ranks][threads]") {
+TEST_CASE("A stop request on one rank or the time limit ends the solve on all ranks", "[ranks][threads]") {
     const Problem problem = torsion_problem();
     for (int asking = 0; asking < ranks; asking++)
         for (const int calls : {0, 1, 2, 3, 17, 18}) {
@@ -108,32 +108,32 @@ TEST_CASE("A stop, or the time of one rank, ends all", "[ranks][threads]") {
     check_end(run_prepared(no_time), CUDA_OPT_TIME_LIMIT, "the limit of 1e-09 seconds is reached");
 }
 
-TEST_CASE("A wrong call on one rank ends all", "[ranks][threads]") {
+TEST_CASE("A changed address of x on one rank ends the solve on all ranks", "[ranks][threads]") {
     const Problem problem = torsion_problem();
     std::vector<double> other(static_cast<std::size_t>(problem.size()));
     for (int bad = 0; bad < ranks; bad++)
         for (const int calls : {1, 2, 3, 4, 20, 21}) {
             INFO("rank " << bad << ", call " << calls);
-            // The group calls with rank.x.
+            // The group passes rank.x to the solve, so this changes the address of x.
             const auto move = [&](DoubleRank &rank) {
                 if (rank.rank == bad && rank.calls == calls)
                     rank.x = std::vector<double>(rank.x), rank.x.reserve(rank.x.size() + 1000);
             };
-            // At the first call it is no mistake yet.
+            // Before the first call, the address may still change.
             const Outcome outcome = Run(problem, even_cut(problem.size(), ranks)).before_call(move).run_as_one(bad);
             if (calls == 1) CHECK(outcome.task == CUDA_OPT_CONVERGED);
             else check_end(outcome, CUDA_OPT_MISUSE, name_of(bad) + "x, f and g have to be the same");
         }
 }
 
-TEST_CASE("A workspace that does not fit on one rank ends all", "[ranks][threads]") {
+TEST_CASE("A workspace that one rank cannot allocate ends the solve on all ranks", "[ranks][threads]") {
     constexpr int64_t n = int64_t{1} << 61;
     for (const int large : {0, 1}) {
         std::string messages[2];
         int codes[2];
         run_ranks(2, [&](int rank, Meeting &meeting) {
             cudaopt::Minimiser<double> handle(n, 5, CUDA_OPT_BACKEND_HOST);
-            // The large part's arrays are not looked at: the workspace comes first.
+            // The arrays are smaller than the large part. They are not read, because the workspace is allocated first.
             const int64_t small = 10, first = rank == 0 ? 0 : large == 0 ? n - small : small;
             handle.set_ranks(rank, 2, first, rank == large ? n - small : small);
             double x[small] = {}, g[small], f;
@@ -149,7 +149,7 @@ TEST_CASE("A workspace that does not fit on one rank ends all", "[ranks][threads
     }
 }
 
-TEST_CASE("What a log's callback throws on one rank ends all", "[ranks][threads]") {
+TEST_CASE("An exception from the log callback of one rank ends the solve on all ranks", "[ranks][threads]") {
     for (int bad = 0; bad < ranks; bad++) {
         const auto log = [&](DoubleRank &rank) {
             if (rank.rank != bad) return;
@@ -161,7 +161,7 @@ TEST_CASE("What a log's callback throws on one rank ends all", "[ranks][threads]
     }
 }
 
-TEST_CASE("A failed exchange ends where it failed, with the best iterate", "[ranks][threads]") {
+TEST_CASE("A failed exchange ends the solve with its reason and f of the best iterate", "[ranks][threads]") {
     const Problem problem = torsion_problem();
     for (const int64_t fails_at : {0, 1, 2, 9}) {
         const Cut cut = even_cut(problem.size(), 2);
@@ -189,13 +189,13 @@ TEST_CASE("A failed exchange ends where it failed, with the best iterate", "[ran
                 if (task != CUDA_OPT_EXCHANGE_FAILED || !contains(handle.message(), "failed: the cable is cut"))
                     throw std::runtime_error(handle.message());
                 if (fails_at == 9 && f != handle.get_real(CUDA_OPT_F))
-                    throw std::runtime_error("f is not the iterate's");
+                    throw std::runtime_error("f is not that of the best iterate");
             }
         });
     }
 }
 
-TEST_CASE("A start, a bound or a diagonal that is wrong on one rank is named on all", "[ranks][threads]") {
+TEST_CASE("All ranks report an invalid start or bound or diagonal on one rank", "[ranks][threads]") {
     const Problem problem = torsion_problem();
     const Cut cut = even_cut(problem.size(), ranks);
     for (int bad = 0; bad < ranks; bad++) {
@@ -207,7 +207,7 @@ TEST_CASE("A start, a bound or a diagonal that is wrong on one rank is named on 
                   name_of(bad) + "the start x is NaN or infinite " + index);
         Problem crossed = problem;
         crossed.lower[static_cast<std::size_t>(cut[bad].first) + 5] = 7;
-        for (double &x : crossed.start) x += 5; // out of the box
+        for (double &x : crossed.start) x += 5; // outside the box
         const Outcome refused = Run(crossed, cut).run_as_one();
         check_end(refused, CUDA_OPT_IMPROPER_INPUT, index + ": l = 7");
         CHECK(refused.x == crossed.start);
@@ -219,7 +219,7 @@ TEST_CASE("A start, a bound or a diagonal that is wrong on one rank is named on 
     }
 }
 
-TEST_CASE("Ranks that were not set up alike are refused on all", "[ranks][threads]") {
+TEST_CASE("All ranks refuse settings or parts that are inconsistent between ranks", "[ranks][threads]") {
     const int64_t n = torsion_problem().size();
     for (int other = 1; other < ranks; other++) {
         INFO("rank " << other);
@@ -240,7 +240,7 @@ TEST_CASE("Ranks that were not set up alike are refused on all", "[ranks][thread
         overlapping[other].first--, overlapping[other].n++;
         gap[other].first++, gap[other].n--;
         short_of[ranks - 1].n -= 3;
-        // Rows of x that no rank or two ranks have are not looked at before the first exchange.
+        // Variables that belong to no rank or to two ranks are not read before the first exchange.
         for (const Cut &cut : {overlapping, gap})
             check_end(run_prepared({}, cut), CUDA_OPT_IMPROPER_INPUT,
                       "that of rank " + std::to_string(other) + " begins at variable " +
@@ -253,7 +253,7 @@ TEST_CASE("Ranks that were not set up alike are refused on all", "[ranks][thread
               "part of rank 1 does not");
 }
 
-TEST_CASE("Every setting that decides is compared between ranks, and no other", "[ranks][threads]") {
+TEST_CASE("Settings that affect the iterates are compared between ranks and others are not", "[ranks][threads]") {
     const std::vector<std::pair<int, int64_t>> integers = {
         {CUDA_OPT_MAX_ITERATIONS, 7}, {CUDA_OPT_MAX_EVALUATIONS, 7}, {CUDA_OPT_MAXFEV, 7},
         {CUDA_OPT_MAX_CUTS, 7},       {CUDA_OPT_METRIC, 2},          {CUDA_OPT_DIAGONAL_EVERY, 7},
@@ -283,7 +283,7 @@ TEST_CASE("Every setting that decides is compared between ranks, and no other", 
     check_end(run_prepared(own), CUDA_OPT_CONVERGED, "converged");
 }
 
-TEST_CASE("Another n, m, precision, or order of ranks is refused on all", "[ranks][threads]") {
+TEST_CASE("All ranks refuse a different n or m or precision or order of ranks", "[ranks][threads]") {
     struct SetUp {
         int rank;
         int64_t n;
@@ -336,9 +336,9 @@ TEST_CASE("Another n, m, precision, or order of ranks is refused on all", "[rank
     CHECK(messages[0] == messages[1]);
 }
 
-TEST_CASE("Settings that one rank changes on the way are found", "[ranks][threads]") {
+TEST_CASE("A setting that one rank changes during a solve ends it on all ranks", "[ranks][threads]") {
     const Problem problem = torsion_problem();
-    const auto zeros = [](DoubleRank &rank) { // both are the number 0
+    const auto zeros = [](DoubleRank &rank) { // 0 and -0 are equal
         rank.handle.set_real(CUDA_OPT_EPS, rank.rank == 2 ? -0.0 : 0.0).set_int(CUDA_OPT_MAX_ITERATIONS, 5);
     };
     check_end(run_prepared(zeros), CUDA_OPT_ITERATION_LIMIT, "5 iterations");

@@ -1,4 +1,5 @@
-// A problem solved by ranks that are threads, each with its part of the variables; the evaluation is of the whole x.
+// Solves a problem with ranks that are threads, each with its part of the variables. One thread evaluates f at the
+// whole x.
 #pragma once
 
 #include "../support/harness.hpp"
@@ -11,7 +12,7 @@ struct RankPart {
 };
 using Cut = std::vector<RankPart>;
 
-// The parts of so many segments each; the last has what is left.
+// Returns parts with these numbers of segments. The last part has the remaining variables.
 inline Cut cut_at(int64_t n, const std::vector<int64_t> &segments) {
     Cut cut;
     int64_t next = 0;
@@ -23,7 +24,7 @@ inline Cut cut_at(int64_t n, const std::vector<int64_t> &segments) {
     }
     return cut;
 }
-// As even as segments allow.
+// Returns parts of whole segments whose sizes are as even as possible.
 inline Cut even_cut(int64_t n, int ranks) {
     Cut cut;
     const int64_t segments = cuda_opt_segments(n);
@@ -33,7 +34,7 @@ inline Cut even_cut(int64_t n, int ranks) {
     }
     return cut;
 }
-// Parts of these sizes; the last has what is left.
+// Returns parts of these sizes. The last part has the remaining variables.
 inline Cut cut_by_sizes(int64_t n, const std::vector<int64_t> &sizes) {
     Cut cut;
     int64_t next = 0;
@@ -45,7 +46,7 @@ inline Cut cut_by_sizes(int64_t n, const std::vector<int64_t> &sizes) {
     return cut;
 }
 
-// x is of this scale, and g of its inverse: sums of squares leave the range of numbers.
+// Returns a problem in which x has this scale and g has its inverse, so that sums of squares overflow or underflow.
 inline Problem far_away(int64_t n, double scale) {
     Problem problem;
     problem.name = "squares of numbers out of range";
@@ -57,7 +58,7 @@ inline Problem far_away(int64_t n, double scale) {
     return problem;
 }
 
-// Half the square of x, of curvatures from 1 to 7: f is the sum of x_i g_i / 2.
+// Returns a quadratic with curvatures from 1 to 7, for which f is the sum of x_i g_i / 2.
 inline Problem half_square(int64_t n) {
     Problem problem;
     problem.name = "half a square";
@@ -69,13 +70,13 @@ inline Problem half_square(int64_t n) {
     return problem;
 }
 
-// What a rank's caller may do besides.
+// The state of one rank, which the functions given to Group may use and change.
 template <class Real> struct Rank {
     int rank;
     cudaopt::Minimiser<Real> handle;
     RankPart part;
     std::vector<Real> x, g;
-    std::vector<double> f{0}; // one number, or one for each segment
+    std::vector<double> f{0}; // one element, or one per segment
     int calls = 0;
 };
 
@@ -83,7 +84,7 @@ template <class Configuration> class Group {
   public:
     using Real = typename Configuration::Real;
     using Act = std::function<void(Rank<Real> &)>;
-    // f and g at x, and what each rank gives as f.
+    // Sets the f of a rank. x and f belong to the whole problem.
     using Share = std::function<void(const Vector &x, double f, Rank<Real> &)>;
 
     Group(Problem problem, Cut cut, int m = 5) : problem_(std::move(problem)), cut_(std::move(cut)), m_(m) {}
@@ -91,7 +92,7 @@ template <class Configuration> class Group {
         prepare_ = std::move(act);
         return *this;
     }
-    // Before each call.
+    // The function is called before each call of the solve.
     Group &before_call(Act act) {
         before_call_ = std::move(act);
         return *this;
@@ -100,7 +101,7 @@ template <class Configuration> class Group {
         after_evaluation_ = std::move(act);
         return *this;
     }
-    // Instead of CUDA_OPT_F_WHOLE.
+    // Sets the value of CUDA_OPT_F_PART, which is CUDA_OPT_F_WHOLE by default, and the function that sets f.
     Group &with_share(int64_t f_part, Share share) {
         f_part_ = f_part;
         share_ = std::move(share);
@@ -111,7 +112,7 @@ template <class Configuration> class Group {
         return *this;
     }
 
-    // What each rank ended with; x and g are its own.
+    // Returns the outcome of each rank, with its part of x and g.
     std::vector<Outcome> run() {
         const int ranks = static_cast<int>(cut_.size());
         std::vector<Outcome> outcomes(cut_.size());
@@ -124,7 +125,8 @@ template <class Configuration> class Group {
     int64_t exchanges() const { return exchanges_; }
     int64_t bytes() const { return bytes_; }
 
-    // One outcome of all ranks, which have to agree in all that they share, but for f of the one that has failed.
+    // Returns one outcome of all ranks. Checks that the ranks agree in all common results, except for f on the rank
+    // that has failed.
     Outcome run_as_one(int failed = -1) {
         const std::vector<Outcome> outcomes = run();
         Outcome whole = outcomes[failed == 0 ? outcomes.size() - 1 : 0];
@@ -180,7 +182,7 @@ template <class Configuration> class Group {
         if (prepare_) prepare_(own);
         Outcome outcome{};
         do {
-            if (++own.calls > 100000) throw std::runtime_error("the solver does not come to an end");
+            if (++own.calls > 100000) throw std::runtime_error("the solve does not terminate");
             if (before_call_) before_call_(own);
             outcome.task = handle.solve(own.x.data(), own.f.data(), own.g.data());
             if (outcome.task == CUDA_OPT_EXCHANGE) meeting.gather(rank, handle);
@@ -206,7 +208,7 @@ template <class Configuration> class Group {
         for (std::size_t i = 0; i < own.x.size(); i++)
             outcome.outside += !(std::isfinite(own.x[i]) && (lower.empty() || lower[i] <= own.x[i]) &&
                                  (upper.empty() || own.x[i] <= upper[i]));
-        std::copy(own.x.begin(), own.x.end(), x_.begin() + own.part.first); // its own part of what all see
+        std::copy(own.x.begin(), own.x.end(), x_.begin() + own.part.first); // its part of the common x
         meeting.meet("an evaluation", [&] { f_ = problem_.evaluate(x_, g_); });
         std::copy(g_.begin() + own.part.first, g_.begin() + own.part.first + own.part.n, own.g.begin());
         if (share_) share_(x_, f_, own);
@@ -229,7 +231,7 @@ template <class Configuration> class Group {
     Share share_;
     int64_t f_part_ = CUDA_OPT_F_WHOLE;
     typename Harness<Configuration>::Diagonal diagonal_;
-    Vector x_, g_, h_; // of all variables
+    Vector x_, g_, h_; // for all variables
     double f_ = 0;
     int64_t exchanges_ = 0, bytes_ = 0;
 };

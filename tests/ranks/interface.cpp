@@ -1,4 +1,4 @@
-// The functions of the C interface that ranks have to themselves, and the segments.
+// Tests of the functions of the C interface that only ranks use, and of the segments.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
@@ -13,8 +13,7 @@ bool contains(const std::string &text, const std::string &part) { return text.fi
 
 } // namespace
 
-TEST_CASE(
-    "Segments are a function of n: 256 where there are so many tiles, none shorter than another by more than one") {
+TEST_CASE("Segments depend on n alone and differ in length by at most one tile") {
     for (const int64_t n : {int64_t{1}, int64_t{128}, int64_t{129}, int64_t{8192}, int64_t{30001}, int64_t{32768},
                             int64_t{1000003}, int64_t{400000000}, INT64_MAX}) {
         INFO(n);
@@ -39,7 +38,7 @@ TEST_CASE(
     CHECK(cuda_opt_segment(100, -1) == 0);
 }
 
-TEST_CASE("Subtrees make up a run of segments, and the tree joins them to the whole") {
+TEST_CASE("Subtrees are nodes of the summation tree and cover a range of segments") {
     using namespace cudaopt;
     for (const int64_t count : {1, 2, 5, 64, 100, 255, 256})
         for (int64_t first = 0; first <= count; first += count / 7 + 1)
@@ -51,7 +50,8 @@ TEST_CASE("Subtrees make up a run of segments, and the tree joins them to the wh
                 for (int k = 0; k < made; k++) {
                     REQUIRE(subtrees[k].begin == next);
                     next = subtrees[k].end;
-                    // A node of the whole's tree: it begins at a multiple of its size, which the end may cut short.
+                    // The subtree is a node of the summation tree over all segments. It begins at a multiple of its
+                    // size, and only the last node of the tree may be shorter.
                     int64_t size = 1;
                     while (size < next - subtrees[k].begin) size *= 2;
                     REQUIRE(subtrees[k].begin % size == 0);
@@ -61,7 +61,7 @@ TEST_CASE("Subtrees make up a run of segments, and the tree joins them to the wh
             }
 }
 
-TEST_CASE("What cuda_opt_set_ranks refuses") {
+TEST_CASE("cuda_opt_set_ranks refuses invalid ranks and parts") {
     cudaopt::Minimiser<double> s(1000, 5, CUDA_OPT_BACKEND_HOST);
     const auto refused = [&](int32_t rank, int32_t ranks, int64_t first, int64_t n, const std::string &words) {
         INFO(s.message());
@@ -80,7 +80,7 @@ TEST_CASE("What cuda_opt_set_ranks refuses") {
     CHECK(cuda_opt_set_ranks(s, 0, 1, 0, 1000) == 0);
 }
 
-TEST_CASE("An exchange is asked for, and nothing else is done meanwhile") {
+TEST_CASE("Only the all-gather is allowed while an exchange is requested") {
     cudaopt::Minimiser<double> s(10, 5, CUDA_OPT_BACKEND_HOST);
     void *send, *receive;
     int64_t bytes = 0;
@@ -96,10 +96,10 @@ TEST_CASE("An exchange is asked for, and nothing else is done meanwhile") {
     CHECK(cuda_opt_gather(s, nullptr, &receive, &bytes) == CUDA_OPT_MISUSE);
     REQUIRE(cuda_opt_gather(s, &send, &receive, &bytes) == 0);
     CHECK(bytes > 0);
-    // Nothing has been gathered.
+    // No packet has been gathered.
     CHECK(s.solve(x, &f, g) == CUDA_OPT_MISUSE);
     CHECK(contains(s.message(), "the bytes received for rank 0 are not a packet"));
-    // The handle serves another solve, and one that is broken off by a reset.
+    // The handle can be used for another solve and after a reset within a solve.
     for (int solve = 0; solve < 2; solve++) {
         int task;
         while ((task = s.solve(x, &f, g)) > 0) {
@@ -115,9 +115,9 @@ TEST_CASE("An exchange is asked for, and nothing else is done meanwhile") {
         if (solve == 0) s.reset();
         else CHECK(task == CUDA_OPT_CONVERGED);
     }
-    CHECK(s.solve(x, &f, g) == CUDA_OPT_MISUSE); // it has ended
+    CHECK(s.solve(x, &f, g) == CUDA_OPT_MISUSE); // the solve has ended
     CHECK(contains(s.message(), "cuda_opt_solve was called after the solve had ended"));
-    // The end of the next one has a rank as its reason, which the call after it has not.
+    // The message at the end of the next solve names a rank. The message of the call after it does not.
     s.reset();
     cuda_opt_request_stop(s);
     int task;
@@ -133,8 +133,8 @@ TEST_CASE("An exchange is asked for, and nothing else is done meanwhile") {
     CHECK(x[9] == Approx(9));
 }
 
-TEST_CASE("Packets of an exchange before are not taken for those of this one") {
-    // Those of evaluations are of the same size and kind.
+TEST_CASE("Packets of an earlier exchange are refused") {
+    // The packets of all evaluations have the same size and kind.
     for (const int forgotten : {3, 4, 5}) {
         INFO("exchange " << forgotten << ", from 0, is not gathered");
         cudaopt::Minimiser<double> s(10, 5, CUDA_OPT_BACKEND_HOST);
@@ -159,8 +159,9 @@ TEST_CASE("Packets of an exchange before are not taken for those of this one") {
     }
 }
 
-TEST_CASE("The results of a rank that has failed are those of the others, also where a lower iterate is put aside") {
-    // f is above that of the start by its rounding errors, and g at a right angle to the last step: steps are accepted.
+TEST_CASE("A failed rank returns the same best iterate as the other ranks") {
+    // f exceeds its value at the start by no more than rounding errors, and g is orthogonal to the last step, so that
+    // steps are accepted and the best iterate is saved.
     std::vector<cudaopt::Minimiser<double>> s;
     for (int rank = 0; rank < 2; rank++) {
         s.emplace_back(2, 5, CUDA_OPT_BACKEND_HOST).set_ranks(rank, 2, rank, 1);
@@ -198,7 +199,7 @@ TEST_CASE("The results of a rank that has failed are those of the others, also w
     CHECK(x[0] == 0);
 }
 
-TEST_CASE("A rank has no checkpoint") {
+TEST_CASE("cuda_opt_save and cuda_opt_load refuse a handle that is a rank") {
     cudaopt::Minimiser<double> s(10, 5, CUDA_OPT_BACKEND_HOST);
     REQUIRE(cuda_opt_set_ranks(s, 1, 2, 4, 6) == 0);
     int64_t bytes = 0;

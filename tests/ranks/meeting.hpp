@@ -1,5 +1,6 @@
-// Where ranks that are threads meet: an all-gather of the tests' own, and the evaluation that all take part in. A rank
-// that waits for one that has returned, or that has come for something else, is told so instead of waiting for ever.
+// Synchronises ranks that are threads: an all-gather for the tests, and a barrier for evaluations by one thread. If a
+// rank waits for one that has returned or that waits for another purpose, it throws an exception instead of waiting for
+// ever.
 #pragma once
 
 #include <condition_variable>
@@ -19,17 +20,18 @@ class Meeting {
   public:
     explicit Meeting(int ranks) : ranks_(ranks), sends_(ranks), receives_(ranks) {}
 
-    // All ranks come with the same purpose; the last one does the work for all. Throws where they do not.
+    // A barrier that all ranks enter with the same purpose. The last rank executes work(). Throws if the purposes
+    // differ.
     template <class Work> void meet(const std::string &purpose, const Work &work) {
         std::unique_lock<std::mutex> lock(mutex_);
         if (here_ == 0) purpose_ = purpose;
-        else if (purpose != purpose_) broken_ = "one rank has come for " + purpose + ", another for " + purpose_;
+        else if (purpose != purpose_) broken_ = "one rank waits for " + purpose + ", another for " + purpose_;
         const int64_t round = round_;
         here_++;
         if (broken_.empty() && here_ < ranks_ && left_ == 0)
             arrived_.wait(lock, [&] { return round_ != round || !fine(); });
         if (round_ != round) return;
-        if (broken_.empty() && left_ > 0) broken_ = "one rank has come for " + purpose_ + ", another has returned";
+        if (broken_.empty() && left_ > 0) broken_ = "one rank waits for " + purpose_ + ", another has returned";
         if (!broken_.empty()) {
             arrived_.notify_all();
             throw std::runtime_error(broken_);
@@ -40,7 +42,7 @@ class Meeting {
         arrived_.notify_all();
     }
 
-    // What CUDA_OPT_EXCHANGE asks for.
+    // Executes the exchange that CUDA_OPT_EXCHANGE requests.
     void gather(int rank, cuda_opt *s) {
         void *send, *receive;
         int64_t bytes;
@@ -67,7 +69,7 @@ class Meeting {
     }
 
     int64_t exchanges() const { return exchanges_; }
-    int64_t bytes() const { return bytes_; } // that one rank has sent
+    int64_t bytes() const { return bytes_; } // sent by one rank
 
   private:
     bool fine() const { return broken_.empty() && left_ == 0; }
@@ -81,7 +83,7 @@ class Meeting {
     int here_ = 0, left_ = 0;
 };
 
-// body(rank, meeting) on a thread for each rank; what one throws is thrown here.
+// Executes body(rank, meeting) in one thread per rank. An exception in one of these threads is rethrown here.
 template <class Body> void run_ranks(int ranks, const Body &body) {
     Meeting meeting(ranks);
     std::vector<std::exception_ptr> thrown(ranks);

@@ -1,4 +1,5 @@
-// How the blocks of a GPU share the rows of a rank's segments: a function of all ranks' n alone.
+// Tests how the variables of a rank's segments are divided among the blocks of a GPU, which depends only on the n of
+// all ranks.
 #include <catch2/catch.hpp>
 #include <vector>
 
@@ -6,7 +7,7 @@
 
 using namespace cudaopt;
 
-TEST_CASE("Pieces: of segments, whoever has them, each row in one", "[ranks]") {
+TEST_CASE("The parts of segments do not depend on the ranks and contain each variable once", "[ranks]") {
     for (const int64_t n : {int64_t{1}, int64_t{1000}, int64_t{9001}, int64_t{1100001}, int64_t{4300003},
                             int64_t{100000000}, int64_t{6000000001}}) {
         const Segments all(n);
@@ -35,7 +36,7 @@ TEST_CASE("Pieces: of segments, whoever has them, each row in one", "[ranks]") {
                                share.end + first / rows == of_one.end;
                         next = share.end;
                         taken.at(static_cast<std::size_t>(pieces.place(block)))++;
-                        // The first pieces of all segments, then the second ones, ...
+                        // The first parts of all segments are stored first, then the second parts, and so on.
                         const int piece = block % pieces.of_segment(), segment = block / pieces.of_segment();
                         in_order = in_order && pieces.place(block) == piece * pieces.segments() + segment;
                     }
@@ -48,7 +49,7 @@ TEST_CASE("Pieces: of segments, whoever has them, each row in one", "[ranks]") {
     }
 }
 
-TEST_CASE("Pieces: the blocks of a handle of its own stride over all rows", "[ranks]") {
+TEST_CASE("Blocks use a grid-stride loop if the variables are not divided into segments", "[ranks]") {
     const Pieces none;
     CHECK(!none.by_segments());
     const BlockShare share = none.share(1000, 32, 3, 10, 8);
