@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Usage: check_drivers.py SOURCE_ROOT LIBRARY [FORTRAN_COMPILER]
 
-The three drivers that come with L-BFGS-B, in Fortran as the distribution installs them and in C, print the same with
-libcuda_opt_setulb as with L-BFGS-B 3.0: every word and every digit. Only where L-BFGS-B's own run here and the one that
-it brings along, made by another compiler, differ, and on the lines below, numbers may differ ten times as much as those
-do. What lacks a compiler or the drivers' package is skipped, and said so."""
+Compares the output of the three drivers of L-BFGS-B, in Fortran as the distribution installs them and in C, with
+libcuda_opt_setulb and with L-BFGS-B 3.0. Every word and digit must be the same. If the output of L-BFGS-B here differs
+from the recorded one, which another compiler produced, then from that line on numbers may differ by ten times this
+difference. Drivers are skipped, with a message, if a compiler or the package of the drivers is missing."""
 import gzip
 import os
 import re
@@ -18,7 +18,7 @@ root, library = Path(sys.argv[1]), Path(sys.argv[2])
 fortran = sys.argv[3] if len(sys.argv) > 3 else None
 EXAMPLES = Path("/usr/share/doc/liblbfgsb-examples")
 NUMBER = re.compile(r"[-+]?\d+\.\d+(?:[DE][-+]\d+|[-+]\d{3})?", re.I)
-folders = [library.parent, library.parent.parent]  # in a build folder, libcuda_opt is one above
+folders = [library.parent, library.parent.parent]  # in a build folder, libcuda_opt is one folder above
 ours = ["-L" + str(library.parent), "-lcuda_opt_setulb"] + ["-Wl,-rpath," + str(folder) for folder in folders]
 theirs = ["-llbfgsb"]
 failures, compared = [], 0
@@ -32,7 +32,7 @@ def text_of(path):
 
 
 def lines_of(text):
-    """Without what tells the time; the printed output may go on with it."""
+    """Removes the lines with times, after which other output may follow."""
     return [line.rstrip() for line in text.splitlines() if "seconds." not in line and line.strip()]
 
 
@@ -48,14 +48,14 @@ def value(number):
 
 
 def last_place(number):
-    """One unit of the last digit shown, but for what is shown in full: 9 digits of it."""
+    """Returns one unit of the last printed digit, or of the ninth if more are printed."""
     mantissa = re.match(r"[-+]?(\d+)\.(\d+)", number)
     digits = min(len((mantissa[1] + mantissa[2]).lstrip("0")), 9)
     return 1.01 * 10.0 ** -(digits - 1) * abs(value(number))
 
 
 def difference(line, other):
-    """The largest relative difference of two lines' numbers; None where they differ otherwise."""
+    """Returns the largest relative difference of the numbers in two lines, or None if other text differs."""
     numbers, others = NUMBER.findall(line), NUMBER.findall(other)
     if NUMBER.sub("#", line) != NUMBER.sub("#", other) or len(numbers) != len(others):
         return None
@@ -102,7 +102,7 @@ def check_fortran(folder):
 
 
 def check_c(folder):
-    # Other flags, for want of another compiler's run. A second number is iprint.
+    # Other compiler flags replace the run of another compiler. The second argument of a driver is iprint.
     source, compiler = root / "tests/setulb/sample_drivers.c", ["cc", "-std=c11", "-O1", "-I", str(root / "include")]
     plain, fast = [*compiler, "-ffp-contract=off"], [*compiler, "-Ofast", "-march=native"]
     for arguments in ("1", "2", "3", "1 0", "1 10"):

@@ -1,5 +1,5 @@
-// What a caller may do to its arguments and arrays between two calls, beside L-BFGS-B 3.0: what is followed, and what
-// is documented not to be.
+// Changes that a caller may make to its arguments and arrays between two calls, compared with L-BFGS-B 3.0. Some take
+// effect; others are documented to have no effect.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <functional>
@@ -10,15 +10,15 @@ using namespace cudaopt_test;
 
 namespace {
 
-// NULL, with a warning, where there is nothing to compare with.
+// Returns NULL, with a warning, if L-BFGS-B 3.0 is not available.
 Setulb reference_or_warning() {
     const Setulb reference = reference_setulb();
     if (!reference)
-        WARN("skipped: what follows an edit is not compared with L-BFGS-B 3.0, for liblbfgsb is not installed");
+        WARN("skipped: the calls after an edit are not compared with L-BFGS-B 3.0, for liblbfgsb is not installed");
     return reference;
 }
 
-// Ours and 3.0's on the same problem, treated alike.
+// Solves the same problem with our library and L-BFGS-B 3.0, with the same changes.
 struct Both {
     Caller ours, theirs;
     Setulb reference;
@@ -74,9 +74,9 @@ Problem without_gradient() {
     };
     return flat;
 }
-// All nbd = 2, some bounds infinite.
+// Returns a problem with all nbd = 2 and some infinite bounds.
 Caller boxed_without_end(const Problem &problem, std::size_t finite) {
-    Caller caller(problem, 5, 0, 1e-5); // for 1e-7, rounding errors of f are too large on a GPU
+    Caller caller(problem, 5, 0, 1e-5); // with 1e-7, rounding errors of f are too large on a GPU
     std::fill(caller.kind.begin(), caller.kind.end(), 2);
     std::fill_n(caller.lower.begin(), finite, -2.0);
     std::fill_n(caller.upper.begin(), finite, 0.8);
@@ -85,11 +85,11 @@ Caller boxed_without_end(const Problem &problem, std::size_t finite) {
 
 } // namespace
 
-TEST_CASE("An f that is changed at NEW_X counts, with the same pairs", "[setulb]") {
+TEST_CASE("A change of f at NEW_X takes effect and keeps the correction pairs", "[setulb]") {
     if (backend_lacks()) return;
     const Setulb reference = reference_or_warning();
     if (!reference) return;
-    // 100 less is so low that no step leads there: the line search tells.
+    // If f is decreased by 100, no step reaches a lower f, which the line search detects.
     for (const double less : {1e-3, 100.0})
         for (const Problem &problem : {sample(), without_bounds(chained_rosenbrock(50, 1))}) {
             INFO("f - " << less);
@@ -104,7 +104,7 @@ TEST_CASE("An f that is changed at NEW_X counts, with the same pairs", "[setulb]
         }
 }
 
-TEST_CASE("Another objective from NEW_X on", "[setulb]") {
+TEST_CASE("A change of the objective at NEW_X leads to the solution of L-BFGS-B 3.0", "[setulb]") {
     if (backend_lacks()) return;
     const Setulb reference = reference_or_warning();
     if (!reference) return;
@@ -122,14 +122,14 @@ TEST_CASE("Another objective from NEW_X on", "[setulb]") {
     both.check_same_solution();
 }
 
-TEST_CASE("Another point at NEW_X is gone on from", "[setulb]") {
+TEST_CASE("The solve continues from another point that is set at NEW_X", "[setulb]") {
     if (backend_lacks()) return;
     const Setulb reference = reference_or_warning();
     if (!reference) return;
     Both both(in_box(extended_rosenbrock(20), -2, 2), 5, 1e3, 1e-6, reference);
     both.go_to_iterate(3);
     both.edit([](Caller &c) {
-        std::fill(c.x.begin(), c.x.end(), 0.9); // nearer to the solution
+        std::fill(c.x.begin(), c.x.end(), 0.9); // closer to the solution
         c.evaluate();
     });
     const Vector edited = both.ours.x;
@@ -141,7 +141,7 @@ TEST_CASE("Another point at NEW_X is gone on from", "[setulb]") {
     both.check_same_solution();
 }
 
-TEST_CASE("A point at NEW_X that will not do is refused", "[setulb]") {
+TEST_CASE("A point that is set at NEW_X is refused if it is not finite", "[setulb]") {
     if (backend_lacks()) return;
     Caller caller(sample(), 5, 0, 0);
     caller.go_to_iterate(3);
@@ -151,8 +151,8 @@ TEST_CASE("A point at NEW_X that will not do is refused", "[setulb]") {
     CHECK(caller.task_words() == "ERROR: X IS NOT FINITE");
 }
 
-// The difference: without another f it is not looked for.
-TEST_CASE("Another x or g at NEW_X with the same f is overlooked", "[setulb]") {
+// This differs from L-BFGS-B 3.0: our library looks for changes of x and g only if f has changed.
+TEST_CASE("A change of x or g at NEW_X has no effect if f is unchanged", "[setulb]") {
     if (backend_lacks()) return;
     Caller plain(sample(), 5, 0, 1e-6), edited = plain;
     for (Caller *caller : {&plain, &edited}) caller->go_to_iterate(3);
@@ -171,8 +171,8 @@ TEST_CASE("Another x or g at NEW_X with the same f is overlooked", "[setulb]") {
     CHECK(std::fabs(theirs.x[0] - plain.x[0]) > 1e-3);
 }
 
-// And another x at FG_START: ours is the START's.
-TEST_CASE("Another x at FG_START is overlooked", "[setulb]") {
+// This also differs from L-BFGS-B 3.0: our library uses the x that was given with START.
+TEST_CASE("A change of x at FG_START has no effect", "[setulb]") {
     if (backend_lacks()) return;
     Caller ours(without_bounds(chained_rosenbrock(4, 1)), 3, 0, 1e-6), theirs = ours;
     const Vector away(4, 100.0);
@@ -200,7 +200,7 @@ TEST_CASE("pgtol is read at each call", "[setulb]") {
     if (backend_lacks()) return;
     const Setulb reference = reference_or_warning();
     if (!reference) return;
-    Both both(sample(), 5, 0, 1e30, reference); // holds anywhere
+    Both both(sample(), 5, 0, 1e30, reference); // any point satisfies this test
     both.step();
     CHECK(both.ours.says("FG_START"));
     both.edit([](Caller &c) { c.pgtol = 0; });
@@ -219,7 +219,7 @@ TEST_CASE("pgtol is read at each call", "[setulb]") {
     CHECK(at_start.ours.says("CONVERGENCE: NORM"));
 }
 
-TEST_CASE("A gradient of 0 is no convergence where pgtol is below 0", "[setulb]") {
+TEST_CASE("A zero gradient is not convergence if pgtol is negative or NaN", "[setulb]") {
     if (backend_lacks()) return;
     for (const double pgtol : {-1.0, std::nan(""), 0.0}) {
         Caller ours(without_gradient(), 5, 0, pgtol), theirs = ours;
@@ -234,7 +234,7 @@ TEST_CASE("A gradient of 0 is no convergence where pgtol is below 0", "[setulb]"
     }
 }
 
-TEST_CASE("Where all nbd are 2 the first step is 1, infinite bounds or not", "[setulb]") {
+TEST_CASE("The first step is 1 if all nbd are 2 even if bounds are infinite", "[setulb]") {
     if (backend_lacks()) return;
     const Setulb reference = reference_or_warning();
     if (!reference) return;
@@ -247,8 +247,8 @@ TEST_CASE("Where all nbd are 2 the first step is 1, infinite bounds or not", "[s
     }
 }
 
-// The difference: bounds are those of START, or of the last point that was the caller's own.
-TEST_CASE("Bounds that are changed at NEW_X wait for another f", "[setulb]") {
+// This differs from L-BFGS-B 3.0: our library reads the bounds at START and if the caller has changed f.
+TEST_CASE("A change of the bounds at NEW_X takes effect only if f changes too", "[setulb]") {
     if (backend_lacks()) return;
     Caller ours(in_box(extended_rosenbrock(20), -2, 0.5), 5, 0, 1e-8), other_f = ours, theirs = ours;
     const auto widen = [](Caller &c) { std::fill(c.upper.begin(), c.upper.end(), 3.0); };
@@ -273,7 +273,7 @@ TEST_CASE("Bounds that are changed at NEW_X wait for another f", "[setulb]") {
     CHECK(largest(theirs) > 0.5);
 }
 
-TEST_CASE("A task that is nobody's is FG_START at the caller's x, with the pairs", "[setulb]") {
+TEST_CASE("An unexpected task acts as FG_START at the caller's x and keeps the pairs", "[setulb]") {
     if (backend_lacks()) return;
     const Setulb reference = reference_or_warning();
     if (!reference) return;
@@ -285,7 +285,7 @@ TEST_CASE("A task that is nobody's is FG_START at the caller's x, with the pairs
             for (int i = 0; i < calls_on; i++) both.step();
             both.edit([&](Caller &c) { c.set_task(words); });
             both.step();
-            const bool same_pairs = calls_on > 0; // at NEW_X version 3.0 has not taken in the newest yet
+            const bool same_pairs = calls_on > 0; // at NEW_X, version 3.0 has not stored the newest pair yet
             if (words != "FG_START") {
                 CHECK(both.ours.says("FG_START"));
                 both.check_same(1e-6);
@@ -296,7 +296,7 @@ TEST_CASE("A task that is nobody's is FG_START at the caller's x, with the pairs
         }
 }
 
-TEST_CASE("S and Y stand in wa, on request", "[setulb]") {
+TEST_CASE("S and Y are written to wa only if CUDA_OPT_SETULB_PAIRS is 1", "[setulb]") {
     if (backend_lacks()) return;
     const Setulb reference = reference_or_warning();
     if (!reference) return;
@@ -306,7 +306,7 @@ TEST_CASE("S and Y stand in wa, on request", "[setulb]") {
         for (const int iterations : {3, 9}) {
             Both both(sample(), 4, 0, 0, reference);
             both.go_to_iterate(iterations);
-            both.step(); // the last pair is taken in after NEW_X
+            both.step(); // the last pair is stored in the call after NEW_X
             const auto size = static_cast<std::size_t>(2 * both.ours.m * both.ours.n);
             double largest = 0, difference = 0;
             for (std::size_t i = 0; i < size; i++) {

@@ -1,4 +1,4 @@
-// Side by side with L-BFGS-B 3.0, call by call: the same tasks in the same order, the same iterates, the same entries.
+// Compares each call with L-BFGS-B 3.0: the same tasks in the same order, the same iterates, the same array entries.
 #include <catch2/catch.hpp>
 
 #include "run.hpp"
@@ -7,7 +7,7 @@ using namespace cudaopt_test;
 
 namespace {
 
-// f and its gradient, multiplied. A steep one makes the first line search take several steps.
+// Multiplies f and its gradient by a factor. If f is steep, the first line search takes several steps.
 Problem scaled(Problem problem, double factor) {
     problem.evaluate = [plain = problem.evaluate, factor](const Vector &x, Vector &g) {
         const double f = plain(x, g);
@@ -41,13 +41,14 @@ std::vector<GoldenCase> golden_cases() {
 }
 
 void check_close(double ours, double theirs, double tolerance) {
-    constexpr double rounding = 1e-12; // of f and g, which are of the order of 1 and more
+    constexpr double rounding = 1e-12; // of f and g, which are of order 1 or larger
     CHECK(std::fabs(ours - theirs) <= tolerance * std::fabs(theirs) + rounding);
 }
 
 void check_entries(const Caller &ours, const Caller &theirs) {
-    // Segments, the log's unit, skipped updates, oldest pair, pairs, newest pair, iteration, updates, segments now,
-    // evaluations, the search's fault, evaluations now, beyond the box, free, active.
+    // These entries are: segments in total, unit of the log, skipped updates, oldest pair, number of pairs, newest
+    // pair, iteration, updates, segments in this iteration, evaluations, info of the line search, evaluations in this
+    // line search, whether the subspace minimiser was outside the box, free variables, active variables.
     for (const int k : {22, 24, 26, 27, 28, 29, 30, 31, 33, 34, 35, 36, 37, 38, 39}) {
         INFO("isave(" << k << ")");
         CHECK(ours.count(k) == theirs.count(k));
@@ -66,7 +67,7 @@ void check_entries(const Caller &ours, const Caller &theirs) {
 
 } // namespace
 
-TEST_CASE("Tasks, iterates and entries are those of L-BFGS-B 3.0", "[setulb]") {
+TEST_CASE("Tasks and iterates and array entries match L-BFGS-B 3.0 at each call", "[setulb]") {
     if (backend_lacks()) return;
     const Setulb reference = reference_setulb();
     if (!reference) {
@@ -101,9 +102,9 @@ TEST_CASE("Tasks, iterates and entries are those of L-BFGS-B 3.0", "[setulb]") {
     }
 }
 
-// Where the projected subspace step is no descent direction, version 3.0 knows before the trial point is evaluated, as
-// does the host; on a GPU the host would have to wait for it.
-TEST_CASE("A truncated subspace step costs an evaluation more than in L-BFGS-B 3.0 on a GPU alone", "[setulb]") {
+// If the projected subspace step is not a descent direction, version 3.0 and our host backend know this before the
+// trial point is evaluated. On a GPU the host would have to wait for this information.
+TEST_CASE("A truncated subspace step costs more evaluations than L-BFGS-B 3.0 only on a GPU", "[setulb]") {
     if (backend_lacks()) return;
     const Setulb reference = reference_setulb();
     if (!reference) {
@@ -129,7 +130,7 @@ TEST_CASE("A truncated subspace step costs an evaluation more than in L-BFGS-B 3
     }
 }
 
-TEST_CASE("A function whose gradient is wrong ends as with L-BFGS-B 3.0", "[setulb]") {
+TEST_CASE("A gradient of the wrong sign ends the solve as in L-BFGS-B 3.0", "[setulb]") {
     if (backend_lacks()) return;
     Problem wrong = in_box(extended_rosenbrock(20), -2, 2);
     wrong.evaluate = [right = wrong.evaluate](const Vector &x, Vector &g) {
@@ -140,7 +141,7 @@ TEST_CASE("A function whose gradient is wrong ends as with L-BFGS-B 3.0", "[setu
     Caller ours(wrong, 5, 1e7, 1e-5);
     ours.solve();
     CHECK(ours.task_words() == "ABNORMAL_TERMINATION_IN_LNSRCH");
-    // The best point comes back.
+    // The best point is restored.
     Vector g(ours.g.size());
     CHECK(ours.f == wrong.evaluate(ours.x, g));
     CHECK(ours.g == g);
@@ -151,6 +152,7 @@ TEST_CASE("A function whose gradient is wrong ends as with L-BFGS-B 3.0", "[setu
         CHECK(ours.x == theirs.x);
         for (const int k : {30, 35}) CHECK(ours.count(k) == theirs.count(k));
     } else {
-        WARN("skipped: the failed search is not compared with that of L-BFGS-B 3.0, for liblbfgsb is not installed");
+        WARN("skipped: the failed line search is not compared with that of L-BFGS-B 3.0, for liblbfgsb is not "
+             "installed");
     }
 }

@@ -1,4 +1,4 @@
-// Input that is refused: in L-BFGS-B 3.0's words where it has some, and never a crash.
+// Invalid input is refused, with the task of L-BFGS-B 3.0 if there is one, and never causes a crash.
 #include <catch2/catch.hpp>
 #include <functional>
 
@@ -19,7 +19,7 @@ const double nan_value = std::nan("");
 
 } // namespace
 
-TEST_CASE("Bad input is refused in L-BFGS-B's words", "[setulb]") {
+TEST_CASE("Invalid input is refused with the tasks of L-BFGS-B 3.0", "[setulb]") {
     if (backend_lacks()) return;
     const std::vector<Spoilt> cases = {
         {"ERROR: N .LE. 0", [](Caller &c) { c.n = 0; }},
@@ -48,12 +48,12 @@ TEST_CASE("Bad input is refused in L-BFGS-B's words", "[setulb]") {
         }
     }
     if (!reference_setulb())
-        WARN("skipped: the words of L-BFGS-B 3.0 for each spoilt input are not compared, for liblbfgsb is not "
+        WARN("skipped: the tasks of L-BFGS-B 3.0 for invalid input are not compared, for liblbfgsb is not "
              "installed");
 }
 
-// Where version 3.0 would go on, without an end or without sense.
-TEST_CASE("Input that is not a number is refused", "[setulb]") {
+// With this input version 3.0 would not terminate or would return meaningless results.
+TEST_CASE("Invalid input that L-BFGS-B 3.0 does not detect is refused", "[setulb]") {
     if (backend_lacks()) return;
     const std::vector<Spoilt> cases = {
         {"ERROR: X IS NOT FINITE", [](Caller &c) { c.x[2] = nan_value; }},
@@ -75,11 +75,11 @@ TEST_CASE("Input that is not a number is refused", "[setulb]") {
     caller.call();
     caller.set_task("nonsense");
     caller.call();
-    CHECK(caller.task_words() == "FG_START"); // there is a problem to go on with: edits.cpp
+    CHECK(caller.task_words() == "FG_START"); // it acts as FG_START, because there is an unfinished problem (edits.cpp)
 }
 
-// "If the i-th variable has no lower bound, l(i) need not be defined."
-TEST_CASE("Bounds that nbd leaves out are not looked at", "[setulb]") {
+// The documentation of L-BFGS-B says: "If the i-th variable has no lower bound, l(i) need not be defined."
+TEST_CASE("Bounds that nbd excludes are not read", "[setulb]") {
     if (backend_lacks()) return;
     Caller ours(with_mixed_bounds(chained_rosenbrock(50, 1)), 5, 1e7, 1e-5), same = ours;
     for (int i = 0; i < ours.n; i++) {
@@ -92,7 +92,7 @@ TEST_CASE("Bounds that nbd leaves out are not looked at", "[setulb]") {
     CHECK(ours.x == same.x);
 }
 
-TEST_CASE("A start where f is NaN ends abnormally, at the start", "[setulb]") {
+TEST_CASE("A solve whose f is NaN at the start ends abnormally with x unchanged", "[setulb]") {
     if (backend_lacks()) return;
     Problem nowhere = in_box(extended_rosenbrock(6), -1, 2);
     nowhere.evaluate = [](const Vector &, Vector &g) {
@@ -117,7 +117,7 @@ TEST_CASE("A task from C may end with a NUL instead of blanks", "[setulb]") {
     CHECK(caller.task_words() == "FG_START");
 }
 
-TEST_CASE("Counts that the caller's array has at the largest integer stay there", "[setulb]") {
+TEST_CASE("Counters in isave do not overflow if they are at the largest integer", "[setulb]") {
     if (backend_lacks()) return;
     constexpr int most = std::numeric_limits<int>::max();
     Caller caller(with_mixed_bounds(chained_rosenbrock(50, 1)), 5, 0, 0);
@@ -128,7 +128,7 @@ TEST_CASE("Counts that the caller's array has at the largest integer stay there"
     CHECK(caller.count(28) <= caller.m);
 }
 
-TEST_CASE("A workspace beyond all arrays is out of memory", "[setulb]") {
+TEST_CASE("A workspace that is too large for any array is reported as out of memory", "[setulb]") {
     if (backend_lacks()) return;
     Caller caller(chained_rosenbrock(4, 1), 5, 0, 0);
     caller.m = std::numeric_limits<int>::max();

@@ -1,4 +1,4 @@
-// Any number of problems at a time, problems that are given up, arrays that are used again, copied or moved.
+// Several problems at the same time, abandoned problems, and arrays that are reused, copied or moved.
 #include <catch2/catch.hpp>
 #include <memory>
 #include <thread>
@@ -17,7 +17,7 @@ Problem problem_number(int k) {
 }
 Caller caller_number(int k) { return Caller(problem_number(k), 3 + k % 5, 1e7, 1e-7); }
 
-// What becomes of each problem when it is alone.
+// Returns the result of each problem if it is solved separately.
 std::vector<Caller> solved_alone() {
     std::vector<Caller> callers;
     for (int k = 0; k < many; k++) {
@@ -37,7 +37,7 @@ void check_same(const Caller &one, const Caller &other) {
 
 } // namespace
 
-TEST_CASE("Eight problems call by call in turn", "[setulb]") {
+TEST_CASE("Eight problems solved by alternating calls match their separate solves", "[setulb]") {
     if (backend_lacks()) return;
     const std::vector<Caller> alone = solved_alone();
     std::vector<Caller> callers;
@@ -52,7 +52,7 @@ TEST_CASE("Eight problems call by call in turn", "[setulb]") {
     }
 }
 
-TEST_CASE("Eight problems in eight threads", "[setulb][threads]") {
+TEST_CASE("Eight problems in eight threads match their separate solves", "[setulb][threads]") {
     if (backend_lacks()) return;
     const std::vector<Caller> alone = solved_alone();
     std::vector<Caller> callers;
@@ -66,7 +66,7 @@ TEST_CASE("Eight problems in eight threads", "[setulb][threads]") {
     }
 }
 
-TEST_CASE("A START on arrays whose problem was given up", "[setulb]") {
+TEST_CASE("START in the arrays of an abandoned or finished problem begins a new solve", "[setulb]") {
     if (backend_lacks()) return;
     Caller alone = caller_number(2);
     alone.solve();
@@ -75,13 +75,13 @@ TEST_CASE("A START on arrays whose problem was given up", "[setulb]") {
     again.restart();
     again.solve();
     check_same(again, alone);
-    again.restart(); // after its end
+    again.restart(); // after the end of the solve
     again.solve();
     check_same(again, alone);
 }
 
-// Under a leak checker nothing of this is lost: it stays reachable, and memory that is used again is taken back.
-TEST_CASE("Problems that are given up", "[setulb]") {
+// A leak checker reports nothing, because the memory of these problems stays reachable and is freed if it is reused.
+TEST_CASE("Abandoned problems leak no memory", "[setulb]") {
     if (backend_lacks()) return;
     for (int k = 0; k < 3 * many; k++) {
         const auto caller = std::make_unique<Caller>(caller_number(k % many));
@@ -90,12 +90,12 @@ TEST_CASE("Problems that are given up", "[setulb]") {
         if (k % 5 == 0) cuda_opt_setulb_release(caller->isave);
     }
     cuda_opt_setulb_release(nullptr);
-    cuda_opt_setulb_release(nullptr); // nothing left
-    Caller caller = caller_number(0); // one for the library's unloading
+    cuda_opt_setulb_release(nullptr); // no problem is left
+    Caller caller = caller_number(0); // this problem is left until the library is unloaded
     caller.go_to_iterate(2);
 }
 
-TEST_CASE("Arrays that move between two calls", "[setulb]") {
+TEST_CASE("Arrays may move between two calls", "[setulb]") {
     if (backend_lacks()) return;
     Caller alone = caller_number(4);
     alone.solve();
@@ -108,8 +108,9 @@ TEST_CASE("Arrays that move between two calls", "[setulb]") {
     check_same(*caller, alone);
 }
 
-// Without its handle a problem goes on from its last iterate, with an empty memory: not the same way, but to the end.
-TEST_CASE("A problem that was released, or a copy of its arrays, goes on", "[setulb]") {
+// Without its handle, a problem continues from its last iterate with an empty history. The iterates differ, but the
+// solve converges.
+TEST_CASE("A released problem or a copy of its arrays continues with an empty history", "[setulb]") {
     if (backend_lacks()) return;
     Caller alone = caller_number(6);
     alone.solve();
@@ -136,11 +137,11 @@ TEST_CASE("A problem that was released, or a copy of its arrays, goes on", "[set
     caller.step();
     cuda_opt_setulb_release(caller.isave);
     caller.solve();
-    check_same(caller, alone); // there was no memory yet
+    check_same(caller, alone); // the history was still empty
 }
 
-// Run by itself with CUDA_OPT_SETULB_KEEP=2. The first to go on takes the place of the seventh.
-TEST_CASE("More problems than there is room for", "[.][room]") {
+// This test is run separately with CUDA_OPT_SETULB_KEEP=2. The first problem that continues replaces the seventh.
+TEST_CASE("Problems in excess of CUDA_OPT_SETULB_KEEP continue with an empty history", "[.][room]") {
     if (backend_lacks()) return;
     std::vector<Caller> callers;
     for (int k = 0; k < many; k++) callers.push_back(Caller(quadratic_with_known_active_set(30).problem, 3, 1e3, 1e-6));
@@ -153,5 +154,5 @@ TEST_CASE("More problems than there is room for", "[.][room]") {
         CHECK(caller.says("CONVERGENCE"));
         CHECK(caller.f == Approx(callers[0].f).epsilon(1e-9));
     }
-    CHECK(without_memory == many - 1); // the last had not been dropped
+    CHECK(without_memory == many - 1); // the last problem had kept its history
 }

@@ -1,4 +1,4 @@
-// A problem in the arrays that setulb asks for, and one step of its protocol, by our library or by L-BFGS-B 3.0.
+// A problem in the arrays that setulb requires, and one step of its protocol with our library or L-BFGS-B 3.0.
 #pragma once
 
 #include <algorithm>
@@ -13,16 +13,18 @@ namespace cudaopt_test {
 
 using Setulb = decltype(&setulb_);
 
-// L-BFGS-B 3.0's, from the distribution's shared library, loaded beside ours; NULL where it is not installed.
+// Returns setulb of L-BFGS-B 3.0 from the distribution's shared library, which is loaded in addition to ours, or NULL
+// if it is not installed.
 Setulb reference_setulb();
 
-// The first line of a test body: `if (backend_lacks()) return;`. The suite is run with CUDA_OPT_BACKEND=cuda as well.
+// Returns whether a test must be skipped, because the suite is also run with CUDA_OPT_BACKEND=cuda. The first line of a
+// test body is `if (backend_lacks()) return;`.
 inline bool backend_lacks() {
     const char *backend = std::getenv("CUDA_OPT_BACKEND");
     return backend && std::string(backend) == "cuda" && skipped<CudaDouble>();
 }
 
-// Whether the library's own choice, or the environment's, is a GPU.
+// Returns whether the backend chosen by the library or by the environment is a GPU.
 inline bool runs_on_cuda() {
     const char *asked = std::getenv("CUDA_OPT_BACKEND");
     if (asked && std::string(asked) == "host") return false;
@@ -59,13 +61,13 @@ class Caller {
     }
     bool says(const std::string &start) const { return std::strncmp(task, start.c_str(), start.size()) == 0; }
 
-    // One call of setulb; evaluate() is what FG asks for.
+    // Executes one call of setulb. The task FG requests evaluate().
     void call(Setulb setulb = setulb_) {
         setulb(&n, &m, x.data(), lower.data(), upper.data(), kind.data(), &f, g.data(), &factr, &pgtol, wa.data(),
                iwa.data(), task, &iprint, csave, lsave, isave, dsave, sizeof task, sizeof csave);
     }
     void evaluate() { f = problem_.evaluate(x, g); }
-    // A call and the evaluation, if it is asked for. False: the problem has ended.
+    // Executes a call and, if requested, the evaluation. Returns false if the solve has ended.
     bool step(Setulb setulb = setulb_) {
         call(setulb);
         if (says("FG")) evaluate();
@@ -73,9 +75,9 @@ class Caller {
     }
     void solve(Setulb setulb = setulb_) {
         for (int calls = 0; step(setulb); calls++)
-            if (calls > 100000) throw std::runtime_error("setulb does not come to an end");
+            if (calls > 100000) throw std::runtime_error("setulb does not terminate");
     }
-    // As far as the k-th iterate.
+    // Continues to the k-th iterate.
     void go_to_iterate(int k, Setulb setulb = setulb_) {
         while (step(setulb) && !(says("NEW_X") && count(30) == k)) {
         }
@@ -85,7 +87,7 @@ class Caller {
         set_task("START");
     }
 
-    // The entries by the numbers of the documentation, which count from 1.
+    // Return array entries. The index counts from 1, as in the documentation.
     int count(int k) const { return isave[k - 1]; }
     double measure(int k) const { return dsave[k - 1]; }
 

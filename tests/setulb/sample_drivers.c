@@ -1,6 +1,6 @@
-/* What L-BFGS-B's three sample drivers do, in C: the chained sample problem, by its own stopping tests (1), by those of
- * the caller (2), with n = 1000 and a limit of time as well (3). A second argument is iprint. Linked with either
- * library. */
+/* The three sample drivers of L-BFGS-B in C. They solve the chained sample problem with the stopping tests of the
+ * library (1), with those of the caller (2), and with n = 1000 and a time limit in addition (3). The second argument is
+ * iprint. The program can be linked with either library. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// STOP, and STOP: CPU, which brings the base point of the line search back, as in L-BFGS-B 3.0.
+// The tasks STOP, and STOP: CPU, which restores the base point of the line search, as in L-BFGS-B 3.0.
 #include <catch2/catch.hpp>
 
 #include "run.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 Problem sample() { return with_mixed_bounds(chained_rosenbrock(50, 1)); }
 
-// Goes to the k-th iterate, then so many calls on, and stops there.
+// Continues to the k-th iterate, makes this number of further calls, and stops.
 Caller stopped(const std::string &words, int k, int calls_on, Setulb setulb) {
     Caller caller(sample(), 5, 0, 0);
     caller.go_to_iterate(k, setulb);
@@ -21,7 +21,7 @@ Caller stopped(const std::string &words, int k, int calls_on, Setulb setulb) {
 
 } // namespace
 
-TEST_CASE("STOP: CPU within a line search brings the last iterate back", "[setulb]") {
+TEST_CASE("STOP: CPU within a line search restores the last iterate", "[setulb]") {
     if (backend_lacks()) return;
     Caller iterate(sample(), 5, 0, 0);
     iterate.go_to_iterate(4);
@@ -31,13 +31,13 @@ TEST_CASE("STOP: CPU within a line search brings the last iterate back", "[setul
     CHECK(ours.x == iterate.x);
     CHECK(ours.g == iterate.g);
     CHECK(ours.f == iterate.f);
-    // The third driver reads the latest iterate in wa before it stops.
+    // Driver 3 of L-BFGS-B reads the latest iterate in wa before it stops.
     const int before = 3 * ours.n + 2 * ours.m * ours.n + 11 * ours.m * ours.m;
     CHECK(std::equal(iterate.x.begin(), iterate.x.end(), ours.wa.begin() + before));
     CHECK(ours.measure(2) == iterate.f);
 }
 
-TEST_CASE("Any other STOP leaves x, f and g alone", "[setulb]") {
+TEST_CASE("Any other STOP task leaves x and f and g unchanged", "[setulb]") {
     if (backend_lacks()) return;
     Caller trial(sample(), 5, 0, 0);
     trial.go_to_iterate(4);
@@ -49,7 +49,7 @@ TEST_CASE("Any other STOP leaves x, f and g alone", "[setulb]") {
     CHECK(ours.f == trial.f);
 }
 
-TEST_CASE("Stops give what L-BFGS-B 3.0 gives", "[setulb]") {
+TEST_CASE("x and f and g after a STOP task match L-BFGS-B 3.0", "[setulb]") {
     if (backend_lacks()) return;
     const Setulb reference = reference_setulb();
     if (!reference) {
@@ -70,7 +70,7 @@ TEST_CASE("Stops give what L-BFGS-B 3.0 gives", "[setulb]") {
         }
 }
 
-TEST_CASE("A stop before the first evaluation leaves the start", "[setulb]") {
+TEST_CASE("A STOP task before the first evaluation leaves x at the start", "[setulb]") {
     if (backend_lacks()) return;
     Caller caller(sample(), 5, 0, 0);
     caller.call();
@@ -81,15 +81,15 @@ TEST_CASE("A stop before the first evaluation leaves the start", "[setulb]") {
     CHECK(caller.x == start);
 }
 
-TEST_CASE("A line search that can go no further ends with the f that it began with, as in L-BFGS-B 3.0", "[setulb]") {
+TEST_CASE("Solves to the rounding level of f converge about as often as in L-BFGS-B 3.0", "[setulb]") {
     if (backend_lacks()) return;
     const Setulb reference = reference_setulb();
     if (!reference) {
-        WARN("skipped: the ends at the rounding level of f are not compared with L-BFGS-B 3.0, for liblbfgsb is not "
+        WARN("skipped: solves to the rounding level of f are not compared with L-BFGS-B 3.0, for liblbfgsb is not "
              "installed");
         return;
     }
-    // Which of these ends how is a matter of rounding; how many of them end well is not.
+    // The end of a single problem depends on rounding errors. The number of problems that converge does not.
     int ours = 0, theirs = 0;
     constexpr int problems = 300;
     for (int k = 0; k < problems; k++) {
