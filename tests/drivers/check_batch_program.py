@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Usage: check_batch_program.py BATCH_PROGRAM
 
-batch_program as a user meets it: what it finds and prints, the same bits again, exit statuses, one line for each wrong
-argument, the CSV file, Ctrl-C."""
+Tests batch_program from the point of view of a user: its results and output, bitwise reproducibility, exit statuses,
+one-line messages for invalid arguments, the CSV file, and Ctrl-C."""
 import csv
 import math
 import os
@@ -46,7 +46,7 @@ class Batch(unittest.TestCase):
         with open(self.csv) as file:
             return done, [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
 
-    def test_every_function(self):
+    def test_each_function_can_be_minimised(self):
         names = set(re.findall(r"^(\S+): ", run("--list").stdout, re.M))
         self.assertEqual(names, FUNCTIONS)
         for name in sorted(names):
@@ -62,13 +62,13 @@ class Batch(unittest.TestCase):
                     if name == "sphere":
                         self.assertLess(max(row["f"] for row in rows), 1e-10)
 
-    def test_the_conditions_of_a_minimum(self):
+    def test_solutions_in_a_box_satisfy_pgtol(self):
         done, rows = self.rows(200, 10, "--lower", -2, "--upper", 0.5, "--factr", 0, "--pgtol", 1e-6)
         self.assertEqual(done.returncode, 0)
         self.assertLessEqual(max(row["pg_norm_inf"] for row in rows), 1e-6)
-        self.assertGreater(min(row["f"] for row in rows), 1)  # the minimum, 0 at (1, ..., 1), is outside
+        self.assertGreater(min(row["f"] for row in rows), 1)  # the minimiser (1, ..., 1) with f = 0 is outside the box
 
-    def test_the_table(self):
+    def test_output_agrees_with_the_csv_file(self):
         done = batch(300, 4, 7, "--seed", 3, "--iprint", 5)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         out = done.stdout
@@ -86,7 +86,7 @@ class Batch(unittest.TestCase):
         self.assertEqual(max(row["evaluations"] for row in rows), most)
         self.assertTrue(out.endswith("\nconverged: all 300 problems\n"))
 
-    def test_the_same_bits_again(self):
+    def test_results_depend_on_the_seed_but_not_on_the_number_of_threads(self):
         one, again, other = (
             without_times(run(500, 6, "--backend", "host", "--iprint", 3, "--threads", threads, "--seed", seed).stdout)
             for threads, seed in ((1, 7), (3, 7), (1, 8))
@@ -94,7 +94,7 @@ class Batch(unittest.TestCase):
         self.assertEqual(one, again)
         self.assertNotEqual(one.replace("seed 7", ""), other.replace("seed 8", ""))
 
-    def test_one_problem_and_without_bounds(self):
+    def test_one_problem_without_bounds_and_problems_with_active_bounds(self):
         done, rows = self.rows(1, 20, "--lower", "-inf", "--upper", "inf")
         self.assertEqual((done.returncode, len(rows)), (0, 1))
         box, held = (self.rows(50, 3, "--lower", 2, "--upper", 2, "--function", "sphere"),
@@ -102,13 +102,13 @@ class Batch(unittest.TestCase):
         for _, rows in (box, held):
             self.assertEqual({row["f"] for row in rows}, {12})
 
-    def test_precision(self):
+    def test_single_precision_converges_to_other_values(self):
         done, single = self.rows(100, 5, "--precision", "single", "--eps", 1e-2)
         _, double = self.rows(100, 5, "--eps", 1e-2)
         self.assertEqual(done.returncode, 0)
         self.assertTrue(all(row["f"] < 10 for row in single) and single != double)
 
-    def test_metric(self):
+    def test_learned_diagonal_saves_evaluations_and_is_off_by_default(self):
         quartic = (100, 20, "--function", "quartic", "--eps", 0, "--pgtol", 1e-8)  # coefficients from 1 to 20
         one, learned = (self.rows(*quartic, "--initial-hessian", kind) for kind in ("scalar", "learned"))
         self.assertEqual((one[0].returncode, learned[0].returncode), (0, 0))
@@ -116,7 +116,7 @@ class Batch(unittest.TestCase):
         self.assertEqual(evaluations[0], evaluations[2])
         self.assertLess(evaluations[1], evaluations[0])
 
-    def test_limits(self):
+    def test_limits_end_a_run_with_status_1(self):
         for arguments, name in ((("--max-iterations", 2), "ITERATION_LIMIT"),
                                 (("--max-evaluations", 3), "EVALUATION_LIMIT"),
                                 (("--max-seconds", 1e-9), "TIME_LIMIT")):
@@ -129,7 +129,7 @@ class Batch(unittest.TestCase):
         self.assertRegex(done.stderr, r"\Abatch_program: 0 of 50 problems have converged; .*\n\Z")
         self.assertEqual(batch(50, 8, "--f-target", 1e30).returncode, 0)
 
-    def test_on_cuda(self):
+    def test_cuda_and_host_find_similar_values(self):
         done = run(1, 1, "--backend", "cuda", "--function", "sphere")
         if done.returncode:
             self.assertFalse(os.environ.get("CUDA_OPT_TEST_REQUIRE_CUDA"), "CUDA is required")
@@ -149,7 +149,7 @@ class Batch(unittest.TestCase):
                     middle = abs(on_cuda[150] - on_host[150])
                     self.assertLess(middle, 0.1 * abs(on_host[150]) + 1e-3)
 
-    def test_wrong_arguments(self):
+    def test_invalid_arguments_are_refused_with_one_line(self):
         for arguments, words in (
             ((), "count is required"),
             ((5,), "n is required"),
@@ -188,14 +188,14 @@ class Batch(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertRegex(done.stderr, r"\Abatch_program: out of memory[^\n]*\n\Z")
 
-    def test_answers(self):
+    def test_help_version_and_list(self):
         for option, words in (("--help", "Usage: batch_program [OPTIONS] count n [m]"),
                               ("--version", "batch_program of "), ("--list", "minimum 0 at (1, ..., 1)")):
             done = run(option)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertIn(words, done.stdout)
 
-    def test_full_disk(self):
+    def test_write_errors_end_a_run_with_status_1(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full")
         done = batch(20, 10, "--csv", "/dev/full")
@@ -210,7 +210,7 @@ class Batch(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("cannot write '/nowhere/table.csv'", done.stderr)
 
-    def test_interrupt(self):
+    def test_interrupt_stops_all_problems(self):
         command = [PROGRAM, "20000", "100", "--backend", "host", "--threads", "1", "--iprint", "1", "--eps", "0",
                    "--max-iterations", "0"]
         running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -223,7 +223,7 @@ class Batch(unittest.TestCase):
         self.assertLess(time.monotonic() - begin, 30)
         self.assertRegex(out, r"\nSTOPPED +20,000\n")
 
-    def test_interrupt_while_preparing(self):
+    def test_interrupt_before_the_first_evaluation(self):
         program = OnTerminal(PROGRAM, 100000, 100, "--backend", "host")
         self.assertLess(program.wait_for("drawing the random starts"), DEADLINE)
         status, out, seconds = program.interrupt()
@@ -241,15 +241,15 @@ class Batch(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertLess(seconds, DEADLINE)
         self.assertRegex(out, r"\nSTOPPED +5,000\n")
-        with open(self.csv) as file:  # f belongs to the best iterate also where the last evaluation was left out
+        with open(self.csv) as file:  # f is that of the best iterate even if the last evaluation was omitted
             self.assertTrue(all(math.isfinite(float(row["f"])) for row in csv.DictReader(file)))
 
-    def test_memory(self):
+    def test_required_memory_is_reported_and_checked(self):
         with open("/proc/meminfo") as file:
             kilobytes = {line.split(":")[0]: int(line.split()[1]) for line in file}
-        # In a container the available memory may be that of the machine, and more than the container's whole memory.
+        # In a container, the available memory may be that of the machine, which can exceed the memory of the container.
         available = min(kilobytes["MemAvailable"], kilobytes["MemTotal"] + kilobytes["SwapTotal"])
-        # At n = 20 and m = 5, a problem takes this number of bytes: workspace, x, the gradient and the start.
+        # For n = 20 and m = 5, a problem needs this number of bytes for its workspace, x, the gradient and the start.
         bytes_of_problem = 4453 + 3 * 8 * 20
         count = int(0.7 * 1024 * available / bytes_of_problem)
         done = subprocess.run(["bash", "-c", f'ulimit -v 1000000; exec "$0" {count} 20 --backend host', PROGRAM],
@@ -257,7 +257,7 @@ class Batch(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"\Abatch_program: this run needs \S+ GB of the \S+ GB of memory that are "
                                       r"available\nbatch_program: out of memory[^\n]*\n\Z")
-        # The memory of the threads, of which there may be many, is counted once and not for each problem.
+        # The memory of the threads, whose number may be large, is counted once and not per problem.
         needed = float(re.search(r"needs (\S+) GB", done.stderr)[1])
         self.assertAlmostEqual(1e9 * needed / count, bytes_of_problem, delta=0.02 * bytes_of_problem)
         more = 2 * 1024 * (kilobytes["MemTotal"] + kilobytes["SwapTotal"]) / bytes_of_problem

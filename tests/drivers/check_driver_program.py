@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Usage: check_driver_program.py DRIVER_PROGRAM
 
-driver_program as a user meets it: its solves, exit statuses, one line for each wrong argument, the CSV and SVG files,
-Ctrl-C, checkpoints and runs that go on from them."""
+Tests driver_program from the point of view of a user: its solves, exit statuses, one-line messages for invalid
+arguments, the CSV and SVG files, Ctrl-C, checkpoints, and runs that are resumed from them."""
 import csv
 import os
 import random
@@ -28,7 +28,7 @@ def started(*arguments):
 
 
 def interrupted(*arguments, at):
-    """What a run ends with that gets Ctrl-C at a line: what it still writes, its status, its errors."""
+    """Runs the program and sends SIGINT after a line of its output. Returns the remaining output, status and errors."""
     with started(*arguments) as driver:
         for line in driver.stdout:
             if line.startswith(at):
@@ -38,21 +38,21 @@ def interrupted(*arguments, at):
 
 
 class Solves(unittest.TestCase):
-    def test_until_the_energy_no_longer_falls(self):
+    def test_until_still_continues_beyond_the_standard_test(self):
         done = run(400, 5, "--problem", "torsion", "--until-still", "--backend", "host", "--csv", os.devnull)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         f = [float(value) for value in re.findall(r"^ +\d+ +\d+ +(\S+) ", done.stdout, re.M)]
         self.assertEqual(sorted(f, reverse=True), f)
         self.assertAlmostEqual(f[-1], -0.41611287, delta=1e-6)
         gnorm = float(re.findall(r"^ +\d+ +\d+ +\S+ +(\S+) ", done.stdout, re.M)[-1])
-        self.assertLess(gnorm, 1e-7)  # the standard test ends it at 1e-5
+        self.assertLess(gnorm, 1e-7)  # the standard test would end the solve at 1e-5
         for other in ("--eps", "--pgtol", "--factr"):
             refused = run(400, 5, "--until-still", other, 0)
             self.assertEqual((refused.returncode, refused.stdout), (2, ""))
             self.assertIn("--until-still", refused.stderr)
 
-    def test_the_gradient_of_every_problem(self):
-        """Of the test functions and MINPACK-2: no false alarm, at the start and within the bounds."""
+    def test_check_gradient_accepts_each_problem(self):
+        """The check is made at the start and within the bounds. All gradients are correct, so any error is a false alarm."""
         names = re.findall(r"^([a-z][a-z0-9_-]*): ", run("--list").stdout, re.M)
         self.assertGreaterEqual(len(names), 10)
         for name in names:
@@ -63,9 +63,9 @@ class Solves(unittest.TestCase):
                     self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                     self.assertRegex(done.stdout, r"\Ag agrees with differences of f along [23] directions[^\n]*\n\Z")
 
-    def test_every_problem_in_both_precisions(self):
-        # In single precision 1e-5 is at the rounding errors of Wood's g: of 41 sizes from 800 to 2,400, 19 miss it with
-        # one number and 12 with a learned metric; none misses 3e-5.
+    def test_each_problem_converges_in_both_precisions(self):
+        # In single precision, 1e-5 is close to the rounding errors of Wood's gradient: of 41 sizes from 800 to 2,400,
+        # 19 do not reach it with a scalar initial Hessian and 12 with a learned diagonal. All of them reach 3e-5.
         for name in ("rosenbrock", "beale", "powell", "wood", "trigonometric"):
             for precision, eps in (("double", 1e-5), ("single", 3e-5)):
                 with self.subTest(name=name, precision=precision):
@@ -73,7 +73,7 @@ class Solves(unittest.TestCase):
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
                     self.assertIn(f"PRECISION = {precision.upper()}", done.stdout)
 
-    def test_every_problem_of_minpack2_in_both_precisions(self):
+    def test_each_problem_of_minpack2_ends_in_both_precisions(self):
         for name in ("torsion", "bearing", "minimal-surface", "optimal-design", "ginzburg-landau-1d", "combustion",
                      "lennard-jones-2d", "lennard-jones-3d", "ginzburg-landau-2d"):
             n = 81 if name == "lennard-jones-3d" else 100
@@ -84,7 +84,7 @@ class Solves(unittest.TestCase):
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
                     self.assertRegex(done.stdout, r"\n ITERATIONS = [1-9]")
 
-    def test_a_grid_near_n(self):
+    def test_n_is_rounded_to_a_grid(self):
         done = run(1610, 8, "--problem", "torsion", "--max-iterations", 2)
         self.assertEqual(done.stderr, "driver_program: n is 1600, not 1610: 40 x 40 interior points\n")
         self.assertIn("\n 40 x 40 interior points\n", done.stdout)
@@ -95,13 +95,13 @@ class Solves(unittest.TestCase):
         done = run(1600, 8, "--problem", "bearing", "--nx", 10, "--ny", 5, "--max-iterations", 2)
         self.assertEqual(done.stderr, "driver_program: n is 50, not 1600: 10 x 5 interior points\n")
 
-    def test_own_bounds(self):
+    def test_options_replace_bounds_and_parameters_of_a_problem(self):
         own = ("--problem", "torsion", "--eps", 1e-9, "--backend", "host")
         done = run(1600, 8, *own)
         self.assertIn("BOUNDS = [own, own]", done.stdout)
         self.assertIn("F = -4.17865756732", done.stdout)
         self.assertIn("FREE = 1112   AT LOWER = 0   AT UPPER = 488", done.stdout)
-        done = run(1600, 8, *own, "--lower", -1)  # in place of the problem's own, and on that side alone
+        done = run(1600, 8, *own, "--lower", -1)  # this replaces the problem's lower bounds, but not its upper bounds
         self.assertIn("BOUNDS = [-1, own]", done.stdout)
         self.assertIn("FREE = 1112   AT LOWER = 0   AT UPPER = 488", done.stdout)
         done = run(1600, 8, *own, "--lower", "-inf", "--upper", "inf")
@@ -110,26 +110,26 @@ class Solves(unittest.TestCase):
         self.assertIn("\n 50 x 32 interior points\n", done.stdout)
         self.assertNotIn("F = -4.17865756732", done.stdout)
 
-    def test_box(self):
+    def test_bounds_are_active_in_a_box(self):
         done = run(100, 5, "--lower", "0", "--upper", "0.5")
         self.assertEqual(done.returncode, 0)
         self.assertIn("FREE = 50   AT LOWER = 0   AT UPPER = 50", done.stdout)
 
-    def test_limit(self):
+    def test_iteration_limit_ends_a_run_with_status_1(self):
         self.assertEqual(run(100, 5, "--max-iterations", 3).returncode, 1)
 
-    def test_smallest_and_largest_step_on_either_side_of_the_defaults(self):
+    def test_stpmin_and_stpmax_may_both_exceed_or_fall_below_the_defaults(self):
         for smallest, largest in ((1e30, 1e31), (1e-31, 1e-30), (2, 2)):
             done = run(100, 5, "--stpmin", smallest, "--stpmax", largest, "--max-iterations", 3)
             self.assertNotEqual((done.returncode, done.stdout), (2, ""), done.stderr)
 
-    def test_no_log(self):
+    def test_run_without_a_log_prints_only_errors(self):
         done = run(100, 5, "--iprint", "-1,0")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
         done = run(100, 5, "--iprint", "-1,0", "--max-iterations", 3)
         self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (1, "", 1))
 
-    def test_interrupt(self):
+    def test_interrupt_prints_the_results(self):
         log, *end = interrupted(400000, 7, "--problem", "powell", "--eps", 0, "--max-iterations", 0, at="   2 ")
         self.assertEqual(end, [1, ""])
         self.assertIn("WORKSPACE", log)
@@ -142,7 +142,7 @@ class Replies(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertTrue(done.stdout)
 
-    def test_wrong_arguments(self):
+    def test_invalid_arguments_are_refused_with_one_line(self):
         wrong = (
             "", "abc 7", "1.5 7", "100 seven", "-5 3", "0 5", "7 5", "100 0", "100 -3", "100 5 6", "100 5 --foo",
             "99999999999999999999 5", "100 3000000000", "100 5 --problem woood", "100 5 --backend gpu",
@@ -166,7 +166,7 @@ class Replies(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
                 self.assertRegex(done.stderr, r"\Adriver_program: [^\n]+\n\Z")
 
-    def test_refusals_name_the_option_and_the_value(self):
+    def test_messages_name_the_option_and_the_value(self):
         for arguments, says in {
             "--eps -1": "--eps: CUDA_OPT_EPS is -1,",
             "--maxfev 0": "--maxfev: CUDA_OPT_MAXFEV is 0,",
@@ -176,7 +176,7 @@ class Replies(unittest.TestCase):
             "--iprint 1,7": "--iprint: CUDA_OPT_IPRINT_TYPE is 7,",
             "--parameter c=1": "there is no parameter 'c' (see --list)",
             "--resume /dev/null": "--resume: '/dev/null': these 0 bytes",
-            "--resume /dev/zero": "--resume: '/dev/zero': these ",  # and not all that there are
+            "--resume /dev/zero": "--resume: '/dev/zero': these ",  # the endless file is not read as a whole
             "--csv ": "--csv: must be the name of a file",
         }.items():
             with self.subTest(arguments=arguments):
@@ -184,7 +184,7 @@ class Replies(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
                 self.assertIn(says, done.stderr)
 
-    def test_what_cannot_be(self):
+    def test_files_and_sizes_that_are_impossible_end_a_run_with_status_1(self):
         for arguments in ((100, 5, "--csv", "/nonexistent/x"), (100, 5, "--checkpoint", "/nonexistent/x"),
                           (100, 5, "--checkpoint", "/dev/null"),
                           (100, 5, "--resume", "/nonexistent/x"), (100, 5, "--resume", "/"), (2**62, 5)):
@@ -199,7 +199,7 @@ class Files(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.csv, self.svg = Path(folder.name, "run.csv"), Path(folder.name, "run.svg")
 
-    def test_csv(self):
+    def test_csv_file_agrees_with_the_log(self):
         done = run(1000, 5, "--csv", self.csv)
         with self.csv.open() as file:
             rows = list(csv.DictReader(file))
@@ -210,7 +210,7 @@ class Files(unittest.TestCase):
             self.assertEqual([row["iteration"], row["evaluations"]], line[:2])
             self.assertEqual(["%e" % float(row[key]) for key in ("f", "pg_norm2", "step")], line[2:])
 
-    def test_svg(self):
+    def test_plot_is_well_formed_and_labelled(self):
         for arguments in ((1000, 5), (2, 1, "--max-iterations", 1), (2, 1, "--f-target", 1e9), (4, 2, "--upper", -5)):
             run(*arguments, "--plot", self.svg)
             texts = [element.text for element in ElementTree.parse(self.svg).iter() if element.tag.endswith("text")]
@@ -218,15 +218,15 @@ class Files(unittest.TestCase):
             self.assertIn("iterations", texts)
 
     def ordinate(self, *arguments):
-        """The label of f, and how many of its values are drawn."""
+        """Returns the label of f and the number of its values in the plot."""
         run(*arguments, "--backend", "host", "--csv", self.csv, "--plot", self.svg)
         elements = list(ElementTree.parse(self.svg).iter())
         texts = [element.text for element in elements if element.tag.endswith("text")]
         curve = next(element for element in elements if element.tag.endswith("path"))
         return [text for text in texts if text in ("f", "f \u2212 lowest f")], curve.get("d").count(" ")
 
-    def test_what_would_be_a_flat_line_is_drawn_above_its_lowest_value(self):
-        self.assertEqual(self.ordinate(1000, 5)[0], ["f"])  # f falls by many decades
+    def test_plot_shows_f_minus_its_lowest_value_if_f_is_nearly_constant(self):
+        self.assertEqual(self.ordinate(1000, 5)[0], ["f"])  # f decreases by many orders of magnitude
         flat = self.ordinate(400, 5, "--problem", "minimal-surface", "--lower", 0)
         with self.csv.open() as file:
             f = [float(row["f"]) for row in csv.DictReader(file)]
@@ -234,7 +234,7 @@ class Files(unittest.TestCase):
         self.assertEqual(flat, (["f \u2212 lowest f"], len([value for value in f if value > min(f)])))
         self.assertEqual(self.ordinate(400, 5, "--problem", "torsion")[0], ["f \u2212 lowest f"])  # f is negative
 
-    def test_two_outputs_to_one_file(self):
+    def test_two_outputs_to_one_file_are_refused(self):
         linked, link = self.csv.with_name("linked"), self.csv.with_name("link")
         linked.touch()
         link.symlink_to(linked)
@@ -246,20 +246,20 @@ class Files(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout, self.csv.exists()), (2, "", False), pair)
             self.assertRegex(done.stderr, r"\Adriver_program: --[^\n]+ is the file of --[^\n]+, too [^\n]+\n\Z")
 
-    def test_m_by_its_name(self):
+    def test_m_may_be_given_by_position_or_by_name(self):
         by_place, by_name = (re.findall(r"^ +\d+ +\d+ .*$", run(100, *m).stdout, re.M) for m in ((4,), ("--m", 4)))
         self.assertGreater(len(by_place), 5)
         self.assertEqual(by_name, by_place)
         for arguments, sentence in (((), "n is required"), ((100, 4, "--m", 5), "--m: m is 4 already, and now 5")):
             self.assertEqual(run(*arguments).stderr, f"driver_program: {sentence} (see --help)\n")
 
-    def test_m_by_default(self):
+    def test_m_is_5_by_default(self):
         default, five, four = (re.findall(r"^ +\d+ +\d+ .*$", run(1000, *m).stdout, re.M) for m in ((), (5,), (4,)))
         self.assertGreater(len(default), 5)
         self.assertEqual(default, five)
         self.assertNotEqual(default, four)
 
-    def test_full_disk(self):
+    def test_full_disk_ends_a_run_with_status_1(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full")
         for option in ("--csv", "--plot"):
@@ -286,11 +286,11 @@ class Checkpoints(unittest.TestCase):
         return ("--resume", self.file) if self.file.exists() else ()
 
     def table(self):
-        """All of the rows but for the times, which no two runs share."""
+        """Returns the rows without their times, which differ in each run."""
         return [line.rsplit(",", 1)[0] for line in self.csv.read_text().splitlines()[1:]]
 
     def end(self, done):
-        """What the log says of it, but for what this run alone took."""
+        """Returns the results in the log, without those that count only the iterations of this run, and the status."""
         return re.findall(r"^ (?!BACKEND|ITERATIONS)\S.*$", done.stdout, re.M)[-7:], done.returncode
 
     def whole(self, *arguments):
@@ -299,7 +299,7 @@ class Checkpoints(unittest.TestCase):
         self.assertEqual(done.stderr, "")
         return self.table(), self.end(done), time.monotonic() - begun
 
-    def test_killed_at_any_moment(self):
+    def test_run_killed_at_random_times_has_the_same_result_if_resumed(self):
         table, end, seconds = self.whole()
         self.assertGreater(len(table), 300)
         moments = random.Random(5)
@@ -316,18 +316,18 @@ class Checkpoints(unittest.TestCase):
                     kills += 1
                     continue
             self.assertEqual(errors, "")
-            # No iterate before the end where the kill came after the checkpoint at the limit.
+            # If the run was killed after the checkpoint at the limit, the resumed run has no further iterates.
             lines, status = self.end(subprocess.CompletedProcess(driver.args, driver.returncode, log))
             self.assertEqual((lines[-6:], status), (end[0][-6:], end[1]))
             rows = self.table()
             self.assertEqual(rows, table[len(table) - len(rows):])
-            self.file.unlink()  # and from the beginning
+            self.file.unlink()  # the next run starts from the beginning
         done = run(*self.TORSION, *self.resumed(), "--csv", self.csv)
         rows = self.table()
         self.assertEqual((self.end(done)[0][-6:], rows), (end[0][-6:], table[len(table) - len(rows):]))
         self.assertGreater(resumptions, 25)
 
-    def test_interrupted(self):
+    def test_interrupted_run_has_the_same_result_if_resumed(self):
         table, end, _ = self.whole()
         log, *status = interrupted(*self.TORSION, "--checkpoint", self.file, at="  20 ")
         self.assertEqual(status, [1, ""])
@@ -335,11 +335,11 @@ class Checkpoints(unittest.TestCase):
         last = int(re.findall(r"^ *(\d+) +\d+ +\S+e", log, re.M)[-1])
         done = run(*self.TORSION, *self.resumed(), "--csv", self.csv)
         resumed = int(re.search(r"\nRESUMED AT ITERATION (\d+)\n", done.stdout)[1])
-        self.assertIn(resumed, (last - 1, last))  # the evaluation that was under way ends, too
+        self.assertIn(resumed, (last - 1, last))  # the current evaluation is completed
         self.assertEqual((self.table(), self.end(done)), (table[resumed:], end))
         self.assertEqual([path.name for path in self.file.parent.glob("*.new")], [])
 
-    def test_the_memory_has_the_bits_that_it_was_saved_with(self):
+    def test_resumed_run_keeps_the_history_precision(self):
         bits = ("--history-bits", 16)
         table, end, _ = self.whole(*bits)
         run(*self.PROBLEM, "--max-iterations", 20, *bits, "--checkpoint", self.file, "--every", 5)
@@ -351,7 +351,7 @@ class Checkpoints(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (2, f"driver_program: --history-bits: '{self.file}' has a "
                                                              "history of 16 bits, not 32\n"))
 
-    def test_the_settings_are_those_of_the_run_or_given_anew(self):
+    def test_resumed_run_keeps_its_settings_unless_they_are_given(self):
         table, _, _ = self.whole()
         run(*self.PROBLEM, "--max-iterations", 30, "--checkpoint", self.file, "--every", 7)
         done = run(*self.PROBLEM, *self.resumed(), "--csv", self.csv)
@@ -362,7 +362,7 @@ class Checkpoints(unittest.TestCase):
         self.assertEqual(self.table(), table[30:51])
         self.assertRegex(done.stdout, r"\n ITERATIONS = 20\n")
 
-    def test_in_single_precision(self):
+    def test_run_in_single_precision_can_be_resumed(self):
         single = (*self.PROBLEM, "--precision", "single", "--csv", self.csv, "--max-iterations")
         run(*single, 60)
         table = self.table()
@@ -370,7 +370,7 @@ class Checkpoints(unittest.TestCase):
         run(*single, 60, *self.resumed())
         self.assertEqual(self.table(), table[40:])
 
-    def test_no_checkpoint_of_this_run(self):
+    def test_unsuitable_or_damaged_checkpoints_are_refused(self):
         run(100, 5, "--max-iterations", 5, "--checkpoint", self.file, "--every", 1)
         good = self.file.read_bytes()
         for arguments, damage, says in (

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Usage: check_driver_program_mpi.py MPIRUN DRIVER_PROGRAM_MPI DRIVER_PROGRAM
 
-driver_program_mpi on 1 to 4 ranks: one log, that of rank 0, which is the same on any number of them. It begins as that
-of driver_program, whose f is summed in another order."""
+Tests driver_program_mpi on 1 to 4 ranks. Only rank 0 writes a log, which is the same for any number of ranks. Its first
+iterates are those of driver_program, which adds the terms of f in another order."""
 import os
 import re
 import subprocess
@@ -15,7 +15,7 @@ import manual_run  # noqa: E402
 
 PLAIN, WITH_MPI, MPIRUN = sys.argv.pop(), sys.argv.pop(), sys.argv.pop()
 FLAGS = ["--oversubscribe", "--allow-run-as-root"]
-# There may be fewer processors than ranks, and a container may not allow ranks to be bound to them.
+# There may be fewer processors than ranks, and a container may not allow the binding of ranks to processors.
 QUIET = ["--mca", "mpi_yield_when_idle", "1", "--bind-to", "none"]
 
 
@@ -25,7 +25,7 @@ def on_ranks(ranks, *arguments):
 
 
 def log_of(done):
-    """What has no times in it, and no bytes: the iterates, the end, f and counts."""
+    """Returns the lines without times and numbers of bytes: the iterates, the end of the solve, f, and counts."""
     return [line for line in done.stdout.splitlines() if not re.search(" ms$| BYTES$", line)]
 
 
@@ -51,8 +51,8 @@ class SameLog(unittest.TestCase):
             for a, b in zip(mine[2:], other[2:]):
                 self.assertLessEqual(abs(float(a) - float(b)), 1e-4 * abs(float(b)))
 
-    def test_manual(self):
-        """The manual's run on two ranks, line by line."""
+    def test_run_of_the_manual_on_two_ranks(self):
+        """Compares each line of the log with the manual."""
         done = on_ranks(2, 1000000, 7)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         manual_run.compare(done.stdout.splitlines())
@@ -72,8 +72,8 @@ class SameLog(unittest.TestCase):
     def test_torsion(self):
         self.check("torsion", 60 * 60)
 
-    def test_torsion_of_long_rows(self):
-        """More points in a row than a rank has: halos come from more than one of them."""
+    def test_torsion_with_halos_from_several_ranks(self):
+        """A row of the grid has more points than a rank, so the halo of a rank comes from several ranks."""
         self.check("torsion", 1500 * 2, "--nx", 1500, "--ny", 2, "--max-iterations", 4000)
 
     def test_bearing(self):
@@ -81,9 +81,9 @@ class SameLog(unittest.TestCase):
 
 
 class OnCuda(unittest.TestCase):
-    """Ranks take the GPUs in turn; halos go by way of the host where MPI knows no other."""
+    """Ranks are distributed round-robin over the GPUs. Halos are copied through the host if MPI is not CUDA-aware."""
 
-    def test_same_log(self):
+    def test_log_is_the_same_for_any_number_of_ranks(self):
         arguments = [9000, 5, "--backend", "cuda", "--max-iterations", 300]
         first = on_ranks(1, *arguments, "--problem", "rosenbrock")
         if first.returncode != 0 and not os.environ.get("CUDA_OPT_TEST_REQUIRE_CUDA"):
@@ -103,25 +103,25 @@ class Arguments(unittest.TestCase):
         self.assertEqual(done.stdout, "")
         self.assertNotEqual(done.returncode, 0)
 
-    def test_problem_without_ranks(self):
+    def test_problem_that_ranks_do_not_support_is_refused(self):
         self.refused("ranks have no problem 'lennard-jones", 96, 5, "--problem", "lennard-jones-2d")
 
-    def test_unserved(self):
+    def test_option_that_ranks_do_not_support_is_refused(self):
         self.refused("--csv is not for driver_program_mpi", 1000, 5, "--csv", "/dev/null")
 
-    def test_setting(self):
+    def test_invalid_setting_is_reported_once(self):
         self.refused("CUDA_OPT_GTOL is 2", 1000, 5, "--gtol", "2")
 
     def test_ranks_without_variables(self):
-        """n = 100 is one segment: two of three ranks own no variables."""
+        """n = 100 has a single segment, so two of three ranks have no variables."""
         for problem in ("rosenbrock", "powell", "wood", "beale", "torsion", "bearing"):
             with self.subTest(problem=problem):
                 one, done = (on_ranks(ranks, 100, 5, "--problem", problem) for ranks in (1, 3))
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 self.assertEqual(log_of(done), log_of(one))
 
-    def test_one_rank_alone(self):
-        """The other ranks do not wait for a rank that fails before the solve, or that is started with another solve."""
+    def test_failure_or_mismatch_of_one_rank_ends_all_ranks(self):
+        """The other ranks do not wait for a rank that fails before the solve or is started with other arguments."""
         for other, words in ((("100000", "5", "--problem", "nosuch"), "nosuch"), (("100002", "5"), "n = 100002"),
                              (("100000", "5", "--history-bits", "7"), "CUDA_OPT_HISTORY_BITS is 7")):
             with self.subTest(other=other):
@@ -131,7 +131,7 @@ class Arguments(unittest.TestCase):
                 self.assertIn(words, done.stderr)
                 self.assertEqual(done.stderr.count("driver_program_mpi:"), 1)
 
-    def test_not_converged(self):
+    def test_iteration_limit_is_reported_once(self):
         done = on_ranks(2, 1000, 5, "--max-iterations", 3)
         self.assertNotEqual(done.returncode, 0)
         self.assertEqual(done.stderr.count("the limit of 3 iterations is reached"), 1)

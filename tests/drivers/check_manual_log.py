@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Usage: check_manual_log.py DRIVER_PROGRAM
 
-driver_program's log: that of the manual's run line by line, our results below it, and what it is in other runs."""
+Tests the log of driver_program: each line of the run in the manual, our additional results, and logs of other runs."""
 import os
 import re
 import subprocess
@@ -21,7 +21,7 @@ def run(*arguments):
 
 class Log(unittest.TestCase):
     def manual(self, *options):
-        """The manual's run, line by line, and below it our results beyond the manual. Returns what is printed."""
+        """Compares each line of the run in the manual, which our additional results follow. Returns the output."""
         done = run(1000000, 7, *options)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         lines = done.stdout.splitlines()
@@ -29,7 +29,7 @@ class Log(unittest.TestCase):
         self.assertEqual(lines.count(""), 1)
         return done.stdout
 
-    def test_manual_on_the_host(self):
+    def test_log_on_the_host_matches_the_manual(self):
         printed = self.manual("--backend", "host")
         below = printed.split("\n\n")[1].splitlines()
         norm = r"^ converged: the projected gradient's norm \S+ is below eps \* max\(1, \|\|x\|\|\)"
@@ -39,7 +39,7 @@ class Log(unittest.TestCase):
         self.assertRegex(below[4], r"^ WORKSPACE = \d+ BYTES$")
         self.assertEqual(len(below), 5)
 
-    def test_the_times_of_the_log_agree_with_each_other(self):
+    def test_times_in_the_log_are_consistent(self):
         def figure(label):
             return float(re.search(f"^{label}: (\\S+)(?: ms)?$", printed, re.M)[1])
 
@@ -60,12 +60,12 @@ class Log(unittest.TestCase):
                              figure("Total time for the execution of l-bfgs"),
                              figure("Total time for the minimization"))
 
-    def test_the_former_name_of_the_log_changes_nothing(self):
+    def test_obsolete_option_log_has_no_effect(self):
         plain, named = (re.sub(r"\S+ ms", "", run(100, 5, *option).stdout) for option in ((), ("--log", "manual")))
         self.assertIn("Number of calls to mcsrch", plain)
         self.assertEqual(named, plain)
 
-    def test_what_every_f_means(self):
+    def test_iprint_selects_each_kth_iterate_and_the_last(self):
         def logged(frequency):
             return [int(i) for i in re.findall(r"^ *(\d+) +\d+ +\S+e", run(100, 5, "--iprint", frequency).stdout, re.M)]
 
@@ -76,7 +76,7 @@ class Log(unittest.TestCase):
         for k in (2, 5, len(every) - 1, len(every), 1000):
             self.assertEqual(logged(k), sorted({*range(1, len(every) + 1, k), len(every)}))
 
-    def test_the_log_of_other_runs(self):
+    def test_log_contains_limits_and_settings_and_vectors(self):
         done = run(100, 5, "--max-iterations", 2, "--xtol", 0.5, "--problem", "powell")
         self.assertEqual(done.returncode, 1)
         self.assertTrue(done.stdout.startswith("Function to minimize: Powell singular\nXtol: 5.000000e-01\n"))
@@ -88,7 +88,7 @@ class Log(unittest.TestCase):
         self.assertRegex(printed, r"\ngnorm = \S+\n VECTOR X =\n  -1.200000e\+00 .*\n VECTOR G =\n.*\n\*\*\*\*\*\nI ")
         self.assertEqual(printed.count(" VECTOR X ="), 1 + len(re.findall(r"^ *\d+ +\d+ +\S+e", printed, re.M)))
 
-    def test_manual_on_cuda(self):
+    def test_log_on_cuda_matches_the_manual(self):
         if run(2, 1, "--backend", "cuda", "--iprint", "-1").returncode:
             self.assertFalse(os.environ.get("CUDA_OPT_TEST_REQUIRE_CUDA"), "CUDA is required")
             self.skipTest("no CUDA device")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Usage: check_manual_page.py PAGE PROGRAM
 
-The manual page has the options that --help has, with the same arguments and defaults, and is set without a warning."""
+Checks that the manual page has the options of --help with the same arguments and defaults, and causes no warnings."""
 import re
 import shutil
 import subprocess
@@ -13,7 +13,7 @@ PAGE, PROGRAM = Path(sys.argv.pop(1)), sys.argv.pop(1)
 
 
 def of_help():
-    """option: (argument, default)"""
+    """Returns a dictionary: option: (argument, default)."""
     text = subprocess.run([PROGRAM, "--help"], check=True, capture_output=True, text=True).stdout
     name, argument = r"^  (?:-h,)?(--[\w-]+)", r"(?: ([\w,=]+))?(?: \.\.\.)?(?: Excludes: [-\w ]+)?"
     entries = re.findall(name + argument + r"(?: {2,}|\n {10,})(.*(?:\n {10,}.*)*)", text, re.M)
@@ -29,16 +29,16 @@ def of_page():
 
 
 class ManualPage(unittest.TestCase):
-    def test_options(self):
+    def test_options_agree_with_help(self):
         self.maxDiff = None
         self.assertGreater(len(of_help()), 15)
         self.assertEqual(of_page(), of_help())
 
-    def test_version(self):
+    def test_page_has_the_version_of_the_program(self):
         version = subprocess.run([PROGRAM, "--version"], check=True, capture_output=True, text=True).stdout.split()[-1]
         self.assertIn(f'"cuda_opt {version}"', PAGE.read_text())
 
-    def test_is_set_without_a_warning(self):
+    def test_groff_reports_no_warning(self):
         if not shutil.which("groff"):
             self.skipTest("no groff")
         done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-z", PAGE], capture_output=True, text=True)

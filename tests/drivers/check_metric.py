@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Usage: check_metric.py DRIVER_PROGRAM
 
-driver_program's initial Hessian: a multiple of the identity, as in the manual, or a learned diagonal where it is asked
-for; and in a run that goes on from a checkpoint the one that it was saved with."""
+Tests the initial Hessian of driver_program: a multiple of the identity, as in the manual, or a learned diagonal if this
+option is given. A run that is resumed from a checkpoint uses the initial Hessian of the saved run."""
 import re
 import subprocess
 import sys
@@ -19,12 +19,12 @@ def run(*arguments):
 
 
 def rows(log):
-    """The log's lines of iterates."""
+    """Returns the lines of the log that describe iterates."""
     return re.findall(r"^ +\d+ +\d+ +\S+e.*$", log, re.M)
 
 
 class Metric(unittest.TestCase):
-    def test_it_is_learned_only_where_that_is_asked_for(self):
+    def test_diagonal_is_learned_only_on_request(self):
         def with_options(*options):
             return rows(run(1000, 5, "--backend", "host", "--threads", 1, *options).stdout)
 
@@ -36,7 +36,7 @@ class Metric(unittest.TestCase):
         former_names = (with_options("--metric", kind) for kind in ("one", "learned"))
         self.assertEqual((scalar, learned), tuple(former_names))
 
-    def test_a_checkpoint_keeps_its_own(self):
+    def test_resumed_run_keeps_its_initial_hessian(self):
         for kind, other in ("learned", "scalar"), ("scalar", "learned"):
             with tempfile.TemporaryDirectory() as folder:
                 file, chosen = Path(folder, "run"), ("--initial-hessian", kind)

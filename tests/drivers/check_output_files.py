@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Usage: check_output_files.py DRIVER_PROGRAM OTHER_PROGRAM ...
 
-The output files of a run: checkpoints through symbolic links, next to files of other programs, at a limit, and on a
-full disk; all programs with closed standard descriptors."""
+Tests the output files of a run: checkpoints that are written through symbolic links, next to files of other programs,
+at a limit, and on a full disk. All programs are also run with closed standard descriptors."""
 import csv
 import os
 import re
@@ -36,7 +36,7 @@ class InFolder(unittest.TestCase):
 
 
 class Checkpoints(InFolder):
-    def test_file_of_another(self):
+    def test_other_files_remain_unchanged(self):
         """Other files and links in the folder of the checkpoint do not change."""
         other, link, copy = (self.folder / name for name in ("other", "state.new", "state.new.new"))
         other.write_text("precious")
@@ -47,7 +47,7 @@ class Checkpoints(InFolder):
         self.assertEqual((other.read_text(), copy.read_text(), link.is_symlink()), ("precious", "precious, too", True))
         self.assertEqual(self.names(), ["other", "state", "state.new", "state.new.new"])
 
-    def test_link(self):
+    def test_checkpoint_is_written_through_symbolic_links(self):
         """The target of a link is replaced or created, and the links remain."""
         (self.folder / "elsewhere").mkdir()
         target, inner, outer = (self.folder / name for name in ("elsewhere/state", "elsewhere/inner", "outer"))
@@ -62,20 +62,20 @@ class Checkpoints(InFolder):
             self.assertEqual(sorted(path.name for path in target.parent.iterdir()), ["inner", "state"])
         self.assertEqual(run(100, 5, "--resume", outer).returncode, 0)
 
-    def test_circle_of_links(self):
+    def test_cycle_of_symbolic_links_is_an_error(self):
         self.file.symlink_to("other")
         (self.folder / "other").symlink_to("state")
         done = run(100, 5, "--checkpoint", self.file)
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertRegex(done.stderr, r"\Adriver_program: cannot write '[^\n]+': Too many levels of symbolic links\n\Z")
 
-    def test_mode(self):
+    def test_mode_of_a_checkpoint_obeys_the_umask(self):
         old = os.umask(0o027)
         self.addCleanup(os.umask, old)
         run(100, 5, "--checkpoint", self.file, "--every", 1)
         self.assertEqual(self.file.stat().st_mode & 0o777, 0o640)
 
-    def test_limit(self):
+    def test_run_that_ends_at_a_limit_can_be_resumed(self):
         """A run that ends at a limit writes a checkpoint of its end, and a run resumed from it has the same result."""
         table = self.folder / "table"
 
@@ -97,7 +97,7 @@ class Checkpoints(InFolder):
                 self.assertEqual(int(re.search(r"RESUMED AT ITERATION (\d+)", done.stdout)[1]), ended)
                 self.assertEqual(rows()[-5:], whole[-5:])
 
-    def test_time_limit(self):
+    def test_run_that_ends_at_the_time_limit_can_be_resumed(self):
         problem = (2000000, 5, "--threads", 1)
         done = run(*problem, "--max-seconds", 0.7, "--eps", 0, "--checkpoint", self.file)
         ended = int(re.search(r"ITERATIONS = (\d+)\n", done.stdout)[1])
@@ -105,7 +105,7 @@ class Checkpoints(InFolder):
         at = int(re.search(r"RESUMED AT ITERATION (\d+)", resumed.stdout)[1])
         self.assertLessEqual(ended - at, 1)
 
-    def test_full_disk(self):
+    def test_full_disk_keeps_the_last_checkpoint(self):
         """A limit on the file size simulates a full disk. The last checkpoint remains, without any temporary file."""
         def limit():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -118,7 +118,7 @@ class Checkpoints(InFolder):
 
 
 class ClosedDescriptors(InFolder):
-    def test_table_alone(self):
+    def test_csv_file_is_complete_if_descriptors_are_closed(self):
         table = self.folder / "table"
         for closed in (">&-", "<&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"):
             with self.subTest(closed=closed):
@@ -130,7 +130,7 @@ class ClosedDescriptors(InFolder):
                 self.assertGreater(len(lines), 5)
                 self.assertEqual({line.count(",") for line in lines}, {lines[0].count(",")})
 
-    def test_all_programs(self):
+    def test_help_succeeds_if_standard_output_is_closed(self):
         """No program writes to a file that got the descriptor of standard output."""
         for program in PROGRAMS:
             with self.subTest(program=program):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Usage: check_search_program.py SEARCH_PROGRAM
 
-search_program as a user meets it: what it finds and prints, the same bits again, exit statuses, one line for each wrong
-argument, the CSV, SVG and point files, what polishing gains, Ctrl-C."""
+Tests search_program from the point of view of a user: its results and output, bitwise reproducibility, exit statuses,
+one-line messages for invalid arguments, the CSV, SVG and point files, the gain by polishing, and Ctrl-C."""
 import csv
 import math
 import os
@@ -34,7 +34,7 @@ class Search(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return float(re.search(r"^f = (\S+), of walk \d+; ", done.stdout, re.M)[1])
 
-    def test_every_function_falls_far(self):
+    def test_each_function_decreases_by_30_percent(self):
         for name in FUNCTIONS:
             for n in (1, 7, 20):
                 with self.subTest(name=name, n=n):
@@ -43,7 +43,7 @@ class Search(unittest.TestCase):
                     self.assertLessEqual(self.best(done), 0.7 * first)
                     self.assertIn("the limit of 30 iterations was reached\n", done.stdout)
 
-    def test_the_same_bits_again(self):
+    def test_results_depend_on_the_seed_but_not_on_the_number_of_threads(self):
         lines = []
         for threads in (1, 2):
             done = run(20, 200, "--backend", "host", "--threads", threads, "--seed", 7, "--function", "griewank")
@@ -52,8 +52,9 @@ class Search(unittest.TestCase):
         other = search(20, 200, "--seed", 8, "--function", "griewank")
         self.assertNotEqual(self.best(done), self.best(other))
 
-    def test_evaluations(self):
-        done = search(5, 10, "--max-iterations", 3)  # a start, then two trials a variable and iteration
+    def test_number_of_evaluations(self):
+        # one evaluation at the start, then two trials per variable and iteration
+        done = search(5, 10, "--max-iterations", 3)
         self.assertRegex(done.stdout, r"\n        3 +310 +10 ")
 
     def test_more_iterations_and_more_walks_are_not_worse(self):
@@ -62,24 +63,25 @@ class Search(unittest.TestCase):
         self.assertLess(long, few)
         self.assertLessEqual(many, few)
 
-    def test_box_and_step(self):
+    def test_box_and_initial_step_are_used(self):
         done = search(3, 10, "--function", "sphere", "--lower", 1, "--upper", 2, "--max-iterations", 40)
         self.assertAlmostEqual(self.best(done), 3, delta=1e-9)
         done = search(3, 10, "--function", "sphere", "--step", 1e-9, "--max-iterations", 2)
         self.assertGreater(self.best(done), 1)
 
-    def test_ends(self):
+    def test_smallest_step_and_time_limit_end_a_search(self):
         done = search(2, 10, "--at-smallest-step", "stop", "--halvings", 2, "--max-iterations", 10000)
         self.assertIn("all walks have ended at their smallest steps\n", done.stdout)
         done = search(2, 10, "--max-iterations", 1e9, "--max-seconds", 0.2, "--iprint", 0)
         self.assertIn("the time limit of 0.2 s was reached\n", done.stdout)
         self.assertEqual(len(re.findall(r"^ +\d+ ", done.stdout, re.M)), 2)
 
-    def test_rounds(self):
+    def test_rounds_restart_the_walks(self):
         done = search(2, 10, "--max-iterations", 30, "--rounds", 7)
         starts = [int(row[0].replace(",", "")) - 10 * 4 * k
                   for k, row in enumerate(re.findall(r"^ +\d+ +(\S+) +(10) ", done.stdout, re.M))]
-        self.assertEqual(starts, [10] * 8 + [20] * 7 + [30] * 7 + [40] * 7 + [50] * 2)  # again
+        # each round starts all walks again
+        self.assertEqual(starts, [10] * 8 + [20] * 7 + [30] * 7 + [40] * 7 + [50] * 2)
         one, more = (self.best(search(10, 50, "--function", "rastrigin", "--rounds", 20, "--max-iterations", k))
                      for k in (20, 200))
         self.assertLess(more, one)
@@ -87,7 +89,7 @@ class Search(unittest.TestCase):
         last = int(re.findall(r"^ +(\d+) ", done.stdout, re.M)[-1])
         self.assertTrue(last > 0 and last % 50 == 0, last)
 
-    def test_single_precision(self):
+    def test_single_precision_finds_similar_values(self):
         for name in FUNCTIONS:
             for n in (7, 20):
                 with self.subTest(name=name, n=n):
@@ -99,7 +101,7 @@ class Search(unittest.TestCase):
                     self.assertLess(self.best(single), 1.5 * self.best(double) + 1e-5)
                     self.assertIn(", host, single precision\n", single.stdout)
 
-    def test_polish(self):
+    def test_polishing_improves_the_best_value(self):
         for name in FUNCTIONS[:-1]:
             with self.subTest(name=name):
                 done = search(30, 50, "--function", name, "--max-iterations", 20, "--polish", 3)
@@ -112,7 +114,7 @@ class Search(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout, done.stderr),
                          (2, "", "search_program: --polish: step has no gradient to follow (see --help)\n"))
 
-    def test_on_cuda(self):
+    def test_cuda_and_host_find_similar_values(self):
         if run(2, 1, "--backend", "cuda", "--iprint", -1).returncode:
             self.assertFalse(os.environ.get("CUDA_OPT_TEST_REQUIRE_CUDA"), "CUDA is required")
             self.skipTest("no CUDA device")
@@ -126,7 +128,7 @@ class Search(unittest.TestCase):
                     self.assertAlmostEqual(of_host, of_cuda, delta=1e-5 * of_host)
                     self.assertLess(self.best(cuda), 1.5 * self.best(host) + 1e-9)
 
-    def test_interrupt(self):
+    def test_interrupt_prints_the_best_value(self):
         command = [PROGRAM, "20", "100", "--backend", "host", "--max-iterations", "1e9"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
             for line in program.stdout:
@@ -137,7 +139,7 @@ class Search(unittest.TestCase):
             self.assertEqual((program.wait(), program.stderr.read()), (1, ""))
         self.assertRegex(log, r"\ninterrupted\nf = \S+, of walk \d+; ")
 
-    def test_interrupt_without_a_log(self):
+    def test_interrupt_without_a_log_reports_the_best_value_as_an_error(self):
         with tempfile.TemporaryDirectory() as folder:
             rows = Path(folder, "rows")
             command = [PROGRAM, "20", "100", "--backend", "host", "--max-iterations", "1e9", "--iprint", "-1", "--csv"]
@@ -160,7 +162,7 @@ class Replies(unittest.TestCase):
         self.assertEqual(re.findall(r"^([\w.-]+): ", done.stdout, re.M), FUNCTIONS)
         self.assertRegex(run("--version").stdout, r"\Asearch_program of cuda_opt \d+\.\d+\.\d+\n\Z")
 
-    def test_wrong_arguments(self):
+    def test_invalid_arguments_are_refused_with_one_line(self):
         for arguments, says in {
             "": "n is required",
             "20": "walks is required",
@@ -192,11 +194,12 @@ class Replies(unittest.TestCase):
                 self.assertRegex(done.stderr, r"\Asearch_program: [^\n]+\n\Z")
                 self.assertIn(says, done.stderr)
 
-    def test_what_cannot_be(self):
+    def test_files_and_sizes_that_are_impossible_end_a_run_with_status_1(self):
         for arguments in ((20, 10, "--csv", "/nonexistent/x"), (20, 1e15), (20, 2**61)):
             done = run("--backend", "host", *arguments)
             self.assertEqual((done.returncode, done.stdout), (1, ""))
-            self.assertRegex(done.stderr, r"(?:\A|\n)search_program: [^\n]+\n\Z")  # after a sanitizer's own lines
+            # a sanitizer may have printed lines before
+            self.assertRegex(done.stderr, r"(?:\A|\n)search_program: [^\n]+\n\Z")
 
 
 class Files(unittest.TestCase):
@@ -205,7 +208,7 @@ class Files(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.csv, self.svg, self.point = (Path(folder.name, name) for name in ("run.csv", "run.svg", "point.txt"))
 
-    def test_csv(self):
+    def test_csv_file_agrees_with_the_log(self):
         done = search(4, 30, "--max-iterations", 12, "--csv", self.csv)
         with self.csv.open() as file:
             rows = list(csv.DictReader(file))
@@ -216,7 +219,7 @@ class Files(unittest.TestCase):
         logged = [line.split()[3] for line in done.stdout.splitlines() if re.match(r" +\d+ ", line)]
         self.assertEqual(["%.6e" % value for value in values], logged)
 
-    def test_svg(self):
+    def test_plot_is_well_formed_and_labelled(self):
         step = (3, 50, "--function", "step", "--max-iterations", 40)
         for arguments in ((20, 100), (3, 1, "--max-iterations", 0), step):
             self.assertEqual(search(*arguments, "--plot", self.svg, "--csv", self.csv).returncode, 0)
@@ -228,7 +231,7 @@ class Files(unittest.TestCase):
             self.assertIn("iterations", texts)
             self.assertIn("evaluations of f, all walks together", texts)
 
-    def test_point(self):
+    def test_point_file_contains_the_best_point(self):
         for more in ((), ("--polish", 2)):
             done = search(6, 40, "--function", "sphere", "--point", self.point, *more)
             x = [float(line) for line in self.point.read_text().splitlines()]
@@ -236,7 +239,7 @@ class Files(unittest.TestCase):
             f = re.findall(r"^(?:polished )?f = (\S+),", done.stdout, re.M)[-1]
             self.assertTrue(math.isclose(sum(x_j * x_j for x_j in x), float(f), rel_tol=1e-13))
 
-    def test_full_disk(self):
+    def test_full_disk_ends_a_run_with_status_1(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full")
         for option in ("--csv", "--plot", "--point"):
@@ -249,13 +252,13 @@ class Files(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr),
                                  (1, "search_program: cannot write to standard output: No space left on device\n"))
 
-    def test_two_outputs_to_one_file(self):
+    def test_two_outputs_to_one_file_are_refused(self):
         for pair in (("--csv", "--plot"), ("--point", "--csv"), ("--plot", "--point")):
             done = search(20, 10, pair[0], self.csv, pair[1], self.csv)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertRegex(done.stderr, r"\Asearch_program: --[^\n]+ is the file of --[^\n]+, too [^\n]+\n\Z")
 
-    def test_former_names(self):
+    def test_former_option_names_are_accepted(self):
         former = search(3, 10, "--iterations", 7, "--time-limit", 1000)
         self.assertEqual(former.returncode, 0)
         self.assertIn("the limit of 7 iterations was reached\n", former.stdout)

@@ -1,4 +1,4 @@
-"""A program on a terminal of its own: what it writes there, and how soon it ends after a signal."""
+"""Runs a program on a pseudo-terminal, to test its output there and the delay of its end after a signal."""
 import os
 import pty
 import signal
@@ -6,7 +6,7 @@ import subprocess
 import threading
 import time
 
-# A second, on a machine that does nothing else. With more processes than processors, each gets its share.
+# The limit is one second on an idle machine. If there are more processes than processors, it is longer.
 DEADLINE = max(1, os.getloadavg()[0] / os.cpu_count()) * float(os.environ.get("TIMEOUT_MULTIPLIER", 1))
 
 
@@ -36,18 +36,18 @@ class OnTerminal:
         return b"".join(self._pieces).decode()
 
     def wait_for(self, words, seconds=60):
-        """Wait until the words are on the terminal. The result is the time of the first character written there."""
+        """Waits until the words are on the terminal. Returns the time of the first character written there."""
         end = time.monotonic() + seconds
         while words not in self.written:
             if time.monotonic() > end or not self._reader.is_alive():
-                self._process.kill()  # otherwise the reader would wait for its end
+                self._process.kill()  # otherwise the reader would wait for the end of the program
                 self._process.communicate()
                 raise AssertionError(f"no {words!r} in {self.written!r}")
             time.sleep(0.02)
         return self._first_at - self._begin
 
     def interrupt(self):
-        """Send SIGINT. The result is the exit status, standard output, and the seconds until the end."""
+        """Sends SIGINT. Returns the exit status, standard output, and the seconds until the end."""
         begin = time.monotonic()
         self._process.send_signal(signal.SIGINT)
         out, _ = self._process.communicate(timeout=120)
