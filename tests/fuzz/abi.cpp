@@ -36,7 +36,7 @@ bool has_key(const std::vector<int32_t> &results, int32_t key) {
     return std::find(results.begin(), results.end(), key) != results.end();
 }
 
-// An integer near the keys of the header, or far from them.
+// Returns an integer that is close to the keys of the header or far from them.
 int32_t guess_key(Random &random) {
     if (random.chance(0.3)) return static_cast<int32_t>(random.pick<int64_t>({0, -1, random.hostile_integer()}));
     return static_cast<int32_t>(100 * random.from_to(1, 4) + random.from_to(0, 50));
@@ -52,7 +52,7 @@ void set_any_int(Run &run, cuda_opt *s, bool started) {
                     : random.chance(0.5)          ? random.hostile_integer()
                                                   : random.from_to(0, 40);
     if (setting.key == CUDA_OPT_METRIC && value == CUDA_OPT_INITIAL_HESSIAN_OPERATOR)
-        value = CUDA_OPT_INITIAL_HESSIAN_LEARNED; // an operator needs arrays: operator_episode()
+        value = CUDA_OPT_INITIAL_HESSIAN_LEARNED; // an operator needs arrays; operator_episode() tests it
     const int code = run.call("cuda_opt_set_int", [&] { return cuda_opt_set_int(s, setting.key, value); });
     run.trace("set_int(%d, %lld) = %d", setting.key, static_cast<long long>(value), code);
     const bool bits = value == 16 || value == 32 || value == 64;
@@ -71,7 +71,7 @@ void set_any_real(Run &run, cuda_opt *s) {
     const RealKey &setting =
         real_settings[static_cast<std::size_t>(random.below(static_cast<int64_t>(real_settings.size())))];
     double value = random.chance(0.6) ? random.hostile() : random.power_of_10(-20, 0);
-    // Whether a clock has passed a moment is not the same each time.
+    // Time limits that may be reached are not reproducible, so only limits that are negative or out of reach are set.
     if (setting.key == CUDA_OPT_MAX_SECONDS && value > 0 && value < 1e9) value = -value;
     const double step_min = setting.key == CUDA_OPT_STPMIN ? value : real_of(s, CUDA_OPT_STPMIN);
     const double step_max = setting.key == CUDA_OPT_STPMAX ? value : real_of(s, CUDA_OPT_STPMAX);
@@ -91,7 +91,7 @@ void get_any(Run &run, cuda_opt *s, const char *call, const std::vector<int32_t>
     Value value = 4711;
     const int code = run.call(call, [&] { return get(s, key, &value); });
     if (code != 0 && value != 4711) run.fault("value_touched", "%s of key %d returned %d", call, key, code);
-    // The lists above have to be those of the header.
+    // The lists of keys in this file have to agree with the header.
     check_code(run, s, call, code, {exists ? 0 : CUDA_OPT_IMPROPER_INPUT});
 }
 
@@ -166,15 +166,15 @@ Settings::Settings(const cuda_opt *s) {
 }
 
 void Settings::put_back(Run &run, cuda_opt *s) const {
-    cuda_opt_set_real(s, CUDA_OPT_STPMIN, 0); // below any STPMAX
+    cuda_opt_set_real(s, CUDA_OPT_STPMIN, 0); // 0 is below each STPMAX
     for (std::size_t i = 0; i < int_settings.size(); i++) {
         if (cuda_opt_set_int(s, int_settings[i].key, integers_[i]) != 0)
-            run.fault("settings", "%d cannot be put back: %s", int_settings[i].key, cuda_opt_message(s));
+            run.fault("settings", "key %d cannot be restored: %s", int_settings[i].key, cuda_opt_message(s));
     }
-    for (const int pass : {0, 1}) // STPMIN needs STPMAX
+    for (const int pass : {0, 1}) // STPMIN may require the new STPMAX, so that it is set again
         for (std::size_t i = 0; i < real_settings.size(); i++)
             if (cuda_opt_set_real(s, real_settings[i].key, reals_[i]) != 0 && pass == 1)
-                run.fault("settings", "%d cannot be put back: %s", real_settings[i].key, cuda_opt_message(s));
+                run.fault("settings", "key %d cannot be restored: %s", real_settings[i].key, cuda_opt_message(s));
 }
 
 void check_code(Run &run, const cuda_opt *s, const char *call, int code, std::initializer_list<int> allowed,
@@ -185,7 +185,7 @@ void check_code(Run &run, const cuda_opt *s, const char *call, int code, std::in
     if (std::strcmp(cuda_opt_task_name(code), "unknown") == 0) run.fault("unknown_code", "%s: %d", call, code);
     const std::size_t length = std::strlen(message);
     if (length < 8 || length > 510 || !std::strchr(message, ' ')) run.fault("sentence", "%s: '%s'", call, message);
-    // A call that has nothing to say leaves an older sentence.
+    // A call without a message of its own leaves an earlier message.
     const bool nan_allowed =
         nan_given || (code >= 0 && std::strcmp(call, "solve") != 0) || code == CUDA_OPT_EVALUATE_BATCH;
     if (!nan_allowed && std::strstr(message, "nan")) run.fault("nan_in_sentence", "%s: '%s'", call, message);

@@ -1,4 +1,4 @@
-// What the fuzzer of cuda_opt.h knows of the header: keys, ranges, codes, sentences.
+// The contents of the header that the fuzzer of cuda_opt.h checks: keys, ranges, codes, messages.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace fuzz {
 struct IntKey {
     int32_t key;
     int64_t least, most;
-    bool before_start; // whether it can be set only then
+    bool before_start; // whether it can be set only before the first call
 };
 struct RealKey {
     int32_t key;
@@ -22,7 +22,7 @@ extern const std::vector<IntKey> int_settings;
 extern const std::vector<RealKey> real_settings;
 extern const std::vector<int32_t> int_results, real_results;
 
-// The settings of a handle, to be put back.
+// The saved settings of a handle.
 class Settings {
   public:
     explicit Settings(const cuda_opt *s);
@@ -33,20 +33,20 @@ class Settings {
     std::vector<double> reals_;
 };
 
-// A code of the list; the message is a sentence.
+// Checks that the code is one of the list and that the message is a sentence.
 void check_code(Run &run, const cuda_opt *s, const char *call, int code, std::initializer_list<int> allowed,
                 bool nan_given = false);
 
-// Settings that make sense, and with hostile ones among them.
+// Chooses reasonable settings, with some hostile ones among them.
 void choose_settings(Run &run, cuda_opt *s);
-// One call that sets or reads any key, with any value: what it returns is what the header says.
+// Makes one call that sets or reads any key with any value, and checks the result against the header.
 void disturb_settings(Run &run, cuda_opt *s, bool started);
-// One call of the helpers, or with NULL.
+// Makes one call of a helper function or with NULL.
 void disturb_helpers(Run &run, cuda_opt *s);
 
-// A checkpoint of a solve that has begun, the way to it checked.
+// Returns a checkpoint of a solve that has begun, and checks the calls that save it.
 std::vector<unsigned char> save(Run &run, cuda_opt *s);
-// Bytes that are none: torn, flipped, or made up.
+// Returns bytes that are not a checkpoint: truncated, damaged or random.
 std::vector<unsigned char> spoil(Random &random, std::vector<unsigned char> checkpoint);
 
 // Episodes: a few solves with one handle; a few pattern searches; solves with scales; solves with an operator; checks

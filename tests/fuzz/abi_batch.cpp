@@ -1,4 +1,5 @@
-// Batches with one handle, each call checked against what the header promises; each problem against a batch of its own.
+// Batches with one handle. Each call is checked against the documentation in the header, and the result of each problem
+// against that of a batch with this problem alone.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// What a problem is, and what has become of it.
+// The data of a problem and its results.
 template <class Real> struct Member {
     Function function;
     std::vector<Real> start, lower, upper, diagonal;
@@ -23,7 +24,7 @@ template <class Real> struct Member {
     std::vector<Real> x, g;
     double f = 0;
     int64_t code = 0, evaluations = 0;
-    double lowest = infinity; // f of an evaluation with finite f and g
+    double lowest = infinity; // lowest f of the evaluations with finite f and g
 };
 
 template <class Real> class Batch {
@@ -101,7 +102,7 @@ template <class Real> class Batch {
         check_code(run_, s, "batch_set_real", cuda_opt_set_real(s, CUDA_OPT_EPS, eps_), {0});
     }
 
-    // One call out of order, or with hostile arguments.
+    // Makes one call in a wrong order or with hostile arguments.
     void disturb(cuda_opt *s, bool started) {
         double value = 0;
         int64_t number = 0;
@@ -135,7 +136,7 @@ template <class Real> class Batch {
         }
     }
 
-    // Whether it came to its end.
+    // Returns whether the solve has ended.
     bool solve(cuda_opt *&s, std::vector<Member<Real>> &members, bool with_disturbances) {
         const auto count = static_cast<int64_t>(members.size());
         const auto create = wide ? cuda_opt_create_batch : cuda_opt_create_batch_f32;
@@ -153,7 +154,7 @@ template <class Real> class Batch {
         std::vector<double> f(members.size(), NAN);
         check_code(run_, s, "batch_set_bounds", bound(s, lower.data(), upper.data()), {0});
         if (metric_ == CUDA_OPT_METRIC_DIAGONAL) {
-            if (with_disturbances && random_.chance(0.1)) // none is given
+            if (with_disturbances && random_.chance(0.1)) // no diagonal is given
                 check_code(run_, s, "batch_no_diagonal", call(s, x.data(), f.data(), g.data()), {CUDA_OPT_MISUSE});
             check_code(run_, s, "batch_set_diagonal", weigh(s, diagonal.data()), {0});
         }
@@ -248,7 +249,7 @@ template <class Real> class Batch {
                    {CUDA_OPT_MISUSE}, true);
     }
 
-    // The neighbours make no difference to the bits.
+    // The result of a problem does not depend on the other problems of the batch.
     void compare(const Member<Real> &among_others, const Member<Real> &alone) {
         const auto same = [](const auto &a, const auto &b) {
             return std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0;

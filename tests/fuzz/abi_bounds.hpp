@@ -1,4 +1,4 @@
-// The bounds of a fuzzed solve, in its precision: as arrays or, those that are the same for all variables, as numbers.
+// The bounds of a fuzzed solve in its precision, as arrays or, if they are the same for all variables, as numbers.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ template <class Real> class Bounds {
         const auto nan = [](Real bound) { return std::isnan(bound); };
         return std::any_of(lower_.begin(), lower_.end(), nan) || std::any_of(upper_.begin(), upper_.end(), nan);
     }
-    // Whether they leave each variable a finite x.
+    // Returns whether each variable has a finite feasible value.
     bool consistent() const {
         for (std::size_t i = 0; i < std::max(lower_.size(), upper_.size()); i++)
             if (!(lower(i) <= upper(i)) || lower(i) == infinity || upper(i) == -infinity) return false;
@@ -52,16 +52,16 @@ template <class Real> class Bounds {
         sound_ = true;
     }
 
-    // No bit of a solve depends on the form.
+    // The result of a solve does not depend on the form of the bounds.
     void change_form() { as_numbers_ = !as_numbers_; }
-    // For a handle whose variables are those from first on.
+    // Sets the bounds of a handle whose variables begin with variable `first`.
     void set(cuda_opt *s, int64_t first = 0) {
         const bool l = is_number(lower_), u = is_number(upper_);
         check_code(run_, s, "set_bounds", Api::set_bounds(s, array(lower_, l, first), array(upper_, u, first)), {0});
         check_code(run_, s, "set_uniform_bounds",
                    Api::set_uniform_bounds(s, l ? lower_[0] : -infinity, u ? upper_[0] : infinity), {0});
     }
-    // Others, and these again.
+    // Sets other bounds and then these bounds again.
     void disturb(cuda_opt *s, bool started) {
         const Real l = hostile(), u = hostile();
         const bool good = l <= u && l < infinity && u > -infinity;
@@ -88,7 +88,7 @@ template <class Real> class Bounds {
 
     Run &run_;
     Random &random_;
-    std::vector<Real> lower_, upper_; // empty: none on that side
+    std::vector<Real> lower_, upper_; // empty: no bounds on that side
     bool sound_, as_numbers_;
 };
 

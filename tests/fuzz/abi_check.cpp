@@ -1,5 +1,5 @@
-// Checks of gradients, of functions of all kinds and with mischief: each ends, names what it has found, and leaves x as
-// it was; every point is finite and in the box.
+// Checks of the gradients of all kinds of functions, including inconsistent ones. Each check ends, reports its result,
+// and leaves x unchanged. Each point is finite and in the box.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

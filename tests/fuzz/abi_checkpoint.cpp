@@ -1,4 +1,4 @@
-// Checkpoints, good and spoilt.
+// Valid and invalid checkpoints.
 #include <algorithm>
 
 #include "abi.hpp"
@@ -36,7 +36,8 @@ std::vector<unsigned char> spoil(Random &random, std::vector<unsigned char> chec
     else if (random.chance(0.2))
         checkpoint.insert(checkpoint.end(), static_cast<std::size_t>(random.from_to(1, 99)), 0);
     else {
-        // In the header, which is read before the checksum is, more often than elsewhere.
+        // The damage is in the header of the checkpoint more often than elsewhere, because the header is read before
+        // the checksum.
         const int64_t at = random.below(random.chance(0.5) ? std::min<int64_t>(64, size) : size);
         checkpoint[static_cast<std::size_t>(at)] ^= static_cast<unsigned char>(random.from_to(1, 255));
     }

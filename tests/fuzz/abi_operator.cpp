@@ -1,5 +1,5 @@
-// Solves with an operator as initial Hessian, which may be any: positive definite, not symmetric, negative, not finite.
-// Each call is checked against what the header promises.
+// Solves whose initial Hessian is an operator of any kind: positive definite, not symmetric, negative, or not finite.
+// Each call is checked against the documentation in the header.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -81,14 +81,14 @@ template <class Real> class SolverWithOperator {
             }
             if (random_.chance(0.05)) disturb();
             if (random_.chance(0.005)) check_code(run_, s_, "request_stop", cuda_opt_request_stop(s_), {0});
-            if (random_.chance(0.003)) break; // the next solve begins in the middle of this one
+            if (random_.chance(0.003)) break; // the next solve begins before this one has ended
         }
         run_.end_solve(task <= 0);
         if (task != CUDA_OPT_IMPROPER_INPUT) check_point();
         return task;
     }
 
-    // A positive diagonal, or, if it is hostile, anything.
+    // Applies a positive diagonal or, if the operator is hostile, returns arbitrary values.
     void apply() {
         const double factor = random_.chance(hostility_ / 4) ? random_.hostile() : 1;
         is_wrong_ = is_wrong_ || factor != 1;
@@ -112,7 +112,7 @@ template <class Real> class SolverWithOperator {
                            box_.lower(i), box_.upper(i));
     }
 
-    // Calls that are refused after the first, and results that can always be read.
+    // Makes calls that are refused after the first call of a solve, and reads results, which is always possible.
     void disturb() {
         int64_t applications = -1, refusals = -1, bytes = 0;
         check_code(run_, s_, "get_int", cuda_opt_get_int(s_, CUDA_OPT_OPERATOR_APPLICATIONS, &applications), {0});

@@ -1,5 +1,6 @@
-// Ranks of one solve, played one after the other, each call checked against what the header promises: the same tasks,
-// codes, sentences and f on all of them, whatever one of them does wrong; and the same bits on one rank.
+// The ranks of one solve are executed one after the other. Each call is checked against the documentation in the
+// header: the tasks, codes, messages and f are the same on all ranks, whatever mistake one rank makes. A solve with one
+// rank gives the same bits.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -18,7 +19,7 @@ namespace fuzz {
 
 namespace {
 
-// What one of the ranks does, once, that it should not, or that ends the solve.
+// A mistake that one of the ranks makes once, or an action that ends the solve.
 enum class Deed { none, forget, swap, fail, stop, other_setting, other_pointer, other_set_up, overlap, out_of_order };
 
 template <class Real> class Ranks {
@@ -27,7 +28,7 @@ template <class Real> class Ranks {
         cuda_opt *s = nullptr;
         int64_t first = 0, n = 0;
         int task = 0;
-        std::vector<double> f; // of its segments
+        std::vector<double> f; // f of each of its segments
     };
 
   public:
@@ -73,8 +74,8 @@ template <class Real> class Ranks {
             if (by_segments_ && deed_ == Deed::none && !warm && members_.size() > 1 && random_.chance(0.4)) {
                 Ranks one(*this, function);
                 Random after = random_;
-                random_ = random; // of the diagonals
-                run_.require(one.solve(start) == result, "ranks_bits", "one rank has other bits");
+                random_ = random; // the diagonals are drawn from the same random numbers
+                run_.require(one.solve(start) == result, "ranks_bits", "the result differs from that of one rank");
                 random_ = after;
             }
             if (deed_ == Deed::other_setting || deed_ == Deed::other_set_up || deed_ == Deed::overlap) return;
@@ -90,7 +91,7 @@ template <class Real> class Ranks {
     }
 
   private:
-    // The same solve on one rank.
+    // Prepares the same solve on one rank.
     Ranks(const Ranks &other, const Function &function)
         : run_(other.run_), random_(other.random_), n_(other.n_), m_(other.m_), function_(function), box_(other.box_),
           x_(count()), g_(count()), h_(count(), Real(1)), by_segments_(true), f_part_(other.f_part_) {
@@ -138,7 +139,7 @@ template <class Real> class Ranks {
         rank.f.assign(static_cast<std::size_t>(segments), 0);
     }
 
-    // Returns a hash of all points asked for, and of the end.
+    // Returns a hash of all points at which f was requested, and of the result.
     uint64_t solve(const std::vector<double> &start) {
         std::transform(start.begin(), start.end(), x_.begin(), [](double v) { return static_cast<Real>(v); });
         Hash all;
@@ -166,7 +167,7 @@ template <class Real> class Ranks {
         return all.add(&end, 1).value();
     }
 
-    // Each to the next task that all have.
+    // Calls each rank until all ranks have a common task.
     int call_all() {
         for (std::size_t r = 0; r < members_.size(); r++) {
             Rank &rank = members_[r];
@@ -224,7 +225,7 @@ template <class Real> class Ranks {
         }
     }
 
-    // After the caller's work, before the next calls.
+    // Makes the mistake after the work of the caller and before the next calls.
     void disturb() {
         Rank &rank = members_[culprit_];
         int64_t bytes = 0;
@@ -283,7 +284,8 @@ template <class Real> class Ranks {
     std::vector<Rank> members_;
     Deed deed_ = Deed::none;
     std::size_t culprit_ = 0;
-    int64_t when_ = 0, meetings_ = 0, exchanges_ = 0; // the caller's turns of this solve; exchanges of all
+    // when_: when the mistake is made; meetings_, exchanges_: counts of the common tasks and exchanges of this solve
+    int64_t when_ = 0, meetings_ = 0, exchanges_ = 0;
     std::set<uint64_t> evaluated_;
     double elsewhere_ = 0;
 };

@@ -1,5 +1,5 @@
-// Solves in scaled variables: scales of all kinds, also some that no solve accepts. Each call is checked against what
-// the header promises.
+// Solves in scaled variables with all kinds of scales, including invalid ones. Each call is checked against the
+// documentation in the header.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -128,7 +128,7 @@ template <class Real> class ScaledSolver {
                      "x was changed though the input was refused");
     }
 
-    // Calls that are refused after the first, and results that can always be read.
+    // Makes calls that are refused after the first call of a solve, and reads results, which is always possible.
     void disturb() {
         int64_t bytes = 0;
         check_code(run_, s_, "get_int", cuda_opt_get_int(s_, CUDA_OPT_WORKSPACE_BYTES, &bytes), {0});
@@ -142,7 +142,8 @@ template <class Real> class ScaledSolver {
         run_.require(cuda_opt_set_uniform_scale(nullptr, 1) == CUDA_OPT_MISUSE, "null", "set_uniform_scale(NULL)");
     }
 
-    // On to a new handle with the same scales, and in vain to one with others.
+    // Continues with a new handle that has the same scales, after a handle with other scales has refused the
+    // checkpoint.
     void move() {
         const auto checkpoint = save(run_, s_);
         const auto x = x_;

@@ -1,4 +1,4 @@
-// Searches with one handle, each call checked against what the header promises.
+// Pattern searches with one handle. Each call is checked against the documentation in the header.
 #include <algorithm>
 #include <cmath>
 
@@ -41,7 +41,7 @@ class Search {
         const int64_t rule = random_.from_to(0, 2), round = random_.chance(0.3) ? random_.from_to(1, 12) : 0;
         integer(CUDA_OPT_AT_SMALLEST_STEP, rule);
         integer(CUDA_OPT_ROUND_ITERATIONS, round);
-        if (rule == 1 && round > 0) sound_ = false; // refused
+        if (rule == 1 && round > 0) sound_ = false; // this combination is refused
         integer(CUDA_OPT_HALVINGS, random_.pick<int64_t>({1, 2, 16, 1000}));
         integer(CUDA_OPT_MAX_ITERATIONS, random_.pick<int64_t>({1, 5, 30, 0}));
         if (random_.chance(0.2)) integer(CUDA_OPT_MAX_EVALUATIONS, random_.from_to(1, 2000));
@@ -140,7 +140,7 @@ class Search {
             evaluations_ += batch;
             if (batch > 0) run_.note_evaluation();
             if (random_.chance(0.1)) {
-                // The values are not the library's before the next call.
+                // The library does not receive the values before the next call.
                 const int64_t given = evaluations_;
                 evaluations_ = count(CUDA_OPT_EVALUATIONS);
                 disturb(true);
@@ -159,7 +159,7 @@ class Search {
         double f = 0, value = 0;
         int64_t walk = -1;
         cuda_opt_get_real(s_, CUDA_OPT_F, &f);
-        if (count(CUDA_OPT_EVALUATIONS) == 0) return; // stopped before the first values were looked at
+        if (count(CUDA_OPT_EVALUATIONS) == 0) return; // the search was stopped before it read the first values
         std::vector<double> x(lower_.size()), g(lower_.size());
         if (code != CUDA_OPT_STOPPED && f != best) run_.fault("search_best", "%.17g, but %.17g was given", f, best);
         check_code(run_, s_, "search_ranked", cuda_opt_search_ranked(s_, 0, &walk), {0});

@@ -1,4 +1,4 @@
-// A few solves with one handle, each call checked against what the header promises.
+// Several solves with one handle. Each call is checked against the documentation in the header.
 #include <algorithm>
 #include <limits>
 #include <cmath>
@@ -20,7 +20,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 void check_line(void *user, const char *line) {
     Run &run = *static_cast<Run *>(user);
-    // Thrown past the library, which an exception must not pass: noted, and looked at afterwards.
+    // An exception must not pass through the library, so that the fault is noted here and checked afterwards.
     if (!line || std::strchr(line, '\n')) run.trace("a line of the log is NULL or more than one");
 }
 
@@ -43,7 +43,7 @@ template <class Real> class Solver {
 
     void operator()() {
         run_.trace("%zu bits, m = %d, %s, %s", 8 * sizeof(Real), m_, function_.words().c_str(), box_.words);
-        const bool quiet = random_.chance(0.5); // no calls in between
+        const bool quiet = random_.chance(0.5); // no other calls during the solve
         choose_settings(run_, s_);
         cuda_opt_set_log(s_, random_.chance(0.9) ? check_line : nullptr, &run_);
         set_arrays();
@@ -51,7 +51,7 @@ template <class Real> class Solver {
             for (int64_t k = random_.below(6); k > 0; k--) disturb(false);
         const int64_t solves = random_.from_to(1, 4);
         for (int64_t k = 0; k < solves && s_; k++) {
-            if (k > 0 && random_.chance(0.5)) choose_settings(run_, s_); // also of a warm start
+            if (k > 0 && random_.chance(0.5)) choose_settings(run_, s_); // also for a warm start
             narrow(function_.start(random_), x_);
             const auto x = x_, g = g_, diagonal = diagonal_;
             const double f = f_;
@@ -120,7 +120,7 @@ template <class Real> class Solver {
         run_.trace("warm start with %lld pairs", static_cast<long long>(integer(CUDA_OPT_PAIRS)));
         stop_asked_ = false;
         warm_ = true;
-        // Pairs that are kept keep their bits.
+        // The history precision cannot change while correction pairs are stored.
         const int64_t other = integer(CUDA_OPT_HISTORY_BITS) == 16 ? 32 : 16;
         check_code(run_, s_, "set_history_bits", cuda_opt_set_int(s_, CUDA_OPT_HISTORY_BITS, other),
                    {integer(CUDA_OPT_PAIRS) > 0 ? CUDA_OPT_MISUSE : 0});
@@ -131,7 +131,7 @@ template <class Real> class Solver {
         });
     }
 
-    // On to a new handle, by a checkpoint: nothing of what follows changes.
+    // Continues with a new handle by means of a checkpoint, which does not change the further iterates.
     void move() {
         checkpoint_ = save(run_, s_);
         const int64_t bits_before = random_.pick<int64_t>({64, 32, 16});
@@ -145,7 +145,7 @@ template <class Real> class Solver {
         set_arrays();
         cuda_opt_set_log(s_, check_line, &run_);
         cuda_opt_set_int(s_, CUDA_OPT_THREADS, threads);
-        cuda_opt_set_int(s_, CUDA_OPT_HISTORY_BITS, bits_before); // but for 64 bits with single precision
+        cuda_opt_set_int(s_, CUDA_OPT_HISTORY_BITS, bits_before); // fails only for 64 bits with single precision
         std::fill(x_.begin(), x_.end(), Real(3));
         std::fill(g_.begin(), g_.end(), Real(3));
         f_ = 3;
@@ -157,7 +157,7 @@ template <class Real> class Solver {
         cuda_opt_destroy(&gone);
         run_.trace("moved to another handle");
     }
-    // Bytes that are no checkpoint, or not of such a handle, and arguments that are none.
+    // Tries to load bytes that are not a checkpoint or that belong to another handle, and uses invalid arguments.
     void load_in_vain(bool started) {
         const auto spoilt = spoil(random_, checkpoint_);
         const auto x = x_, g = g_;
@@ -180,7 +180,7 @@ template <class Real> class Solver {
         cuda_opt_destroy(&other);
     }
 
-    // A call that the protocol does not ask for. It must not change what comes after, but for settings.
+    // Makes a call that was not requested. It must not affect the later iterates, except by settings.
     void disturb(bool started) {
         const auto kind = random_.below(12);
         if (kind == 11) return box_.disturb(s_, started);
@@ -224,7 +224,8 @@ template <class Real> class Solver {
         return nan(x_) || box_.any_nan();
     }
 
-    // From the start to an end, or until calls enough have been made. Returns a hash of all that it was given.
+    // Solves from the start until the solve ends or the number of calls is reached. Returns a hash of all points and
+    // results.
     uint64_t solve(bool quiet) {
         Hash all;
         evaluated_.clear();
@@ -263,7 +264,7 @@ template <class Real> class Solver {
                 cuda_opt_destroy(&s_);
                 return 0;
             }
-            if (!quiet && random_.chance(0.005)) break; // and a reset in the middle
+            if (!quiet && random_.chance(0.005)) break; // followed by a reset before the end
         }
         run_.end_solve(task <= 0);
         if (task <= 0 && task != CUDA_OPT_IMPROPER_INPUT) {
@@ -271,7 +272,7 @@ template <class Real> class Solver {
             check_code(run_, s_, "solve_after_end", Api::solve(s_, x_.data(), &f_, g_.data()), {CUDA_OPT_MISUSE});
             run_.require(point() == before, "touched_after_end", "x was changed by a call after the end");
         }
-        if (task == CUDA_OPT_IMPROPER_INPUT) return all.value(); // needs no reset
+        if (task == CUDA_OPT_IMPROPER_INPUT) return all.value(); // this return code requires no reset
         if (random_.chance(0.3)) read_diagonal();
         if (random_.chance(0.3)) warm_start();
         else reset();
@@ -282,7 +283,7 @@ template <class Real> class Solver {
         std::vector<Real> learned(count(), Real(-1));
         check_code(run_, s_, "get_diagonal", Api::get_diagonal(s_, learned.data()), {0, CUDA_OPT_MISUSE});
         if (integer(CUDA_OPT_METRIC) == CUDA_OPT_METRIC_DIAGONAL || learned[0] == -1) return;
-        for (const Real h : learned) // 0 or infinite where 1 / theta is out of the range of Real
+        for (const Real h : learned) // h may be 0 or infinite if 1 / theta is not representable in Real
             run_.require(h >= 0, "diagonal", "an element of the learned diagonal is negative, or NaN");
     }
 
@@ -333,7 +334,7 @@ template <class Real> class Solver {
         run_.require(integer(CUDA_OPT_PAIRS) <= m_, "pairs", "more pairs than m");
     }
 
-    // x, f and g are an iterate, and the results are those of it.
+    // Checks that x, f and g belong to an iterate and that the results agree with them.
     void check_iterate(bool reported) {
         if (evaluated_.count(point()) == 0)
             run_.fault("not_a_triple", "x, f, g are nothing that was evaluated: %s", cuda_opt_message(s_));
@@ -373,7 +374,7 @@ template <class Real> class Solver {
             if (std::isnan(real(key))) run_.fault("nan_result", "key %d", key);
     }
     void check_real(const char *name, int32_t key, long double expected) {
-        // A norm may be larger than all numbers, and is then told as the largest.
+        // A norm that is not representable is reported as the largest number.
         if (std::isfinite(expected)) expected = std::min<long double>(expected, std::numeric_limits<double>::max());
         const long double value = real(key), size = std::fabs(expected);
         const long double allowed = 1e-9L * size + (size < 1e-307L ? 1e-307L : 0);
@@ -390,11 +391,12 @@ template <class Real> class Solver {
         if (!finite_start_) return run_.require(code <= 0, "start_not_finite", "");
         const int64_t test = integer(CUDA_OPT_STOP_TEST);
         const bool gradient = test == CUDA_OPT_EPS || test == CUDA_OPT_PGTOL;
-        // With a noise level the best iterate is that of the smallest projected gradient.
+        // With a noise level, the best iterate is the one with the smallest projected gradient.
         const bool noisy = real(CUDA_OPT_NOISE) > 0 || real(CUDA_OPT_NOISE_ABS) > 0;
         if (!(f_ <= reported_) && !(code == 0 && gradient) && !noisy)
             run_.fault("not_the_best", "f = %.17g, but an iterate had %.17g; code %d", f_, reported_, code);
-        // A function that is not the same twice may not show its lowest value again; version 3.0 does not look for it.
+        // A function that is not reproducible may not have its lowest value again. Version 3.0 does not save the best
+        // iterate.
         const bool to_be_found = function_.honest() && integer(CUDA_OPT_ROBUST) == 1;
         if (code == CUDA_OPT_LINE_SEARCH_FAILED && to_be_found && shown_ == integer(CUDA_OPT_ITERATIONS) &&
             lowest_since_ < f_)
@@ -427,14 +429,15 @@ template <class Real> class Solver {
     std::vector<Real> x_, g_, diagonal_;
     double f_ = 7;
     int task_ = 0;                          // the last one
-    std::vector<unsigned char> checkpoint_; // of the last move, perhaps of an earlier solve
-    bool moving_ = true;                    // by checkpoints, from handle to handle
+    std::vector<unsigned char> checkpoint_; // the checkpoint of the last move, which may belong to an earlier solve
+    bool moving_ = true;                    // whether the solve moves between handles by checkpoints
     bool warm_ = false;                     // the next solve begins with the pairs of the last
     std::set<uint64_t> evaluated_;
     int64_t given_ = 0, shown_ = 0;     // evaluations; iterates
-    double f_shown_ = 0, f_before_ = 0; // of the last iterate shown, of the one before
+    double f_shown_ = 0, f_before_ = 0; // f of the last two iterates that were reported
     bool finite_start_ = false, stop_asked_ = false;
-    double reported_ = infinity, lowest_since_ = infinity; // lowest f of the iterates shown; of trials since the last
+    // lowest f of the reported iterates, and of the trial points since the last of them
+    double reported_ = infinity, lowest_since_ = infinity;
     long double pg_norm_ = 0, pg_largest_ = 0, x_norm_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Functions for the fuzzers: well-behaved ones and their gradients, and the mischief that a caller may do to both.
+// Functions for the fuzzers: regular functions with their gradients, and errors that a caller may introduce into both.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace fuzz {
 
-// f and g as a value: a copy continues as the original would.
+// A copy of a Function continues as the original would.
 class Function {
   public:
-    // n variables, drawn from random. calm: without mischief.
+    // Draws a function of n variables from random. calm: without errors
     Function(Random &random, int64_t n, bool calm = false);
     double evaluate(const double *x, double *g);
     double evaluate(const float *x, float *g);
-    // A point to start from, not always a good one.
+    // Returns a start, which is not always valid.
     std::vector<double> start(Random &random) const;
     std::string words() const;
     int64_t size() const { return n_; }
-    // Whether f and g are functions of x alone.
+    // Returns whether f and g are functions of x alone.
     bool honest() const { return mischief_ == none; }
 
   private:
@@ -40,12 +40,12 @@ class Function {
     int prank_ = 0;
 };
 
-// Bounds of all kinds, some of which no solve accepts.
+// Bounds of all kinds, including invalid ones.
 struct Box {
-    std::vector<double> lower, upper; // empty: none on that side
+    std::vector<double> lower, upper; // empty: no bounds on that side
     Box(Random &random, int64_t n, double largest);
     const char *words = "no bounds";
-    bool sound = true; // else a bound is NaN or they cross
+    bool sound = true; // otherwise a bound is NaN or l > u
 };
 
 } // namespace fuzz

@@ -1,4 +1,4 @@
-// All calls of cuda_opt.h on the host back end, in random order with random, hostile and NaN arguments.
+// Calls all functions of cuda_opt.h on the host backend in random order with random, hostile and NaN arguments.
 #include <cmath>
 #include <cstring>
 
@@ -7,7 +7,7 @@
 
 namespace fuzz {
 
-// Handles that cannot be made, or that no memory is large enough for: each call with them has its code and sentence.
+// Tests handles that cannot be created or whose workspace exceeds any memory: each call returns its code and message.
 void refused_episode(Run &run) {
     Random &random = run.random;
     cuda_opt *s = nullptr;
@@ -26,7 +26,8 @@ void refused_episode(Run &run) {
     });
     check_code(run, s, "create", code, {0, CUDA_OPT_IMPROPER_INPUT, CUDA_OPT_OUT_OF_MEMORY});
     run.require(s, "no_handle", "no handle, though there is memory");
-    // Arrays that nobody reads before the workspace is there, which there is not; n = 3 is not solved here.
+    // The arrays are too short for n, but they are not read before the workspace exists, which is never the case here.
+    // Solves with n = 3 are not tested here.
     double x[8] = {}, f = 0, g[8] = {}, value = 0;
     float x_single[8] = {}, g_single[8] = {};
     int64_t number = 0;

@@ -1,5 +1,6 @@
-// libcuda_opt_setulb on the host back end: random problems side by side, whose arrays are moved, copied, put back and
-// spoilt at random moments. What is not spoilt keeps its promises; what is ends or goes on in order.
+// Tests libcuda_opt_setulb on the host backend. Several random problems are solved at the same time, and their arrays
+// are moved, copied, restored and corrupted at random times. Problems without corrupted arrays satisfy the
+// documentation; the others end or continue without a crash.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -32,7 +33,7 @@ const char *const endings[] = {"CONVERGENCE: NORM_OF_PROJECTED_GRADIENT_<=_PGTOL
                                "ERROR: A BOUND IS NAN",
                                "ERROR: NO START BEFORE THIS TASK"};
 
-// All that one problem's caller owns, no array longer than it has to be.
+// The arrays of one problem. No array is longer than necessary.
 struct Arrays {
     int n, m, iprint = -1;
     double f = 0, factr = 0, pgtol = 0;
@@ -62,7 +63,7 @@ class Problem {
   public:
     explicit Problem(Run &run) : run_(run), random_(run.random), function_(random_, 1) { start_anew(); }
 
-    // One call as the protocol has it, and what it asks for.
+    // Makes one call according to the protocol and does what it requests.
     void step() {
         Arrays &a = *arrays_;
         const bool stopping = a.says("STOP"), asking = a.says("FG");
@@ -70,13 +71,14 @@ class Problem {
         call();
         run_.trace("%s -> %s, x[0] = %.17g, f = %.17g", asked.c_str(), a.words().c_str(), a.x[0], a.f);
         check_task(stopping);
-        // A task that is nobody's, such as an end, begins anew as well.
+        // An unexpected task, such as a return code, also begins a new solve.
         if (!asking && a.says("FG_START")) begin_record();
         if (a.says("FG")) evaluate();
         else if (a.says("NEW_X")) check_triple(), record_.lowest = std::min(record_.lowest, a.f);
         else check_end(stopping);
     }
-    // What a caller may do: nothing of it may be noticed, but a copy starts with an empty memory.
+    // Makes changes that a caller is allowed to make. They must not affect the solve, except that a copy starts with an
+    // empty history.
     void move() {
         run_.trace("moved");
         auto moved = std::make_unique<Arrays>(*arrays_);
@@ -90,7 +92,7 @@ class Problem {
         record_ = copy_->record;
         sound_ = copy_->sound && function_.honest();
     }
-    // And what none should.
+    // Makes changes that a caller is not allowed to make.
     void spoil(const Problem &other) {
         Arrays &a = *arrays_;
         sound_ = false;
@@ -124,10 +126,11 @@ class Problem {
                                      "CONVERGENCE", "START", "FG_ST", "NEW_XYZ", "ABNORMAL_TERMINATION_IN_LNSRCH"}));
         }
     }
-    // Given up without a word, or with one; then another problem in the same arrays.
+    // Abandons the problem, with or without a release, and begins another problem in the same arrays.
     void start_anew() {
         const auto n = static_cast<int>(random_.from_to(1, most_n)), m = static_cast<int>(random_.from_to(1, most_m));
-        if (!arrays_ || random_.chance(0.5)) arrays_ = std::make_unique<Arrays>(n, m); // else as large as before
+        // otherwise the size is the same as before
+        if (!arrays_ || random_.chance(0.5)) arrays_ = std::make_unique<Arrays>(n, m);
         Arrays &a = *arrays_;
         a.n = static_cast<int>(a.x.size());
         function_ = Function(random_, a.n);
@@ -147,7 +150,7 @@ class Problem {
             if (a.nbd[at] == 3) a.nbd[at] = 2;
             else if (a.nbd[at] == 2) a.nbd[at] = 3;
         }
-        if (random_.chance(0.05)) std::fill(a.nbd.begin(), a.nbd.end(), 2); // infinite bounds as well
+        if (random_.chance(0.05)) std::fill(a.nbd.begin(), a.nbd.end(), 2); // including infinite bounds
         if (random_.chance(0.02)) a.nbd[0] = static_cast<int>(random_.hostile_integer());
         a.set_task("START");
         if (random_.chance(0.2)) a.task[5] = '\0';
@@ -162,9 +165,9 @@ class Problem {
 
   private:
     struct Record {
-        std::set<uint64_t> points; // what was evaluated since START
+        std::set<uint64_t> points; // points evaluated since START
         bool finite_start = false;
-        double lowest = infinity; // f of the iterates
+        double lowest = infinity; // lowest f of the iterates
     };
     struct Kept {
         Arrays arrays;
@@ -254,7 +257,7 @@ void episode(Run &run) {
     Random &random = run.random;
     std::vector<std::unique_ptr<Problem>> problems;
     for (int64_t k = random.from_to(1, 4); k > 0; k--) problems.push_back(std::make_unique<Problem>(run));
-    const bool rough = random.chance(0.5); // arrays are spoilt
+    const bool rough = random.chance(0.5); // whether arrays are corrupted
     const auto any = [&]() -> Problem & {
         return *problems[static_cast<std::size_t>(random.below(static_cast<int64_t>(problems.size())))];
     };
@@ -282,6 +285,6 @@ void episode(Run &run) {
 
 int main(int count, char **arguments) {
     setenv("CUDA_OPT_BACKEND", "host", 1);
-    setenv("CUDA_OPT_SETULB_KEEP", "3", 1); // so that problems have to make room
+    setenv("CUDA_OPT_SETULB_KEEP", "3", 1); // so that problems are removed
     return fuzz::run_episodes(count, arguments, {{"setulb", 1, fuzz::episode}});
 }

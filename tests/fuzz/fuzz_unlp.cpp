@@ -1,5 +1,5 @@
-// The manual's interface on the host, in both forms: random problems side by side, settings at their extremes, states,
-// sizes and pointers that no call has left.
+// Tests both forms of the interface of the manual on the host: several random problems at the same time, extreme
+// settings, and states, sizes and pointers that no call can produce.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -15,7 +15,7 @@ namespace fuzz {
 
 namespace {
 
-// Thrown by a function that gives up: it passes through the library.
+// An exception that a user function throws. It passes through the library.
 struct GivenUp {};
 
 void check_message(Run &run, const char *call, int code) {
@@ -88,10 +88,10 @@ class Problem {
     Problem(const Problem &) = delete;
     Problem &operator=(const Problem &) = delete;
 
-    // The whole solve, by a function.
+    // Executes a whole solve that calls a function.
     void call_back() {
         if (cuda_opt_unlp_release(&state_) != (going_on_ ? 0 : CUDA_OPT_IMPROPER_INPUT)) run_.fault("release", "wrong");
-        give_up(); // of the solve by steps, whose arrays these are
+        give_up(); // this ends the solve by reverse communication, which uses the same arrays
         Problem *const outer = current_;
         current_ = this;
         begin();
@@ -119,7 +119,7 @@ class Problem {
         check_end(code);
     }
 
-    // One step by reverse communication.
+    // Executes one step by reverse communication.
     void step() {
         const double *const x = x_.data();
         const bool starting = state_ == 0;
@@ -135,7 +135,7 @@ class Problem {
             state_ = 0;
         }
     }
-    // A step with something in it that no call has left: it is refused, or ends.
+    // Executes a step with a state that no call can produce. The step is refused or ends the solve.
     void wrong_step() {
         std::vector<double> elsewhere(x_);
         const int state = state_;
@@ -155,7 +155,7 @@ class Problem {
         }
         run_.trace("wrong step at state %d = %d: %s", state, code, cuda_opt_unlp_message());
         check_message(run_, "solve", code);
-        // Whatever it was, the next step starts anew.
+        // The next step begins a new solve in any case.
         cuda_opt_unlp_release(&state_);
         give_up();
     }
@@ -164,7 +164,7 @@ class Problem {
         give_up();
     }
 
-    // After all of the thread's solves were released.
+    // Marks the problem as unfinished after the release of all solves of the thread.
     void give_up() {
         state_ = 0;
         going_on_ = false;
@@ -195,7 +195,7 @@ class Problem {
         if (problem.evaluations_left_-- <= 0) throw GivenUp{};
         problem.evaluate();
         if (problem.random_.chance(0.01)) cuda_opt_unlp_change_eps(problem.random_.chance(0.5) ? 1e-3 : -1);
-        // Another solve within; so seldom that those within it come to an end.
+        // Executes a nested solve. The probability is small, so that the nesting ends.
         if (problem.random_.chance(0.0002)) Problem(problem.run_).call_back();
     }
 

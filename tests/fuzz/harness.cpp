@@ -13,8 +13,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-// The sanitizers, where they are there, end with a signal, so that the last line says which episode it was; what asks
-// for too much memory gets NULL, as without them.
+// If sanitizers are used, they end the program with a signal, so that the last line names the episode. Requests for too
+// much memory return NULL, as without sanitizers.
 extern "C" __attribute__((visibility("default"))) const char *__asan_default_options() {
     return "abort_on_error=1:allocator_may_return_null=1:detect_stack_use_after_return=1";
 }
@@ -28,10 +28,10 @@ namespace {
 
 constexpr int most_shown_of_a_kind = 5;
 constexpr int ticks_a_second = 10;
-constexpr double seconds_of_processor = 1; // what a call may take
-constexpr int seconds_of_clock = 10;       // likewise, where the machine is busy with others
+constexpr double seconds_of_processor = 1; // limit per call
+constexpr int seconds_of_clock = 10;       // limit per call if other processes use the processors
 
-// Where our lines go: the library may print on standard output, which is thrown away.
+// The descriptor of the output of the fuzzer. The library may print to standard output, which is discarded.
 int lines = STDOUT_FILENO;
 bool tracing = false;
 std::map<std::string, int64_t> faults;
@@ -39,7 +39,7 @@ std::map<std::string, int64_t> faults;
 struct {
     const char *volatile name;
     volatile uint64_t seed;
-    volatile int64_t step, calls; // calls: of the episodes before
+    volatile int64_t step, calls; // calls: the number of calls in earlier episodes
     volatile bool inside;
 } now;
 
@@ -49,7 +49,8 @@ double processor_seconds() {
     return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Called where nothing may be assumed of the process: formats into its own buffer, and writes.
+// Is called in signal handlers, where the state of the process is unknown, so it formats into its own buffer and calls
+// write().
 void last_words(const char *what) {
     char line[256];
     const int length = std::snprintf(line, sizeof line, "FAULT %s seed=%llu step=%lld in %s\n%lld calls, and no more\n",
@@ -93,7 +94,8 @@ void watch() {
     for (const int number : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
         struct sigaction standing {};
         sigaction(number, nullptr, &standing);
-        if (standing.sa_handler == SIG_DFL) signal(number, crashed); // else a sanitizer's, which aborts
+        // otherwise it is the handler of a sanitizer, which aborts
+        if (standing.sa_handler == SIG_DFL) signal(number, crashed);
     }
 }
 
@@ -115,7 +117,7 @@ struct Options {
     uint64_t seed = 1;
     int64_t calls = INT64_MAX;
     double seconds = 5;
-    std::string kind; // empty: all
+    std::string kind; // empty: all kinds
     bool good = true;
 
     Options(int count, char **arguments) {

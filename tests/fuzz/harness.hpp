@@ -1,12 +1,12 @@
-// What the fuzzers share: episodes, each drawn from one seed; a watchdog over each call of the library; faults.
+// The common part of the fuzzers: episodes, each drawn from one seed, a watchdog over each call of the library, and
+// the record of faults.
 //
 //     fuzz_X [--seed S] [--calls N] [--seconds T] [--kind NAME] [--trace]
 //
 // runs episodes with the seeds S, S + 1, ... until N calls have been made or T seconds have passed; --kind selects the
-// episodes of one kind. A fault is a line
-// with the seed and the step, and `--seed S --calls 1` repeats that episode alone; --trace prints its calls. The exit
-// status is 0; 1 after a fault; 2 for a usage error; 3 for a call that does not return, after which nothing is left to
-// do but to end.
+// episodes of one kind. A fault is reported in a line with the seed and the step. `--seed S --calls 1` repeats that
+// episode alone, and --trace prints its calls. The exit status is 0, or 1 after a fault, 2 for a usage error, or 3 if a
+// call does not return, which ends the program.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace fuzz {
 
-// Thrown by Run::fault: what follows a fault in an episode is of no interest.
+// Run::fault throws this, because a fault ends its episode.
 struct EndOfEpisode {};
 
 class Run {
@@ -25,19 +25,19 @@ class Run {
     explicit Run(uint64_t seed) : random(seed), seed_(seed) {}
     Random random;
 
-    // One call of the library, under the watchdog; name is shown where it hangs.
+    // Makes one call of the library under the watchdog, which prints the name if the call does not return.
     template <class Action> auto call(const char *name, const Action &action) {
         const Watched watched(name, seed_, ++step_);
         return action();
     }
-    // kind: one word, by which faults are counted. The episode ends.
+    // Records a fault and ends the episode. kind: one word, by which faults are counted
     [[noreturn]] void fault(const std::string &kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
-    // The same for a fault after which the episode goes on.
+    // Records a fault after which the episode continues.
     void lesser_fault(const std::string &kind, const char *format, ...) const __attribute__((format(printf, 3, 4)));
     void require(bool holds, const char *kind, const char *what) {
         if (!holds) fault(kind, "%s", what);
     }
-    // A line of --trace.
+    // Prints a line if --trace is given.
     void trace(const char *format, ...) const __attribute__((format(printf, 2, 3)));
     uint64_t seed() const { return seed_; }
     int64_t steps() const { return step_; }

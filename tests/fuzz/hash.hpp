@@ -1,4 +1,4 @@
-// A hash of numbers that a solve yields: what is equal has the same.
+// A hash of the numbers that a solve yields. Equal numbers have the same hash.
 #pragma once
 
 #include <cmath>
@@ -7,7 +7,7 @@
 
 namespace fuzz {
 
-// FNV-1a; 0 and -0 are one value, and so are all NaNs.
+// FNV-1a. 0 and -0 are one value, and so are all NaNs.
 class Hash {
   public:
     template <class Real> Hash &add(const Real *values, std::size_t count) {
@@ -27,7 +27,7 @@ class Hash {
     uint64_t hash_ = 0xcbf29ce484222325u;
 };
 
-// Of a point with what was evaluated there.
+// Returns the hash of a point with its f and g.
 template <class Real> uint64_t hash_of(const Real *x, double f, const Real *g, std::size_t n) {
     return Hash().add(x, n).add(&f, 1).add(g, n).value();
 }

@@ -1,5 +1,5 @@
-// Random numbers that are the same everywhere, and the values that hurt: what a fuzzer draws from. Copying a Random
-// keeps its place, so that a stretch of calls can be drawn again.
+// The source of random numbers and extreme values for the fuzzers. The numbers are the same on all platforms. A copy of
+// a Random continues from the same state, so that a sequence of calls can be repeated.
 #pragma once
 
 #include <cfloat>
@@ -12,7 +12,7 @@ namespace fuzz {
 
 class Random {
   public:
-    // Seeds next to each other begin far from each other.
+    // Consecutive seeds lead to distant states.
     explicit Random(uint64_t seed) : state_(mixed(seed)) {}
 
     // splitmix64 (Steele, Lea, Flood, OOPSLA 2014).
