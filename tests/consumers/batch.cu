@@ -1,11 +1,12 @@
-// A batch by functor on CUDA, by a thread and by a warp a problem; on the host where there is no device.
+// Solves a batch with a functor on CUDA, with one thread and one warp per problem, or on the host if there is no
+// device.
 #include <cuda_opt/batch.cuh>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
-struct Rosenbrock { // in two variables
+struct Rosenbrock { // the function has two variables
     template <class Team> CUDA_OPT_HD double operator()(const Team &team, int64_t, const double *x, double *g) const {
         const double a = x[1] - x[0] * x[0], b = 1 - x[0];
         if (team.lane() == 0) {
@@ -22,7 +23,7 @@ static void check(cudaError_t error) {
     std::exit(1);
 }
 
-// Memory that both sides see, where there is a device.
+// Allocates memory that the host and the device can access, if there is a device.
 template <class T> static T *allocate(bool cuda, int64_t count) {
     void *memory = nullptr;
     const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);

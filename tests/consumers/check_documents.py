@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
 """Usage: check_documents.py SOURCE_ROOT
 
-Does what README.md, docs/*.md and docs/notes/*.md say, below with_installed, each document in a folder of its own.
-Every block between fences has a tag:
+Executes the code blocks of README.md, docs/*.md and docs/notes/*.md, each document in a separate folder. The program is
+run by with_installed. Each fenced code block has a tag:
 
-    c cpp fortran cuda    a file; its first line names it in a comment, and a sh block of the document uses it. C, C++
-    cmake meson python    and Fortran are also compiled with all warnings as errors; python3 is the interpreter that
-                          CUDA_OPT_TEST_PYTHON names, and what imports a package that it lacks is skipped
-    sh                    run with bash -e; with nvcc in it, only where nvcc is
-    text                  directly after a sh block: what that prints, ... standing for anything. Else prose
+    c cpp fortran cuda    a file. Its first line names it in a comment, and a sh block of the document uses it. C, C++
+    cmake meson python    and Fortran are also compiled with all warnings as errors. python3 is the interpreter that
+                          CUDA_OPT_TEST_PYTHON names, and blocks that import a package that it lacks are skipped
+    sh                    commands that are run with bash -e, if they contain nvcc only if nvcc is available
+    text                  directly after a sh block its expected output, where ... stands for any text. Otherwise prose
 
-Only in the reports that programs write is a block without a tag.
+Blocks without a tag are allowed only in reports that programs write.
 
-A comment on the line above a block, <!-- not run: WHY --> or <!-- needs a CUDA device -->, says when a sh block does
-not run. What does not run is skipped, and said so.
+A comment on the line above a sh block, <!-- not run: WHY --> or <!-- needs a CUDA device -->, says when the block is
+not run. Blocks that are not run are skipped, with a message.
 
-The blocks share what they need to know of the machine: each Python package is imported once, and the device is looked
-for once. Without a device nothing that nvcc compiles is run, so nvcc compiles it with few optimisations."""
+Properties of the machine are determined once for all blocks: whether each Python package can be imported, and whether
+there is a device. Without a device, programs compiled by nvcc are not run, so nvcc uses few optimisations."""
 import doctest
 import functools
 import os
@@ -34,7 +34,7 @@ FILES = {"c", "cpp", "fortran", "cuda", "cmake", "meson", "python"}
 BLOCK = re.compile(r"^(?:<!-- (?P<note>.*?) -->\n)?^```(?P<tag>.*)\n(?P<text>(?:.*\n)*?)^```$", re.M)
 FILE_NAME = re.compile(r"^(?://|/\*|!|#) *([\w.]+)")
 STRICT = ["-pedantic", "-Wall", "-Wextra", "-Werror"]
-# Without them the blocks that call them are skipped, and so is what those would have built.
+# If these programs are missing, the blocks that call them are skipped, and so are the blocks that use their results.
 PROGRAMS = ("nvcc", "gfortran", "cmake", "meson", "batch_program", "cvt_program", "driver_program")
 
 
@@ -44,7 +44,7 @@ class Block:
     tag: str
     text: str
     note: str
-    output: str = None  # what a sh block prints, where the document says it
+    output: str = None  # the expected output of a sh block, if the document contains it
 
     @property
     def file_name(self):
@@ -70,7 +70,7 @@ def run(command, folder, **options):
 
 
 def provide_python():
-    """python3 on the search path: the one whose packages the tests may use, and this tree's package."""
+    """Puts a python3 on the search path that has the packages of the tests and the package of this source tree."""
     interpreter = os.environ.get("CUDA_OPT_TEST_PYTHON")
     if interpreter:
         folder = Path(tempfile.mkdtemp(dir="."), "bin").resolve()
@@ -83,13 +83,13 @@ def provide_python():
 
 @functools.lru_cache(maxsize=None)
 def is_missing(package):
-    """Whether the interpreter has no package of this name. It runs in a folder without the documents' files."""
+    """Returns whether the interpreter lacks this package. It runs in a folder without the files of the documents."""
     status, _, err = run(["python3", "-c", f"import {package}"], ".")
     return status != 0 and f"No module named '{package}'" in err
 
 
 def missing_package(texts, own):
-    """The first package that Python files import, besides the document's own, and python3 has not; None: it has all."""
+    """Returns the first package that Python files import and that neither the document nor python3 has, or None."""
     text = "\n".join(texts)
     names = re.findall(r"^\s*from (\w+)", text, re.M)
     for line in re.findall(r"^\s*import (.*)", text, re.M):
@@ -105,7 +105,7 @@ def has_device():
 
 
 def compile_fast_without_device():
-    """The flag is one of CUDA 13; an nvcc that does not know it compiles as ever."""
+    """Uses a flag of CUDA 13. An nvcc without this flag compiles as usual."""
     if not shutil.which("nvcc") or os.environ.get("CUDA_OPT_TEST_REQUIRE_CUDA"):
         return
     if shutil.which("driver_program") and has_device():
@@ -116,10 +116,10 @@ def compile_fast_without_device():
 
 
 class Document(unittest.TestCase):
-    """One document; its tests, a block each, are run in its order."""
+    """The tests of one document. There is one test per block, and they are run in the order of the document."""
 
     folder = None
-    unbuilt = False  # whether a command was skipped for want of its program
+    unbuilt = False  # whether a command was skipped because its program is missing
 
     @classmethod
     def setUpClass(cls):
@@ -162,14 +162,14 @@ class Document(unittest.TestCase):
         self.expect_success(run(command, self.folder))
 
     def package(self, block):
-        """The one with whose flags the document compiles the file."""
+        """Returns the pkg-config package whose flags the document uses to compile the file."""
         users = (other.text for other in self.blocks if other.tag == "sh" and block.file_name in other.text)
         found = re.search(r"pkg-config --cflags --libs (\w+)", "".join(users))
         return found[1] if found else "cuda_opt"
 
     @staticmethod
     def is_named(file_name, commands):
-        """CMake and Meson look for their file by themselves."""
+        """CMake and Meson find their files by name."""
         return {"CMakeLists.txt": "cmake ", "meson.build": "meson "}.get(file_name, file_name) in commands
 
     @staticmethod
@@ -220,13 +220,15 @@ def test_of(block):
 def load_tests(loader, *_):
     provide_python()
     compile_fast_without_device()
-    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX would take most of the device's memory
+    # otherwise JAX would allocate most of the device's memory
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     suite = unittest.TestSuite()
     pages = [path for folder in ("docs", "docs/notes") for path in sorted((ROOT / folder).glob("*.md"))]
     for path in [ROOT / "README.md", *pages]:
         blocks = blocks_of(path.read_text())
         tests = {f"test_line_{block.line:03}_{block.tag or 'without_tag'}": test_of(block) for block in blocks}
-        name = "_".join(path.relative_to(ROOT).with_suffix("").parts)  # docs/notes repeats names of docs
+        # docs/notes contains file names that docs also contains
+        name = "_".join(path.relative_to(ROOT).with_suffix("").parts)
         case = type(name, (Document,), {"blocks": blocks, **tests})
         suite.addTests(loader.loadTestsFromTestCase(case))
     return suite

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Usage: check_examples.py SOURCE_ROOT NAME
 
-Compile an example of examples/c, cpp, cuda or fortran with the command that stands at its head, run it small, and look
-at what it prints and draws. Runs below with_installed. The relinked one is also linked with L-BFGS-B 3.0, where that is
-installed, and has to find the same minimum. One in CUDA is only compiled where there is no device."""
+Compiles an example of examples/c, cpp, cuda or fortran with the command at its head, runs it with a small problem, and
+checks its output and plots. The program is run by with_installed. The relinked example is also linked with L-BFGS-B
+3.0, if that is installed, and must find the same minimum. Without a device, examples in CUDA are only compiled."""
 import csv
 import os
 import re
@@ -35,18 +35,18 @@ def expect(condition, what):
 
 
 def commands_of(source):
-    """The lines of its head that compile it, up to what they are made into."""
+    """Returns the command at the head of the file that compiles it, up to the name of the output file."""
     return re.findall(r"(?:nvcc|cc|c\+\+|gfortran) [^\n]*? -o \w+", source.read_text())
 
 
 def points_drawn(path):
-    """Of each line in a picture, how many points it has; parsed, so that the file is a whole one."""
+    """Returns the number of points of each line in a plot. The file is parsed, so that it must be well formed."""
     lines = [node for node in xml.etree.ElementTree.parse(path).iter() if node.get("points")]
     return [len(re.findall(r"-?[\d.]+", line.get("points"))) // 2 for line in lines]
 
 
 def expect_axes(path, *names):
-    """The axes have these names, and at least four numbers each."""
+    """Checks that the axes have these names and at least four numbers each."""
     texts = [node.text for node in xml.etree.ElementTree.parse(path).iter() if node.tag.endswith("text") and node.text]
     expect(set(names) <= set(texts), f"the axes have not the names {names}: {texts}")
     numbers = [text for text in texts if re.fullmatch(r"-?[\d.]+", text)]
@@ -125,7 +125,7 @@ def obstacle(commands):
     expect([int(row["solves"]) > 0 for row in rows] == [False, False, True, True, True], "wrong numbers of solves")
     refusals = [int(row["refusals"]) for row in rows]
     expect(refusals[:2] == [0, 0] and max(refusals) <= 10, f"wrong numbers of refusals: {refusals}")
-    for row in rows:  # SciPy's L-BFGS-B finds the same area with bench/python/obstacle.py
+    for row in rows:  # this is the area that SciPy's L-BFGS-B finds with bench/python/obstacle.py
         expect(abs(float(row["f"]) - 0.26651233) < 2e-8, f"the area minus 1 is {row['f']}")
         expect(float(row["projected_gradient"]) <= 1e-6 / 31, "the projected gradient is too large")
     heights = [line.split(",") for line in Path("heights.csv").read_text().splitlines()]
@@ -137,7 +137,7 @@ root, name = Path(sys.argv[1]), sys.argv[2]
 check = {"c/nnls.c": nnls, "cpp/deblur.cpp": deblur, "cuda/obstacle.cu": obstacle, "fortran/decays.f90": decays,
          "fortran/relinked.f90": relinked}
 there = {str(path.relative_to(root / "examples")) for path in (root / "examples").glob("*/*") if path.suffix != ".py"}
-there = {name for name in there if not name.startswith("ranks/")}  # those have tests of their own, with MPI
+there = {name for name in there if not name.startswith("ranks/")}  # these have other tests, which use MPI
 expect(there == set(check), f"examples that are not tested: {sorted(there ^ set(check))}")
 Path(Path(name).name).symlink_to(root / "examples" / name)
 check[name](commands_of(root / "examples" / name))

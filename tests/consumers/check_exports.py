@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Usage: check_exports.py HEADER ... VERSION
 
-The installed library exports the functions of the headers, all of them and nothing else, has a versioned soname, and
-loads without CUDA's libraries; pkg-config gives its version. Runs below with_installed."""
+Checks that the installed library exports exactly the functions of the headers, has a versioned soname, and can be
+loaded without the libraries of CUDA, and that pkg-config returns its version. The program is run by with_installed."""
 import os
 import re
 import subprocess
@@ -27,7 +27,7 @@ for header in headers:
     with open(header) as file:
         declared |= set(re.findall(r"^CUDA_OPT_API .*?(cuda_opt_\w+)\(", file.read(), re.M))
 symbols = [line.split() for line in output("nm", "--dynamic", "--defined-only", library).splitlines()]
-exported = {name.split("@")[0] for *_, kind, name in symbols if kind != "A"}  # A: a version's name
+exported = {name.split("@")[0] for *_, kind, name in symbols if kind != "A"}  # A: the name of a version
 expect("exported, not in a header", sorted(exported - declared), [])
 expect("in a header, not exported", sorted(declared - exported), [])
 

@@ -1,5 +1,5 @@
-// cuda_opt.hpp against the C interface: the same bits in both precisions, the handle's own codes and sentences in its
-// exceptions, and ownership that survives a move.
+// Compares cuda_opt.hpp with the C interface: bitwise identical results in both precisions, exceptions with the codes
+// and messages of the handle, and ownership that a move transfers.
 #include <cuda_opt.hpp>
 
 #include <cmath>
@@ -17,7 +17,7 @@ static void expect(bool holds, const char *what) {
     failures += !holds;
 }
 
-// The code of the Error that action throws; 0 where it throws none.
+// Returns the code of the Error that action throws, or 0 if it throws none.
 template <class Action> static int code_of(const Action &action, std::string *sentence = nullptr) {
     try {
         action();
@@ -51,7 +51,7 @@ static std::vector<Real> by_the_c_interface(Create create, SetBounds set_bounds,
     return x;
 }
 
-// With the bounds in arrays, or as two numbers.
+// Solves with bounds in arrays or as two numbers.
 template <class Real> static std::vector<Real> by_the_cpp_interface(bool uniform = false) {
     cudaopt::Minimiser<Real> s(n, 5, CUDA_OPT_BACKEND_HOST);
     cudaopt::Array<Real> x(s, n), g(s, n), lower(s, std::vector<Real>(n, -1)), upper(s, n);
@@ -63,7 +63,8 @@ template <class Real> static std::vector<Real> by_the_cpp_interface(bool uniform
     if (uniform) s.set_uniform_bounds(-1, Real(0.75));
     else s.set_bounds(lower, upper);
 
-    // The moved handle is the same handle: the arrays made with the old name go on with the new one.
+    // The moved handle is the same handle, so arrays that were created with the old object can be used with the new
+    // one.
     cudaopt::Minimiser<Real> moved(std::move(s));
     while (moved.solve(x, f, g) > 0) evaluate(x.data(), f.data(), g.data());
     expect(moved.get_int(CUDA_OPT_STOP_TEST) == CUDA_OPT_PGTOL, "the solve converged");
@@ -85,7 +86,7 @@ template <class Real> static double evaluate_problem(int64_t p, const Real *x, R
     return f;
 }
 
-// x, then f, of a batch whose lower bound of problem p is p / 10.
+// Returns x and then f of a batch in which p / 10 is the lower bound of problem p.
 template <class Real, class Create, class SetBounds, class Solve>
 static std::vector<double> batch_by_the_c_interface(Create create, SetBounds set_bounds, Solve solve) {
     std::vector<Real> x(problems * variables, 2), g(x.size()), lower(x.size());

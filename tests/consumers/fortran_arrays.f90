@@ -1,5 +1,5 @@
-! The module cuda_opt_arrays against the module cuda_opt: the same bits in both precisions; arrays that do not fit are
-! refused by name; a minimiser can be used again, and is freed where it ceases to exist.
+! Compares the module cuda_opt_arrays with the module cuda_opt: the results are bitwise identical in both precisions.
+! Arrays of a wrong shape are refused by name. A minimiser can be reused, and is freed at the end of its scope.
 module problem
     use, intrinsic :: iso_c_binding
     use cuda_opt
@@ -100,7 +100,7 @@ contains
         call expect(s%get(CUDA_OPT_DIMENSION, dimension) == 0, 'a long result is given')
         call expect(dimension == n, 'n is known')
 
-        ! Bounds of another solve with the same handle: now the minimum is inside.
+        ! The next solve with the same handle has other bounds, and its minimiser is in their interior.
         task = s%reset()
         task = s%set_bounds(spread(-1._c_double, 1, n), spread(2._c_double, 1, n))
         do while (s%solve(x, f, g) > 0)
@@ -108,7 +108,7 @@ contains
         end do
         call expect(maxval(abs(x - 1)) < 1e-4_c_double, 'new bounds are those of the next solve')
 
-        ! The same for all, in place of arrays: the bits of arrays.
+        ! Bounds that are the same for all variables give the same bits as arrays.
         x = 0
         task = s%reset()
         call expect(s%set_bounds(0.75_c_double, -1._c_double) == CUDA_OPT_IMPROPER_INPUT, 'crossed bounds are refused')

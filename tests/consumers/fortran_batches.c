@@ -1,5 +1,5 @@
-/* The same batch by the C interface, for fortran_batches.f90 to compare its bits with: for each problem bounds and a
- * diagonal of its own, which Fortran's function fills in with f and g. Returns the last code. */
+/* Solves the batch of fortran_batches.f90 with the C interface, as the reference for a bitwise comparison. Each problem
+ * has its own bounds and diagonal, which the Fortran function sets together with f and g. Returns the last code. */
 #include <cuda_opt_batch.h>
 
 #define SOLVE_IN_C(name, Real, suffix)                                                                                 \

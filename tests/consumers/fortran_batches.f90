@@ -1,6 +1,7 @@
-! Batches in Fortran against the same by the C interface (fortran_batches.c) and against minima that are known: the
-! same bits by the module cuda_opt_batches in both precisions, columns in place or packed, and by a batch_minimiser;
-! arrays that do not fit are refused by name; a problem whose bounds are crossed has an ending of its own.
+! Compares batches in Fortran with the C interface (fortran_batches.c) and with known minima. The module
+! cuda_opt_batches gives the same bits in both precisions, with columns in place or packed, and so does a
+! batch_minimiser. Arrays of a wrong shape are refused by name. A problem whose bounds are crossed has its own return
+! code.
 module problem
     use, intrinsic :: iso_c_binding
     use cuda_opt
@@ -43,7 +44,7 @@ contains
         if (.not. holds) failures = failures + 1
     end subroutine
 
-    ! f_p = sum i (x_i - c)^2 / 2 + (x_i - c)^4 / 4, c = i - p / 10: the least in a box is c moved into it. p from 0
+    ! f_p = sum i (x_i - c)^2 / 2 + (x_i - c)^4 / 4, c = i - p / 10. The minimiser in a box is the projection of c. p counts from 0
     subroutine evaluate(p, x, f, g, d) bind(c)
         integer(c_int64_t), value :: p
         real(c_double), intent(in) :: x(n)
@@ -111,7 +112,7 @@ contains
         end do
     end subroutine
 
-    ! Whether every problem has come to what the reference has.
+    ! Checks that each problem has the result of the reference.
     subroutine expect_same(x, f, codes, norms, what)
         real(c_double), intent(in) :: x(n, count), f(count), norms(count)
         integer(c_int64_t), intent(in) :: codes(count)
@@ -137,7 +138,7 @@ contains
         count_of = sum(merge(1_c_int64_t, 0_c_int64_t, codes == code))
     end function
 
-    ! packed: column k is that of the k-th active problem.
+    ! packed: column k belongs to the k-th active problem.
     subroutine check_addresses(packed)
         integer(c_int64_t), intent(in) :: packed
         real(c_double), target :: x(n, count), g(n, count), d(n, count), f(count), norms(count)
@@ -242,7 +243,7 @@ contains
         call expect(index(s%message_of(crossed), 'bound') > 0, 'the crossed one tells of its bounds')
         call expect(index(s%message_of(int(count)), 'converged') == 1, 'to count')
 
-        ! A column, or a number, for all in place of columns.
+        ! A column or a number for all problems replaces the columns.
         x = 0.5_c_double
         task = s%reset()
         lower = 0

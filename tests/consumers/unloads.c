@@ -1,7 +1,7 @@
 /* Usage: unloads LIBCUDA_OPT LIBCUDA_OPT_SETULB
  *
- * A program that loads the libraries, solves with threads, and unloads them, again and again, also in threads that end
- * after that. */
+ * Repeatedly loads the libraries, solves with threads, and unloads the libraries, also in threads that end after
+ * that. */
 #define _POSIX_C_SOURCE 200809L
 #include <dlfcn.h>
 #include <pthread.h>
@@ -27,7 +27,7 @@ static void *load(const char *path) {
     return handle;
 }
 
-/* The standard's way from a pointer to an object to one to a function. */
+/* POSIX describes this conversion of an object pointer to a function pointer. */
 #define FIND(handle, function)                                                                                         \
     __typeof__(&function) function##_found;                                                                            \
     *(void **)&function##_found = dlsym(handle, #function)
@@ -96,7 +96,7 @@ int main(int argc, char **argv) {
         solve_by_setulb();
         if (pthread_create(&thread, NULL, solve_and_unload, NULL) != 0) return 1;
         pthread_join(thread, NULL);
-        nanosleep(&moment, NULL); /* the threads that it left are asleep by now */
+        nanosleep(&moment, NULL); /* after this time, the remaining threads are asleep */
     }
     return 0;
 }

@@ -1,5 +1,5 @@
-// A batch by functor on the host, in a project that has a header dense/array.hpp of its own on its include path: the
-// library's headers have to find theirs, and the project its own.
+// Solves a batch with a functor on the host. The project has its own header dense/array.hpp on its include path. The
+// headers of the library must include the library's header of that name, and the project its own.
 #include <cuda_opt/batch.cuh>
 #include <dense/array.hpp>
 

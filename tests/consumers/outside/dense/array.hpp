@@ -1,4 +1,4 @@
-// A header of the project's own, with the name of one of the library's internal headers.
+// A header of the project that has the name of an internal header of the library.
 #pragma once
 
 struct OwnArray {
