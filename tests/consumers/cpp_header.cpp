@@ -115,7 +115,8 @@ template <class Real> static std::vector<double> batch_by_the_cpp_interface() {
     cudaopt::Array<double> f(s, problems);
     for (int64_t k = 0; k < lower.size(); k++) lower.data()[k] = static_cast<Real>(k / variables) / 10;
     s.set_bounds_of_each(lower, upper);
-    expect(s.count() == problems && s.dimension() == variables && s.active() == 0, "a batch knows its size");
+    expect(s.count() == problems && s.dimension() == variables && s.active() == 0,
+           "the handle returns the size of the batch");
     expect(code_of([&] { s.integers(CUDA_OPT_ITERATIONS); }) == CUDA_OPT_MISUSE,
            "results before the start are refused");
 
@@ -127,11 +128,12 @@ template <class Real> static std::vector<double> batch_by_the_cpp_interface() {
                 evaluate_problem(list[k], x.data() + list[k] * variables, g.data() + list[k] * variables);
     }
     expect(moved.integers(CUDA_OPT_BATCH_CODE) == std::vector<int64_t>(problems, 0), "all problems have converged");
-    expect(moved.reals(CUDA_OPT_F) == f.to_host(), "f of each is that of the array");
-    expect(std::string(moved.message_of(3)).find("converged") == 0, "a problem says how it has ended");
-    expect(std::string(moved.message_of(7)).find("no problem 7") != std::string::npos, "there is no eighth");
-    expect(code_of([&] { moved.reals(CUDA_OPT_ITERATIONS); }) == CUDA_OPT_IMPROPER_INPUT, "an integer is no real");
-    expect(code_of([&] { moved.save(); }) == CUDA_OPT_MISUSE, "a batch has no checkpoint");
+    expect(moved.reals(CUDA_OPT_F) == f.to_host(), "the result f is that in the array");
+    expect(std::string(moved.message_of(3)).find("converged") == 0, "a problem has a message");
+    expect(std::string(moved.message_of(7)).find("no problem 7") != std::string::npos, "problem 7 of 7 is refused");
+    expect(code_of([&] { moved.reals(CUDA_OPT_ITERATIONS); }) == CUDA_OPT_IMPROPER_INPUT,
+           "an integer result is not real");
+    expect(code_of([&] { moved.save(); }) == CUDA_OPT_MISUSE, "save() of a batch is refused");
     const std::vector<Real> found = x.to_host();
     std::vector<double> all(found.begin(), found.end());
     for (const double value : f.to_host()) all.push_back(value);
@@ -141,7 +143,7 @@ template <class Real> static std::vector<double> batch_by_the_cpp_interface() {
     moved.set_uniform_bounds(-1, 1);
     moved.set_bounds(nullptr, nullptr);
     expect(moved.solve(x, f, g) == CUDA_OPT_EVALUATE_BATCH && x.to_host()[3 * variables] == 1,
-           "bounds are for all problems alike, too");
+           "bounds may be the same for all problems");
     return all;
 }
 
@@ -175,36 +177,37 @@ int main() {
 
     std::string sentence;
     expect(code_of([] { Minimiser<double>(0, 5); }, &sentence) == CUDA_OPT_IMPROPER_INPUT, "n = 0 is refused");
-    expect(sentence.find("n") != std::string::npos && sentence.find('0') != std::string::npos, "with its number");
+    expect(sentence.find("n") != std::string::npos && sentence.find('0') != std::string::npos,
+           "the message contains n and 0");
 
     Minimiser<double> s(n, 5, CUDA_OPT_BACKEND_HOST);
-    expect(!s.on_cuda() && s.dimension() == n, "the handle knows its place and size");
+    expect(!s.on_cuda() && s.dimension() == n, "the handle returns its backend and size");
     expect(s.get_int(CUDA_OPT_PRECISION) == 64 && Minimiser<float>(1, 1).get_int(CUDA_OPT_PRECISION) == 32,
-           "the precision is the template's");
+           "the precision is that of the template argument");
     s.set_real(CUDA_OPT_EPS, 1e-3).set_int(CUDA_OPT_MAXFEV, 7);
     expect(s.get_real(CUDA_OPT_EPS) == 1e-3 && s.get_int(CUDA_OPT_MAXFEV) == 7, "settings are kept");
     expect(code_of([&] { s.set_real(CUDA_OPT_GTOL, 2); }, &sentence) == CUDA_OPT_IMPROPER_INPUT, "gtol = 2 is refused");
-    expect(sentence == cuda_opt_message(s), "the exception says what the handle says");
+    expect(sentence == cuda_opt_message(s), "the exception has the message of the handle");
     expect(code_of([&] { s.set_uniform_bounds(2, 1); }) == CUDA_OPT_IMPROPER_INPUT, "crossed bounds are refused");
     expect(code_of([&] { s.get_int(-1); }) == CUDA_OPT_IMPROPER_INPUT, "an unknown key is refused");
-    expect(s.solve(nullptr, nullptr, nullptr) == CUDA_OPT_MISUSE, "solve() returns its failures");
+    expect(s.solve(nullptr, nullptr, nullptr) == CUDA_OPT_MISUSE, "solve() returns return codes");
     expect(code_of([&] { s.check(CUDA_OPT_ITERATION_LIMIT); }) == CUDA_OPT_ITERATION_LIMIT, "check() throws the code");
-    expect(s.check(CUDA_OPT_NEW_ITERATE) == CUDA_OPT_NEW_ITERATE, "check() hands a task back");
+    expect(s.check(CUDA_OPT_NEW_ITERATE) == CUDA_OPT_NEW_ITERATE, "check() returns a task");
 
     cudaopt::Array<double> array(s, {1, 2, 3});
     const double five = 5;
     array.write(1, &five, 1);
-    expect(array.to_host() == std::vector<double>{1, 5, 3}, "written and read again");
+    expect(array.to_host() == std::vector<double>{1, 5, 3}, "the written value is read again");
     expect(code_of([&] { array.write(3, &five, 1); }) == CUDA_OPT_IMPROPER_INPUT, "no value is written past the end");
     expect(code_of([&] { cudaopt::Array<double>(s, int64_t(1) << 62); }) == CUDA_OPT_OUT_OF_MEMORY,
-           "more bytes than an integer counts are out of memory");
+           "a size beyond int64_t is out of memory");
 
     s.request_stop();
     std::vector<double> x(n), g(n);
     double f;
     expect(s.solve(x.data(), &f, g.data()) == CUDA_OPT_STOPPED, "request_stop() stops");
     expect(code_of([&] { s.reset(); }) == 0 && s.solve(x.data(), &f, g.data()) == CUDA_OPT_EVALUATE_FG,
-           "reset() starts anew");
+           "reset() begins a new solve");
 
     std::printf("%d failures\n", failures);
     return failures != 0;

@@ -85,7 +85,7 @@ contains
 
         call expect(s%set_bounds(0._c_double, 1._c_double) == CUDA_OPT_MISUSE, 'create() comes before bounds')
         call expect(s%solve(x, f, g) == CUDA_OPT_MISUSE, 'create() comes first')
-        call expect(s%message() == 'create() comes first', 'and the message says so')
+        call expect(s%message() == 'create() comes first', 'the message names create()')
         do turn = 1, 2 ! a second handle in the same variable
             x = 0
             task = s%create(x, m=5)
@@ -95,10 +95,10 @@ contains
             end do
             call expect(all(abs(x - by_addresses_f64()) <= 0), 'double: the bits of the module cuda_opt')
         end do
-        call expect(s%get(CUDA_OPT_UPPER_COUNT, at_upper) == 0, 'a result is given')
-        call expect(at_upper == n, 'all are at their upper bounds')
-        call expect(s%get(CUDA_OPT_DIMENSION, dimension) == 0, 'a long result is given')
-        call expect(dimension == n, 'n is known')
+        call expect(s%get(CUDA_OPT_UPPER_COUNT, at_upper) == 0, 'a result is returned')
+        call expect(at_upper == n, 'all variables are at their upper bounds')
+        call expect(s%get(CUDA_OPT_DIMENSION, dimension) == 0, 'a 64-bit result is returned')
+        call expect(dimension == n, 'n is returned')
 
         ! The next solve with the same handle has other bounds, and its minimiser is in their interior.
         task = s%reset()
@@ -106,23 +106,23 @@ contains
         do while (s%solve(x, f, g) > 0)
             call evaluate(x, f, g)
         end do
-        call expect(maxval(abs(x - 1)) < 1e-4_c_double, 'new bounds are those of the next solve')
+        call expect(maxval(abs(x - 1)) < 1e-4_c_double, 'new bounds hold for the next solve')
 
         ! Bounds that are the same for all variables give the same bits as arrays.
         x = 0
         task = s%reset()
         call expect(s%set_bounds(0.75_c_double, -1._c_double) == CUDA_OPT_IMPROPER_INPUT, 'crossed bounds are refused')
-        call expect(s%set_bounds(-1._c_double, 0.75_c_double) == 0, 'two numbers are taken')
+        call expect(s%set_bounds(-1._c_double, 0.75_c_double) == 0, 'two numbers are accepted as bounds')
         do while (s%solve(x, f, g) > 0)
             call evaluate(x, f, g)
         end do
         call expect(all(abs(x - by_addresses_f64()) <= 0), 'double: bounds as numbers give the same bits')
 
-        call expect(s%set(CUDA_OPT_EPS, 1e-3_c_double) == 0, 'a setting is taken')
-        call expect(s%get(CUDA_OPT_EPS, eps) == 0, 'a setting is given')
-        call expect(abs(eps - 1e-3_c_double) <= 0, 'as it was taken')
+        call expect(s%set(CUDA_OPT_EPS, 1e-3_c_double) == 0, 'a setting is accepted')
+        call expect(s%get(CUDA_OPT_EPS, eps) == 0, 'a setting is returned')
+        call expect(abs(eps - 1e-3_c_double) <= 0, 'the setting has the value that was set')
         call expect(s%set(CUDA_OPT_MAXFEV, 0) == CUDA_OPT_IMPROPER_INPUT, 'maxfev = 0 is refused')
-        call expect(index(s%message(), 'MAXFEV') > 0, 'by name')
+        call expect(index(s%message(), 'MAXFEV') > 0, 'the message names MAXFEV')
     end subroutine
 
     subroutine check_single()
@@ -141,7 +141,7 @@ contains
 
         x = 0
         task = s%reset()
-        call expect(s%set_bounds(-1._c_float, 0.75_c_float) == 0, 'two numbers are taken')
+        call expect(s%set_bounds(-1._c_float, 0.75_c_float) == 0, 'two numbers are accepted as bounds')
         do while (s%solve(x, f, g) > 0)
             call evaluate(x, f, g)
         end do
@@ -157,9 +157,9 @@ contains
         integer(c_int64_t) :: least
 
         call expect(s%create(nothing, m=5) == CUDA_OPT_IMPROPER_INPUT, 'no variables are refused')
-        call expect(s%set_bounds(nothing, nothing) == CUDA_OPT_IMPROPER_INPUT, 'and no bounds of theirs')
-        call expect(s%solve(nothing, f, nothing) == CUDA_OPT_IMPROPER_INPUT, 'nor a solve')
-        call expect(index(s%message(), 'variables n is 0') > 0, 'in the sentence of create()')
+        call expect(s%set_bounds(nothing, nothing) == CUDA_OPT_IMPROPER_INPUT, 'bounds without variables are refused')
+        call expect(s%solve(nothing, f, nothing) == CUDA_OPT_IMPROPER_INPUT, 'a solve without variables is refused')
+        call expect(index(s%message(), 'variables n is 0') > 0, 'message of create()')
         x = 0
         long = 0
         task = s%create(x, m=5)
@@ -167,20 +167,20 @@ contains
         least = not(least) ! -2^63, whose absolute value is none
         task = s%set(CUDA_OPT_IPRINT_FREQUENCY, least)
         short = 7
-        call expect(s%get(CUDA_OPT_IPRINT_FREQUENCY, short) == CUDA_OPT_IMPROPER_INPUT, 'too long for 32 bits')
-        call expect(short == 7, 'which stay as they are')
+        call expect(s%get(CUDA_OPT_IPRINT_FREQUENCY, short) == CUDA_OPT_IMPROPER_INPUT, '32 bits are too few')
+        call expect(short == 7, 'a refused result does not change the argument')
         task = s%set(CUDA_OPT_IPRINT_FREQUENCY, -1)
         call expect(s%solve(x(2:), f, g) == CUDA_OPT_IMPROPER_INPUT, 'a short x is refused')
-        call expect(s%message() == 'x has 99 elements, but n is 100', 'in a sentence')
+        call expect(s%message() == 'x has 99 elements, but n is 100', 'message for a short x')
         call expect(s%solve(x, f, long) == CUDA_OPT_IMPROPER_INPUT, 'a long g is refused')
         call expect(s%solve(x, f, long(::2)) == CUDA_OPT_IMPROPER_INPUT, 'a g with gaps is refused')
-        call expect(s%message() == 'g is not contiguous', 'in a sentence')
+        call expect(s%message() == 'g is not contiguous', 'message for a g with gaps')
         call expect(s%set_bounds(x, long) == CUDA_OPT_IMPROPER_INPUT, 'long bounds are refused')
         call expect(s%solve(x_f32, f, g_f32) == CUDA_OPT_MISUSE, 'the other precision is refused')
-        call expect(s%solve(x, f, g) == CUDA_OPT_EVALUATE_FG, 'what is refused leaves the handle as it was')
+        call expect(s%solve(x, f, g) == CUDA_OPT_EVALUATE_FG, 'refusals do not change the handle')
         call expect(s%set_bounds(x, x) == CUDA_OPT_MISUSE, 'bounds during a solve are refused')
         call evaluate(x, f, g)
-        call expect(s%solve(x, f, g) == CUDA_OPT_EVALUATE_FG, 'and the solve goes on')
+        call expect(s%solve(x, f, g) == CUDA_OPT_EVALUATE_FG, 'the solve continues after a refusal')
     end subroutine
 
 end module

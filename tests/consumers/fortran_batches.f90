@@ -44,7 +44,8 @@ contains
         if (.not. holds) failures = failures + 1
     end subroutine
 
-    ! f_p = sum i (x_i - c)^2 / 2 + (x_i - c)^4 / 4, c = i - p / 10. The minimiser in a box is the projection of c. p counts from 0
+    ! f_p = sum i (x_i - c)^2 / 2 + (x_i - c)^4 / 4, c = i - p / 10. The minimiser in a box is the projection of c. p
+    ! counts from 0.
     subroutine evaluate(p, x, f, g, d) bind(c)
         integer(c_int64_t), value :: p
         real(c_double), intent(in) :: x(n)
@@ -94,7 +95,7 @@ contains
         call boxes(lower, upper)
         x = 0.5_c_double
         code = solve_in_c(n, count, lower, upper, x, f, g, d, codes, norms, c_funloc(evaluate))
-        call expect(code == CUDA_OPT_IMPROPER_INPUT, 'in C: the whole ends by the code of the crossed one')
+        call expect(code == CUDA_OPT_IMPROPER_INPUT, 'in C: solve returns the code of crossed bounds')
         call expect_minima(x, 1e-4_c_double, 'in C')
     end subroutine
 
@@ -108,7 +109,7 @@ contains
         do p = 1, int(count)
             if (p == crossed) cycle
             least = min(max([(i - (p - 1)/10._c_double, i=1, int(n))], lower(:, p)), upper(:, p))
-            call expect(maxval(abs(x(:, p) - least)) < tolerance, what//': the minima in the boxes')
+            call expect(maxval(abs(x(:, p) - least)) < tolerance, what//': x is the known minimiser')
         end do
     end subroutine
 
@@ -124,11 +125,11 @@ contains
         call reference(x_c, f_c, codes_c, norms_c)
         evaluated = codes_c /= CUDA_OPT_IMPROPER_INPUT
         call expect(all(abs(x - x_c) <= 0), what//': x has the bits of C')
-        call expect(all(abs(f - f_c) <= 0 .or. .not. evaluated), what//': so has f')
-        call expect(all(abs(norms - norms_c) <= 0 .or. .not. evaluated), what//': so have real results')
-        call expect(all(codes == codes_c), what//': so have codes')
+        call expect(all(abs(f - f_c) <= 0 .or. .not. evaluated), what//': f has the bits of C')
+        call expect(all(abs(norms - norms_c) <= 0 .or. .not. evaluated), what//': norms have the bits of C')
+        call expect(all(codes == codes_c), what//': codes are those of C')
         call expect(count_of(codes, CUDA_OPT_CONVERGED) == count - 1, what//': all have converged but one')
-        call expect(codes(crossed) == CUDA_OPT_IMPROPER_INPUT, what//': which is improper')
+        call expect(codes(crossed) == CUDA_OPT_IMPROPER_INPUT, what//': crossed bounds are refused')
     end subroutine
 
     pure integer(c_int64_t) function count_of(codes, code)
@@ -157,9 +158,9 @@ contains
         if (task == 0) task = cuda_opt_set_int(s, CUDA_OPT_METRIC, int(CUDA_OPT_METRIC_DIAGONAL, c_int64_t))
         if (task == 0) task = cuda_opt_batch_set_diagonal(s, c_loc(d))
         if (task == 0) task = cuda_opt_set_int(s, CUDA_OPT_BATCH_PACKED, packed)
-        call expect(task == 0, 'a batch is made')
+        call expect(task == 0, 'a batch is created')
         task = cuda_opt_get_int(s, CUDA_OPT_BATCH_COUNT, found)
-        call expect(found == count, 'its count is known')
+        call expect(found == count, 'the count is returned')
         do
             task = cuda_opt_batch_solve(s, c_loc(x), c_loc(f), c_loc(g))
             if (task /= CUDA_OPT_EVALUATE_BATCH) exit
@@ -170,12 +171,12 @@ contains
                 call evaluate(active(k), x(:, column), f(column), g(:, column), d(:, column))
             end do
         end do
-        call expect(task == CUDA_OPT_IMPROPER_INPUT, 'the whole ends by the code of the crossed one')
+        call expect(task == CUDA_OPT_IMPROPER_INPUT, 'solve returns the code of crossed bounds')
         call expect(.not. c_associated(cuda_opt_batch_active(s)), 'none is active at the end')
         task = cuda_opt_batch_get_int(s, CUDA_OPT_BATCH_CODE, c_loc(codes))
         task = cuda_opt_batch_get_real(s, CUDA_OPT_PG_NORM_INF, c_loc(norms))
         call expect_same(x, f, codes, norms, merge('packed  ', 'in place', packed == 1))
-        call expect(index(cuda_opt_text(cuda_opt_batch_message(s, 0_c_int64_t)), 'converged') == 1, 'a sentence of one')
+        call expect(index(cuda_opt_text(cuda_opt_batch_message(s, 0_c_int64_t)), 'converged') == 1, 'a message')
         call cuda_opt_destroy(s)
     end subroutine
 
@@ -193,13 +194,13 @@ contains
         upper = real(box(:, :, 2), c_float)
         x_c = 0.5_c_float
         task = solve_in_c_f32(n, count, lower, upper, x_c, f, g, d, codes, norms, c_funloc(evaluate_f32))
-        call expect(task == CUDA_OPT_IMPROPER_INPUT, 'single, in C: the code of the crossed one')
+        call expect(task == CUDA_OPT_IMPROPER_INPUT, 'single, in C: the code of crossed bounds')
         x = 0.5_c_float
         task = cuda_opt_create_batch_f32(s, n, count, 5_c_int32_t, CUDA_OPT_BACKEND_HOST)
         if (task == 0) task = cuda_opt_batch_set_bounds_f32(s, c_loc(lower), c_loc(upper))
         if (task == 0) task = cuda_opt_set_int(s, CUDA_OPT_METRIC, int(CUDA_OPT_METRIC_DIAGONAL, c_int64_t))
         if (task == 0) task = cuda_opt_batch_set_diagonal_f32(s, c_loc(d))
-        call expect(task == 0, 'a batch in single precision is made')
+        call expect(task == 0, 'a batch in single precision is created')
         do while (cuda_opt_batch_solve_f32(s, c_loc(x), c_loc(f), c_loc(g)) > 0)
             if (cuda_opt_get_int(s, CUDA_OPT_BATCH, many) /= 0) exit
             call c_f_pointer(cuda_opt_batch_active(s), active, [many])
@@ -232,32 +233,32 @@ contains
             if (task == 0) task = s%set_bounds(lower + 0, upper + 0)
             if (task == 0) task = s%set(CUDA_OPT_METRIC, CUDA_OPT_METRIC_DIAGONAL)
             if (task == 0) task = cuda_opt_batch_set_diagonal(s%handle(), c_loc(d))
-            call expect(task == 0, 'a batch_minimiser is made')
+            call expect(task == 0, 'a batch_minimiser is created')
             call solve()
-            call expect(s%get(CUDA_OPT_BATCH_CODE, codes) == 0, 'integer results are given')
-            call expect(s%get(CUDA_OPT_PG_NORM_INF, norms) == 0, 'real results are given')
+            call expect(s%get(CUDA_OPT_BATCH_CODE, codes) == 0, 'integer results are returned')
+            call expect(s%get(CUDA_OPT_PG_NORM_INF, norms) == 0, 'real results are returned')
             call expect_same(x, f, codes, norms, 'batch_minimiser')
         end do
         call expect(size(s%active()) == 0, 'none is active at the end')
         call expect(index(s%message_of(1), 'converged') == 1, 'problems are counted from 1')
-        call expect(index(s%message_of(crossed), 'bound') > 0, 'the crossed one tells of its bounds')
-        call expect(index(s%message_of(int(count)), 'converged') == 1, 'to count')
+        call expect(index(s%message_of(crossed), 'bound') > 0, 'the message names the bounds')
+        call expect(index(s%message_of(int(count)), 'converged') == 1, 'the last problem has the number count')
 
         ! A column or a number for all problems replaces the columns.
         x = 0.5_c_double
         task = s%reset()
         lower = 0
         upper = 1
-        call expect(s%set_bounds(lower(:, 1), upper(:, 1)) == 0, 'a column is taken')
+        call expect(s%set_bounds(lower(:, 1), upper(:, 1)) == 0, 'one column is accepted as bounds')
         call solve()
         call expect(task == CUDA_OPT_CONVERGED, 'all have converged')
         boxed = x
         x = 0.5_c_double
         task = s%reset()
-        call expect(s%set_bounds(0._c_double, 1._c_double) == 0, 'two numbers are taken')
+        call expect(s%set_bounds(0._c_double, 1._c_double) == 0, 'two numbers are accepted as bounds')
         call solve()
-        call expect(all(abs(x - boxed) <= 0), 'and give the same bits')
-        call expect(minval(x) >= 0 .and. maxval(x) <= 1, 'all are in the box')
+        call expect(all(abs(x - boxed) <= 0), 'numbers as bounds give the bits of arrays')
+        call expect(minval(x) >= 0 .and. maxval(x) <= 1, 'all x are in the box')
 
     contains
 
@@ -282,30 +283,30 @@ contains
 
         call expect(size(s%active()) == 0, 'none is active without a handle')
         call expect(s%solve(x, f, g) == CUDA_OPT_MISUSE, 'create() comes first')
-        call expect(s%message() == 'create() comes first', 'and the message says so')
+        call expect(s%message() == 'create() comes first', 'the message names create()')
         call expect(s%create(nothing, m=5) == CUDA_OPT_IMPROPER_INPUT, 'no problems are refused')
-        call expect(s%set_bounds(nothing, nothing) == CUDA_OPT_IMPROPER_INPUT, 'and no bounds of theirs')
-        call expect(s%solve(nothing, few, nothing) == CUDA_OPT_IMPROPER_INPUT, 'nor a solve')
-        call expect(index(s%message(), 'number of problems is 0') > 0, 'in the sentence of create()')
+        call expect(s%set_bounds(nothing, nothing) == CUDA_OPT_IMPROPER_INPUT, 'bounds of no problems are refused')
+        call expect(s%solve(nothing, few, nothing) == CUDA_OPT_IMPROPER_INPUT, 'a solve of no problems is refused')
+        call expect(index(s%message(), 'number of problems is 0') > 0, 'message of create()')
         call expect(s%create(nobody, m=5) == CUDA_OPT_IMPROPER_INPUT, 'no variables are refused')
-        call expect(s%solve(nobody, f, nobody) == CUDA_OPT_IMPROPER_INPUT, 'nor are they solved')
-        call expect(index(s%message(), 'variables n is 0') > 0, 'in the sentence of create()')
+        call expect(s%solve(nobody, f, nobody) == CUDA_OPT_IMPROPER_INPUT, 'a solve without variables is refused')
+        call expect(index(s%message(), 'variables n is 0') > 0, 'message of create()')
         x = 0
         long = 0
-        call expect(s%create(x, m=5) == 0, 'a batch is made')
+        call expect(s%create(x, m=5) == 0, 'a batch is created')
         call expect(s%get(CUDA_OPT_BATCH_CODE, codes) == CUDA_OPT_MISUSE, 'there are no results before the first call')
         call expect(s%solve(long, f, g) == CUDA_OPT_IMPROPER_INPUT, 'long columns are refused')
-        call expect(s%message() == 'a column of x has 8 elements, but n is 4', 'in a sentence')
+        call expect(s%message() == 'a column of x has 8 elements, but n is 4', 'message for long columns')
         call expect(s%solve(x, f, g(:, 2:)) == CUDA_OPT_IMPROPER_INPUT, 'too few columns are refused')
-        call expect(s%message() == 'g is for 49 problems, but count is 50', 'in a sentence')
+        call expect(s%message() == 'g is for 49 problems, but count is 50', 'message for few columns')
         call expect(s%solve(x, f(3:), g) == CUDA_OPT_IMPROPER_INPUT, 'a short f is refused')
-        call expect(s%message() == 'f is for 48 problems, but count is 50', 'in a sentence')
+        call expect(s%message() == 'f is for 48 problems, but count is 50', 'message for a short f')
         call expect(s%solve(long(::2, :), f, g) == CUDA_OPT_IMPROPER_INPUT, 'columns with gaps are refused')
-        call expect(s%message() == 'x is not contiguous', 'in a sentence')
+        call expect(s%message() == 'x is not contiguous', 'message for gaps')
         call expect(s%set_bounds(x(:, 2:), x) == CUDA_OPT_IMPROPER_INPUT, 'bounds for too few are refused')
-        call expect(s%get(CUDA_OPT_BATCH_CODE, codes(2:)) == CUDA_OPT_IMPROPER_INPUT, 'so are short results')
-        call expect(s%solve(x(:, 1), f(1), g(:, 1)) == CUDA_OPT_MISUSE, 'one problem is no batch')
-        call expect(s%solve(x, f, g) == CUDA_OPT_EVALUATE_BATCH, 'what is refused leaves the handle as it was')
+        call expect(s%get(CUDA_OPT_BATCH_CODE, codes(2:)) == CUDA_OPT_IMPROPER_INPUT, 'short results are refused')
+        call expect(s%solve(x(:, 1), f(1), g(:, 1)) == CUDA_OPT_MISUSE, 'arrays of one problem are refused')
+        call expect(s%solve(x, f, g) == CUDA_OPT_EVALUATE_BATCH, 'refusals do not change the handle')
         call expect(size(s%active()) == count, 'all are active')
         call expect(s%set_bounds(x, x) == CUDA_OPT_MISUSE, 'bounds during a solve are refused')
     end subroutine
