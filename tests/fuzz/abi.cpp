@@ -264,7 +264,7 @@ void disturb_helpers(Run &run, cuda_opt *s) {
             double values[8] = {1, 2, 3};
             check_code(run, s, "copy_in", cuda_opt_copy_in(s, memory, values, sizeof values), {0});
             check_code(run, s, "copy_out", cuda_opt_copy_out(s, values, memory, sizeof values), {0});
-            run.require(values[1] == 2, "copies", "what was copied in does not come out");
+            run.require(values[1] == 2, "copies", "the copied bytes differ from the original");
         }
         check_code(run, s, "free", cuda_opt_free(s, memory), {0});
         check_code(run, s, "synchronize", cuda_opt_synchronize(s), {0});
@@ -277,7 +277,7 @@ void disturb_helpers(Run &run, cuda_opt *s) {
         check_code(run, s, "copy_in", cuda_opt_copy_in(s, &value, &value, -1), {CUDA_OPT_MISUSE});
         check_code(run, s, "free", cuda_opt_free(s, nullptr), {0});
         break;
-    case 2: // no handle at all
+    case 2: // without a handle
         for (const int code : {cuda_opt_set_int(nullptr, CUDA_OPT_MAXFEV, 1),
                                cuda_opt_set_real(nullptr, CUDA_OPT_EPS, 1),
                                cuda_opt_get_int(nullptr, CUDA_OPT_MAXFEV, &count),

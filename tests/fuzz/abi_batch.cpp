@@ -116,7 +116,8 @@ template <class Real> class Batch {
         case 3: return check_code(run_, s, "batch_misuse", cuda_opt_save(s, nullptr, &number), {CUDA_OPT_MISUSE});
         case 4: {
             const int64_t problem = random_.hostile_integer();
-            if (std::strlen(cuda_opt_batch_message(s, problem)) < 8) run_.fault("batch_message", "too short");
+            if (std::strlen(cuda_opt_batch_message(s, problem)) < 8)
+                run_.fault("batch_message", "the message is too short");
             return;
         }
         case 5:
@@ -188,7 +189,8 @@ template <class Real> class Batch {
             active > static_cast<int64_t>(members.size()))
             run_.fault("batch_active", "%lld after task %d", static_cast<long long>(active), task);
         for (int64_t k = 0; k < active; k++) {
-            if (k > 0 && list[k] <= list[k - 1]) run_.fault("batch_list", "not ascending");
+            if (k > 0 && list[k] <= list[k - 1])
+                run_.fault("batch_list", "the list of active problems is not ascending");
             Member<Real> &one = members[static_cast<std::size_t>(list[k])];
             const auto row = static_cast<std::size_t>(packed_ ? k : list[k]);
             Real *const at = x.data() + row * one.start.size(), *const gradient = g.data() + row * one.start.size();
@@ -219,7 +221,7 @@ template <class Real> class Batch {
                    true);
         const auto first = std::find_if(codes.begin(), codes.end(), [](int64_t code) { return code != 0; });
         if (task != (first == codes.end() ? 0 : *first))
-            run_.fault("batch_code", "%d is not the first that failed", task);
+            run_.fault("batch_code", "%d is not the code of the first problem that failed", task);
         for (std::size_t p = 0; p < members.size(); p++) {
             Member<Real> &one = members[p];
             const auto n = static_cast<std::size_t>(n_);
@@ -233,7 +235,7 @@ template <class Real> class Batch {
                 run_.fault("batch_bounds", "problem %zu: %lld", p, static_cast<long long>(one.code));
             if (refused) {
                 if (one.evaluations != 0 || std::memcmp(one.x.data(), one.start.data(), n * sizeof(Real)) != 0)
-                    run_.fault("batch_refused", "problem %zu has been changed", p);
+                    run_.fault("batch_refused", "problem %zu was refused, but was evaluated or changed", p);
                 continue;
             }
             check_in_box(one, one.x.data());
@@ -241,8 +243,9 @@ template <class Real> class Batch {
                 run_.fault("batch_evaluations", "problem %zu: %lld, but %lld were made", p,
                            static_cast<long long>(evaluations[p]), static_cast<long long>(one.evaluations));
             if (std::isfinite(one.f) && one.code == 0 && !(one.f >= one.lowest || one.lowest == infinity))
-                run_.fault("batch_f", "problem %zu: %.17g is below all that was given", p, one.f);
-            if (std::strlen(cuda_opt_batch_message(s, static_cast<int64_t>(p))) < 8) run_.fault("batch_words", "none");
+                run_.fault("batch_f", "problem %zu: %.17g is below each evaluated f", p, one.f);
+            if (std::strlen(cuda_opt_batch_message(s, static_cast<int64_t>(p))) < 8)
+                run_.fault("batch_words", "no message");
         }
         check_code(run_, s, "batch_again",
                    call(s, const_cast<Real *>(x.data()), const_cast<double *>(f.data()), const_cast<Real *>(g.data())),

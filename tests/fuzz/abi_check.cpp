@@ -52,7 +52,7 @@ template <class Real> void check_episode_of(Run &run) {
             break;
         }
     }
-    run.require(calls < 1000, "endless_check", "a check does not come to an end");
+    run.require(calls < 1000, "endless_check", "the check does not terminate");
     int32_t verdict = -1;
     int64_t component = -2;
     double numbers[3];
@@ -61,10 +61,11 @@ template <class Real> void check_episode_of(Run &run) {
     if (task == 0) {
         run.require(code == 0 && verdict >= 0 && verdict <= CUDA_OPT_GRADIENT_UNDECIDED && component >= -1 &&
                         component < n,
-                    "check_result", "is not one of those that there are");
-        run.require(std::memcmp(x.data(), before.data(), x.size() * sizeof(Real)) == 0, "x_changed", "by a check");
+                    "check_result", "the result is not a documented one");
+        run.require(std::memcmp(x.data(), before.data(), x.size() * sizeof(Real)) == 0, "x_changed",
+                    "the check has changed x");
     } else if (task < 0) {
-        run.require(code == CUDA_OPT_MISUSE, "check_result", "of a check that could not be made");
+        run.require(code == CUDA_OPT_MISUSE, "check_result", "a check that could not be made has a result");
     }
     cuda_opt_destroy(&s);
 }

@@ -14,11 +14,11 @@ std::vector<unsigned char> save(Run &run, cuda_opt *s) {
     std::vector<unsigned char> checkpoint(static_cast<std::size_t>(bytes), 0xa5);
     int64_t small = run.random.pick<int64_t>({0, -1, INT64_MIN, bytes - 1, run.random.below(bytes)});
     check_code(run, s, "save_small", call(checkpoint.data(), &small), {CUDA_OPT_IMPROPER_INPUT});
-    run.require(small == bytes, "bytes_of_save", "what is needed is not told where the buffer is too small");
+    run.require(small == bytes, "bytes_of_save", "the required size is not returned if the buffer is too small");
     const bool untouched = std::all_of(checkpoint.begin(), checkpoint.end(), [](int byte) { return byte == 0xa5; });
     run.require(untouched, "small_buffer", "a buffer that is too small was written to");
     check_code(run, s, "save", call(checkpoint.data(), &bytes), {0});
-    run.require(bytes == small, "bytes_of_save", "what is needed has changed without a call between");
+    run.require(bytes == small, "bytes_of_save", "the required size has changed without a call in between");
     return checkpoint;
 }
 

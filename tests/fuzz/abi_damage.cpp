@@ -169,7 +169,7 @@ template <class Real> class Damage {
         const bool alike = task == expected && same(target.x, twin.x) && same(target.g, twin.g) &&
                            std::memcmp(&target.f, &twin.f, sizeof twin.f) == 0;
         cuda_opt_destroy(&twin.s);
-        run_.require(alike, "other_bits", "the solve after refused checkpoints is another");
+        run_.require(alike, "other_bits", "refused checkpoints have changed the later solve");
     }
 
     template <class Vector> static bool same(const Vector &a, const Vector &b) {

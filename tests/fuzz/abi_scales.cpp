@@ -132,7 +132,7 @@ template <class Real> class ScaledSolver {
     void disturb() {
         int64_t bytes = 0;
         check_code(run_, s_, "get_int", cuda_opt_get_int(s_, CUDA_OPT_WORKSPACE_BYTES, &bytes), {0});
-        run_.require(bytes >= 0, "workspace", "is negative");
+        run_.require(bytes >= 0, "workspace", "its size is negative");
         if (task_ == CUDA_OPT_IMPROPER_INPUT) return;
         check_code(run_, s_, "late_scales", Api::set_scales(s_, scales_.data()), {CUDA_OPT_MISUSE});
         check_code(run_, s_, "late_scale", cuda_opt_set_uniform_scale(s_, random_.hostile()), {CUDA_OPT_MISUSE}, true);
@@ -164,10 +164,10 @@ template <class Real> class ScaledSolver {
         std::fill(x_.begin(), x_.end(), Real(3));
         check_code(run_, other, "load", load(other), {0});
         run_.require(std::memcmp(x.data(), x_.data(), count() * sizeof(Real)) == 0, "loaded_point",
-                     "x is not that saved");
+                     "x differs from the saved x");
         cuda_opt_destroy(&s_);
         s_ = other;
-        run_.require(step() == task, "loaded_task", "the task is not what it was");
+        run_.require(step() == task, "loaded_task", "the task differs from the saved task");
         if (task == CUDA_OPT_EVALUATE_FG) f_ = function_.evaluate(x_.data(), g_.data());
     }
 

@@ -127,8 +127,9 @@ class Search {
                 return;
             }
             const int64_t batch = count(CUDA_OPT_BATCH);
-            run_.require((batch > 0) == (task > 0) && batch <= 2 * walks_, "batch", "of a wrong size");
-            if (count(CUDA_OPT_EVALUATIONS) != evaluations_ && task > 0) run_.fault("search_evaluations", "wrong");
+            run_.require((batch > 0) == (task > 0) && batch <= 2 * walks_, "batch", "the number of points is wrong");
+            if (count(CUDA_OPT_EVALUATIONS) != evaluations_ && task > 0)
+                run_.fault("search_evaluations", "the count is wrong");
             for (int64_t p = 0; p < batch; p++) {
                 check_in_box(points_.data() + p, static_cast<std::size_t>(2 * walks_));
                 for (std::size_t j = 0; j < x.size(); j++)
@@ -161,14 +162,15 @@ class Search {
         cuda_opt_get_real(s_, CUDA_OPT_F, &f);
         if (count(CUDA_OPT_EVALUATIONS) == 0) return; // the search was stopped before it read the first values
         std::vector<double> x(lower_.size()), g(lower_.size());
-        if (code != CUDA_OPT_STOPPED && f != best) run_.fault("search_best", "%.17g, but %.17g was given", f, best);
+        if (code != CUDA_OPT_STOPPED && f != best)
+            run_.fault("search_best", "%.17g, but the lowest evaluated f is %.17g", f, best);
         check_code(run_, s_, "search_ranked", cuda_opt_search_ranked(s_, 0, &walk), {0});
         if (walk != count(CUDA_OPT_BEST_WALK)) run_.fault("search_rank", "walk %lld", static_cast<long long>(walk));
         check_code(run_, s_, "search_walk", cuda_opt_search_walk(s_, walk, x.data(), &value), {0});
         check_in_box(x.data(), 1);
         if (value != f) run_.fault("search_walk", "%.17g, but F is %.17g", value, f);
         if (std::isfinite(f) && function_.evaluate(x.data(), g.data()) != f)
-            run_.fault("search_point", "f is not that of the best walk's point");
+            run_.fault("search_point", "f differs from f at the point of the best walk");
         check_code(run_, s_, "search_solve", cuda_opt_search_solve(s_, points_.data(), values_.data()),
                    {CUDA_OPT_MISUSE});
     }

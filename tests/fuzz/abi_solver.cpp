@@ -76,7 +76,7 @@ template <class Real> class Solver {
             run_.trace("again");
             moving_ = false;
             run_.require(solve(quiet) == first, "reset_differs",
-                         "the same calls after a reset, or without a move to another handle, give other bits");
+                         "the same calls after a reset, or without a move to another handle, give different bits");
             random_ = after;
             box_.make_sound();
         }
@@ -150,8 +150,8 @@ template <class Real> class Solver {
         std::fill(g_.begin(), g_.end(), Real(3));
         f_ = 3;
         check_code(run_, s_, "load", load(s_, checkpoint_), {0});
-        run_.require(point() == before, "loaded_point", "x, f or g are not what was saved");
-        run_.require(step() == task, "loaded_task", "the task is not what it was");
+        run_.require(point() == before, "loaded_point", "x, f or g differ from the saved ones");
+        run_.require(step() == task, "loaded_task", "the task differs from the saved task");
         run_.require(point() == before, "resumed_point", "the first call after a load changed x, f or g");
         cuda_opt *gone = old;
         cuda_opt_destroy(&gone);
@@ -329,7 +329,7 @@ template <class Real> class Solver {
                 run_.fault("negative_count", "key %d: %lld", key, static_cast<long long>(integer(key)));
         const int64_t evaluations = integer(CUDA_OPT_EVALUATIONS);
         if (evaluations < given_ || evaluations > given_ + 1)
-            run_.fault("evaluations", "%lld, but %lld were given", static_cast<long long>(evaluations),
+            run_.fault("evaluations", "%lld, but %lld were made", static_cast<long long>(evaluations),
                        static_cast<long long>(given_));
         run_.require(integer(CUDA_OPT_PAIRS) <= m_, "pairs", "more pairs than m");
     }
@@ -337,7 +337,7 @@ template <class Real> class Solver {
     // Checks that x, f and g belong to an iterate and that the results agree with them.
     void check_iterate(bool reported) {
         if (evaluated_.count(point()) == 0)
-            run_.fault("not_a_triple", "x, f, g are nothing that was evaluated: %s", cuda_opt_message(s_));
+            run_.fault("not_a_triple", "x, f and g are not those of an evaluation: %s", cuda_opt_message(s_));
         if (!finite_start_) return;
         if (reported) {
             reported_ = std::min(reported_, f_);
@@ -400,9 +400,10 @@ template <class Real> class Solver {
         const bool to_be_found = function_.honest() && integer(CUDA_OPT_ROBUST) == 1;
         if (code == CUDA_OPT_LINE_SEARCH_FAILED && to_be_found && shown_ == integer(CUDA_OPT_ITERATIONS) &&
             lowest_since_ < f_)
-            run_.fault("better_trial_lost", "f = %.17g, but a trial of the last search had %.17g; %s", f_,
+            run_.fault("better_trial_lost", "f = %.17g, but a trial point of the last line search had %.17g; %s", f_,
                        lowest_since_, function_.words().c_str());
-        if (code != 0) return run_.require(test == 0, "stop_test", "is set though the solve did not converge");
+        if (code != 0)
+            return run_.require(test == 0, "stop_test", "the stopping test is set though the solve did not converge");
         const long double slack = 1 + 1e-9L;
         if (test == CUDA_OPT_EPS) {
             const long double limit = static_cast<long double>(real(CUDA_OPT_EPS)) * std::max(1.0L, x_norm_);
@@ -413,9 +414,10 @@ template <class Real> class Solver {
         } else if (test == CUDA_OPT_F_TARGET) {
             run_.require(f_ <= real(CUDA_OPT_F_TARGET), "target_untrue", "f is above F_TARGET");
         } else if (test == CUDA_OPT_ROUNDING) {
-            run_.require(integer(CUDA_OPT_ROBUST) == 1 && real(CUDA_OPT_ROUNDING) > 0, "rounding_untrue", "it is off");
+            run_.require(integer(CUDA_OPT_ROBUST) == 1 && real(CUDA_OPT_ROUNDING) > 0, "rounding_untrue",
+                         "this test is disabled");
         } else if (test == CUDA_OPT_NOISE) {
-            run_.require(integer(CUDA_OPT_ROBUST) == 1 && noisy, "noise_untrue", "it is off");
+            run_.require(integer(CUDA_OPT_ROBUST) == 1 && noisy, "noise_untrue", "this test is disabled");
         } else if (test != CUDA_OPT_FACTR) run_.fault("stop_test", "%lld", static_cast<long long>(test));
     }
 
@@ -428,12 +430,12 @@ template <class Real> class Solver {
     cuda_opt *s_ = nullptr;
     std::vector<Real> x_, g_, diagonal_;
     double f_ = 7;
-    int task_ = 0;                          // the last one
+    int task_ = 0;                          // the last task
     std::vector<unsigned char> checkpoint_; // the checkpoint of the last move, which may belong to an earlier solve
     bool moving_ = true;                    // whether the solve moves between handles by checkpoints
-    bool warm_ = false;                     // the next solve begins with the pairs of the last
+    bool warm_ = false;                     // whether the next solve begins with the pairs of the last one
     std::set<uint64_t> evaluated_;
-    int64_t given_ = 0, shown_ = 0;     // evaluations; iterates
+    int64_t given_ = 0, shown_ = 0;     // numbers of evaluations and of reported iterates
     double f_shown_ = 0, f_before_ = 0; // f of the last two iterates that were reported
     bool finite_start_ = false, stop_asked_ = false;
     // lowest f of the reported iterates, and of the trial points since the last of them

@@ -25,7 +25,7 @@ void refused_episode(Run &run) {
                            : cuda_opt_create_batch(&s, 3, n, m, backend);
     });
     check_code(run, s, "create", code, {0, CUDA_OPT_IMPROPER_INPUT, CUDA_OPT_OUT_OF_MEMORY});
-    run.require(s, "no_handle", "no handle, though there is memory");
+    run.require(s, "no_handle", "no handle was returned");
     // The arrays are too short for n, but they are not read before the workspace exists, which is never the case here.
     // Solves with n = 3 are not tested here.
     double x[8] = {}, f = 0, g[8] = {}, value = 0;

@@ -102,7 +102,7 @@ class Problem {
             return static_cast<std::size_t>(random_.below(static_cast<int64_t>(values.size())));
         };
         switch (kind) {
-        case 0: // some that are counted on, or any
+        case 0: // entries that the library uses, or any entries
             a.isave[random_.pick<std::size_t>({21, 24, 25, 27, 29, 30, 33, 35, entry(a.isave)})] =
                 random_.chance(0.5) ? INT32_MAX : static_cast<int>(random_.hostile_integer());
             break;
@@ -113,7 +113,7 @@ class Problem {
         case 5: a.wa[entry(a.wa)] = random_.hostile(); break;
         case 6: a.n = static_cast<int>(random_.pick<int64_t>({0, -1, INT32_MIN, 1, a.n > 1 ? a.n - 1 : 1, a.n})); break;
         case 7: a.m = static_cast<int>(random_.pick<int64_t>({0, -1, INT32_MIN, 1, a.m > 1 ? a.m - 1 : 1, a.m})); break;
-        case 8: // another's ticket
+        case 8: // the identifier of another problem
             std::copy(other.arrays_->isave.begin() + 16, other.arrays_->isave.begin() + 19, a.isave.begin() + 16);
             break;
         case 9:
@@ -221,7 +221,7 @@ class Problem {
     void check_triple() {
         if (!sound_ || record_.points.empty()) return;
         if (record_.points.count(point()) == 0)
-            run_.fault("not_a_triple", "%s: x, f, g are nothing that was evaluated; %s", arrays_->words().c_str(),
+            run_.fault("not_a_triple", "%s: x, f and g are not those of an evaluation; %s", arrays_->words().c_str(),
                        function_.words().c_str());
         if (arrays_->isave[33] < 0 || arrays_->isave[29] < 0) run_.fault("negative_count", "isave");
     }
@@ -276,7 +276,7 @@ void episode(Run &run) {
     if (random.chance(0.5)) run.call("cuda_opt_setulb_release", [] { cuda_opt_setulb_release(nullptr); });
     double seconds = -1;
     timer_(&seconds);
-    run.require(seconds >= 0, "timer", "negative");
+    run.require(seconds >= 0, "timer", "the time is negative");
 }
 
 } // namespace

@@ -45,7 +45,7 @@ void change_a_setting(Run &run) {
     }
     case 3: {
         const int code = cuda_opt_unlp_set_GTOL(value);
-        run.require(code == (value > 1e-4 && value < 1 ? 0 : 1), "code_of_set_GTOL", "wrong");
+        run.require(code == (value > 1e-4 && value < 1 ? 0 : 1), "code_of_set_GTOL", "the code is wrong");
         return;
     }
     case 4: return expect(run, "set_STPMIN", cuda_opt_unlp_set_STPMIN(value), from_0);
@@ -90,7 +90,8 @@ class Problem {
 
     // Executes a whole solve that calls a function.
     void call_back() {
-        if (cuda_opt_unlp_release(&state_) != (going_on_ ? 0 : CUDA_OPT_IMPROPER_INPUT)) run_.fault("release", "wrong");
+        if (cuda_opt_unlp_release(&state_) != (going_on_ ? 0 : CUDA_OPT_IMPROPER_INPUT))
+            run_.fault("release", "the code is wrong");
         give_up(); // this ends the solve by reverse communication, which uses the same arrays
         Problem *const outer = current_;
         current_ = this;
@@ -114,7 +115,7 @@ class Problem {
         const int state = state_;
         state_ = 0;
         if (given_up) return;
-        run_.require(code <= 0 && code == state, "state", "is not what the call returned");
+        run_.require(code <= 0 && code == state, "state", "it differs from the returned code");
         if (!finite_eps && code != CUDA_OPT_IMPROPER_INPUT) run_.fault("eps_taken", "%g", eps_);
         check_end(code);
     }
@@ -127,7 +128,7 @@ class Problem {
         const int code = solve(nullptr, x_.data(), n_, m_);
         going_on_ = code > 0;
         run_.trace("step = %d, x[0] = %.17g: %s", code, x[0], cuda_opt_unlp_message());
-        run_.require(code == state_, "state", "is not what the call returned");
+        run_.require(code == state_, "state", "it differs from the returned code");
         if (code == 1) evaluate();
         else if (code == 2) fill_diagonal();
         else {
@@ -164,7 +165,7 @@ class Problem {
         give_up();
     }
 
-    // Marks the problem as unfinished after the release of all solves of the thread.
+    // Records that no solve is in progress, after all solves of the thread have been released.
     void give_up() {
         state_ = 0;
         going_on_ = false;
@@ -191,7 +192,7 @@ class Problem {
     static void evaluate_current(int n, double *x, double *f, double *g) {
         Problem &problem = *current_;
         problem.run_.require(n == problem.n_ && x == problem.x_.data() && f == &problem.f_ && g == problem.g_.data(),
-                             "arguments", "the function gets others than solve");
+                             "arguments", "the function receives other arguments than solve");
         if (problem.evaluations_left_-- <= 0) throw GivenUp{};
         problem.evaluate();
         if (problem.random_.chance(0.01)) cuda_opt_unlp_change_eps(problem.random_.chance(0.5) ? 1e-3 : -1);
@@ -216,10 +217,10 @@ class Problem {
     uint64_t point() const { return hash_of(x_.data(), f_, g_.data(), x_.size()); }
     void check_end(int code) {
         const int info = cuda_opt_unlp_info();
-        run_.require(info >= 0 && info <= 6, "info", "is none of MCSRCH's");
+        run_.require(info >= 0 && info <= 6, "info", "info is not a value of MCSRCH");
         if (points_.empty() || code == CUDA_OPT_IMPROPER_INPUT || code == CUDA_OPT_MISUSE) return;
         if (points_.count(point()) == 0)
-            run_.fault("not_a_triple", "code %d: x, f, g are nothing that was evaluated; %s", code,
+            run_.fault("not_a_triple", "code %d: x, f and g are not those of an evaluation; %s", code,
                        function_.words().c_str());
     }
 

@@ -307,12 +307,12 @@ TEST_CASE("A warm start on ranks matches that of one handle bitwise", "[ranks][t
                     task = handle.solve(own.data(), &f, g.data());
                     if (task == CUDA_OPT_EXCHANGE) meeting.gather(rank, handle);
                     if (task != CUDA_OPT_EVALUATE_FG) continue;
-                    meeting.meet("room", [&] { x.resize(problem.start.size()), all_g.resize(x.size()); });
+                    meeting.meet("common arrays", [&] { x.resize(problem.start.size()), all_g.resize(x.size()); });
                     std::copy(own.begin(), own.end(), x.begin() + part.first);
                     meeting.meet("an evaluation", [&] { whole = problem.evaluate(x, all_g); });
                     std::copy(all_g.begin() + part.first, all_g.begin() + part.first + part.n, g.begin());
                     f = whole;
-                    meeting.meet("the end", [] {});
+                    meeting.meet("the end of an evaluation", [] {});
                 } while (task > 0);
                 const Outcome &wanted = solve == 0 ? first : second;
                 if (f != wanted.f || !std::equal(own.begin(), own.end(), wanted.x.begin() + part.first) ||
