@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Usage: check_metric.py DRIVER_PROGRAM
+"""Usage: check_initial_hessian.py DRIVER_PROGRAM
 
 Tests the initial Hessian of driver_program: a multiple of the identity, as in the manual, or a learned diagonal if this
 option is given. A run that is resumed from a checkpoint uses the initial Hessian of the saved run."""
@@ -23,7 +23,7 @@ def rows(log):
     return re.findall(r"^ +\d+ +\d+ +\S+e.*$", log, re.M)
 
 
-class Metric(unittest.TestCase):
+class InitialHessian(unittest.TestCase):
     def test_diagonal_is_learned_only_on_request(self):
         def with_options(*options):
             return rows(run(1000, 5, "--backend", "host", "--threads", 1, *options).stdout)
