@@ -16,7 +16,7 @@ struct Handles {
 
 } // namespace
 
-TEST_CASE("A batch that cannot be made says why", "[batch]") {
+TEST_CASE("A batch with invalid sizes is refused with a message that names the sizes", "[batch]") {
     const auto refused = [](int64_t n, int64_t count, int32_t m, int code, const char *sentence) {
         Handles h;
         CHECK(cuda_opt_create_batch(&h.s, n, count, m, CUDA_OPT_BACKEND_HOST) == code);
@@ -41,7 +41,7 @@ TEST_CASE("A batch that cannot be made says why", "[batch]") {
     CHECK(cuda_opt_create_batch(nullptr, 1, 1, 1, CUDA_OPT_BACKEND_HOST) == CUDA_OPT_MISUSE);
 }
 
-TEST_CASE("A call out of order, or for another handle, says so", "[batch]") {
+TEST_CASE("A call out of order or with a handle of another kind is refused with a message", "[batch]") {
     Handles batch, single, search;
     REQUIRE(cuda_opt_create_batch(&batch.s, 2, 3, 5, CUDA_OPT_BACKEND_HOST) == 0);
     REQUIRE(cuda_opt_create(&single.s, 2, 5, CUDA_OPT_BACKEND_HOST) == 0);
@@ -128,7 +128,7 @@ TEST_CASE("A call out of order, or for another handle, says so", "[batch]") {
     CHECK(std::string(cuda_opt_batch_message(batch.s, 2)) == "evaluate f and g at x, evaluation 1");
 }
 
-TEST_CASE("A batch's memory is what the header says", "[batch]") {
+TEST_CASE("The memory per problem of a batch is as large as cuda_opt_batch.h states", "[batch]") {
     const auto bytes_of = [](int64_t n, int64_t count, int32_t m) {
         Handles h;
         REQUIRE(cuda_opt_create_batch(&h.s, n, count, m, CUDA_OPT_BACKEND_HOST) == 0);

@@ -141,14 +141,14 @@ std::vector<Problem> valleys(int n, int count) {
 
 } // namespace
 
-TEST_CASE("Small problems count their truncations and crossings as large ones do", "[batch]") {
+TEST_CASE("Truncations and crossings in a batch are counted as by single handles", "[batch]") {
     const int64_t metric = GENERATE(int64_t{CUDA_OPT_METRIC_ONE_NUMBER}, int64_t{CUDA_OPT_METRIC_LEARNED});
     INFO("metric " << metric);
     const Rare rare = compare(valleys(30, 200), 5, 20, [&](auto &run) { run.set_int(CUDA_OPT_METRIC, metric); });
     CHECK(rare.truncations > 4);
 }
 
-TEST_CASE("Small problems count cuts, skipped updates and refreshes as large ones do", "[batch]") {
+TEST_CASE("Cuts and skipped updates and refreshes in a batch are counted as by single handles", "[batch]") {
     CHECK(compare({barrier(7)}, 5, 12, [](auto &) {}).cuts > 0);
     const Problem valley = without_bounds(chained_rosenbrock(20, 1));
     const int64_t metric = GENERATE(int64_t{CUDA_OPT_METRIC_ONE_NUMBER}, int64_t{CUDA_OPT_METRIC_LEARNED});
@@ -174,7 +174,7 @@ TEST_CASE("Small problems count cuts, skipped updates and refreshes as large one
     CHECK(compare({ascent}, 5, 25, [](auto &) {}).refreshes > 0);
 }
 
-TEST_CASE("Small problems form the products over the free variables anew as large ones do", "[batch]") {
+TEST_CASE("If a batch recomputes the products over the free variables it matches single handles", "[batch]") {
     // Two thirds of the variables have their minimum beyond the bound 1: a window crosses more of them than their
     // products would be subtracted one by one.
     const std::size_t n = 1200;
@@ -201,7 +201,7 @@ TEST_CASE("Small problems form the products over the free variables anew as larg
     }
 }
 
-TEST_CASE("The largest step of a small problem ends at the bound of any variable", "[batch]") {
+TEST_CASE("The bound of any variable limits the longest step of a problem in a batch", "[batch]") {
     for (const std::size_t n : {1, 3, 4})
         for (std::size_t bounded = 0; bounded < n; bounded++)
             for (const double upper : {5.0, 7.0, 9.0}) {

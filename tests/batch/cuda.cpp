@@ -29,7 +29,7 @@ template <int n, int m, class Real> void check_cuda(int64_t count) {
 } // namespace
 
 // But for a logarithm in what is learned, which decides whether it serves; its last bit seldom matters.
-TEST_CASE("CUDA takes the host's paths in a metric", "[batch]") {
+TEST_CASE("With a diagonal initial Hessian a batch has the same bits on CUDA as on the host", "[batch]") {
     if (skipped<CudaDouble>()) return;
     using cudaopt::Metric;
     for (const bool bounded : {false, true}) {
@@ -43,7 +43,7 @@ TEST_CASE("CUDA takes the host's paths in a metric", "[batch]") {
     }
 }
 
-TEST_CASE("CUDA takes the host's paths with pairs of fewer bits", "[batch]") {
+TEST_CASE("With a history in single precision a batch has the same bits on CUDA as on the host", "[batch]") {
     if (skipped<CudaDouble>()) return;
     constexpr int64_t metric = cudaopt::Metric::one_number;
     for (const bool bounded : {false, true}) {
@@ -57,7 +57,7 @@ TEST_CASE("CUDA takes the host's paths with pairs of fewer bits", "[batch]") {
     }
 }
 
-TEST_CASE("CUDA takes the host's paths in a batch", "[batch]") {
+TEST_CASE("A batch has the same bits on CUDA as on the host", "[batch]") {
     if (skipped<CudaDouble>()) return;
     check_cuda<5, 5, double>(1);
     const Data<double> none(5, 0, true); // a launch of no blocks would be an error
@@ -69,7 +69,7 @@ TEST_CASE("CUDA takes the host's paths in a batch", "[batch]") {
 }
 
 // Each kernel with as few as it takes, for compute-sanitizer to come to its end.
-TEST_CASE("CUDA takes the host's paths, few problems by a functor", "[batch]") {
+TEST_CASE("A batch of few problems by a functor has the same bits on CUDA as on the host", "[batch]") {
     if (skipped<CudaDouble>()) return;
     for (const bool bounded : {false, true}) {
         const Data<double> data(20, 33, bounded);
@@ -83,7 +83,7 @@ TEST_CASE("CUDA takes the host's paths, few problems by a functor", "[batch]") {
     }
 }
 
-TEST_CASE("CUDA takes the host's paths, few problems by calls", "[batch]") {
+TEST_CASE("A batch of few problems by the C interface has the same bits on CUDA as on the host", "[batch]") {
     if (skipped<CudaDouble>()) return;
     for (const bool bounded : {false, true}) {
         const Data<double> few(20, 9, bounded), many(1, 5001, bounded); // by warps, and by threads
@@ -98,7 +98,7 @@ TEST_CASE("CUDA takes the host's paths, few problems by calls", "[batch]") {
 }
 
 // A thread for each problem by reverse communication, too.
-TEST_CASE("CUDA takes the host's paths, very many problems", "[batch]") {
+TEST_CASE("A batch of very many problems has the same bits on CUDA as on the host", "[batch]") {
     if (skipped<CudaDouble>()) return;
     check_cuda<20, 5, double>(20011);
     check_cuda<5, 5, float>(5003);

@@ -3,6 +3,6 @@
 
 #include "../support/configurations.hpp"
 
-TEST_CASE("CUDA takes the host's paths in a batch", "[batch]") {
+TEST_CASE("A batch has the same bits on CUDA as on the host", "[batch]") {
     CHECK(cudaopt_test::skipped<cudaopt_test::CudaDouble>());
 }

@@ -82,7 +82,7 @@ template <int n, int m, class Real> void check_memory(bool bounded) {
 
 } // namespace
 
-TEST_CASE("A functor's batch is that of the C interface", "[batch]") {
+TEST_CASE("A batch by a functor has the same bits as one by the C interface", "[batch]") {
     for (const bool bounded : {false, true}) {
         check_host<1, 3, double>(bounded);
         check_host<5, 5, double>(bounded);
@@ -98,7 +98,7 @@ TEST_CASE("A functor's batch is that of the C interface", "[batch]") {
     }
 }
 
-TEST_CASE("A functor's batch in a metric is that of the C interface", "[batch]") {
+TEST_CASE("With a diagonal initial Hessian a batch by a functor has the bits of the C interface", "[batch]") {
     using cudaopt::Metric;
     for (const bool bounded : {false, true}) {
         check_host<1, 3, double, Metric::learned>(bounded);
@@ -128,7 +128,7 @@ struct Counted { // x'x
 };
 } // namespace
 
-TEST_CASE("A start that is refused is not evaluated", "[batch]") {
+TEST_CASE("A problem with an invalid start or box is refused without an evaluation", "[batch]") {
     int64_t calls = 0;
     std::vector<double> x{1, NAN, 0.5, 0.5};
     const std::vector<double> lower{-1, -1, 1, 0}, upper{2, 2, 0, 1};
@@ -139,7 +139,7 @@ TEST_CASE("A start that is refused is not evaluated", "[batch]") {
     CHECK((x[0] == 1 && std::isnan(x[1]) && x[2] == 0.5 && x[3] == 0.5));
 }
 
-TEST_CASE("A functor is called as often as evaluations are counted", "[batch]") {
+TEST_CASE("The number of calls of a functor equals the counted evaluations", "[batch]") {
     int64_t calls = 0;
     std::vector<double> x{1, 2, 0.5, -3};
     std::vector<cudaopt::BatchEnd> ends(2);
@@ -151,7 +151,7 @@ TEST_CASE("A functor is called as often as evaluations are counted", "[batch]") 
     CHECK(calls == ends[0].evaluations + ends[1].evaluations);
 }
 
-TEST_CASE("A problem may begin on whatever its memory holds", "[batch]") {
+TEST_CASE("The result of a problem does not depend on the initial contents of its memory", "[batch]") {
     for (const bool bounded : {false, true}) {
         check_memory<5, 1, double>(bounded);
         check_memory<5, 5, double>(bounded);
@@ -192,7 +192,7 @@ template <class History, int64_t metric> double evaluations_with(bool bounded) {
 
 } // namespace
 
-TEST_CASE("Pairs of fewer bits lead to the same minima", "[batch]") {
+TEST_CASE("With a lower history precision a batch converges to the same minima", "[batch]") {
     using cudaopt::Metric;
     for (const bool bounded : {false, true}) {
         INFO("bounded: " << bounded);
@@ -222,7 +222,7 @@ struct Far {
 
 // Then their products are not taken off the others one by one, but formed anew: by a functor's solver at once, by that
 // of the C interface, where m is neither 5 nor 10, as a request.
-TEST_CASE("A window may cross so many variables that the free ones' products are formed anew", "[batch]") {
+TEST_CASE("If a segment crosses many variables both interfaces take the same path", "[batch]") {
     constexpr int n = Far::n, m = 3;
     std::vector<double> x(n), wanted(n), g(n);
     double f = 0;
@@ -253,7 +253,7 @@ struct NoSlope { // in one direction
 
 } // namespace
 
-TEST_CASE("An element of g that is no number ends a problem at its start", "[batch]") {
+TEST_CASE("A NaN or infinite element of g at the start ends a problem with NOT_FINITE", "[batch]") {
     for (const double bound : {2.0, double{INFINITY}})
         for (const float there : {NAN, INFINITY, -INFINITY}) {
             INFO("bounds " << bound << ", g_1 = " << there);
@@ -278,7 +278,7 @@ struct Bowl { // the minimum is at 2
 
 } // namespace
 
-TEST_CASE("A bound that is one number, on one side, is a bound", "[batch]") {
+TEST_CASE("A one-sided uniform bound is respected by both interfaces", "[batch]") {
     for (const bool above : {false, true}) {
         const double lower = above ? -INFINITY : 3, upper = above ? 1 : INFINITY, wanted = above ? 1 : 3;
         double x = 0, f = 0, g = 0;
@@ -296,7 +296,7 @@ TEST_CASE("A bound that is one number, on one side, is a bound", "[batch]") {
     }
 }
 
-TEST_CASE("Settings that a batch has not make no difference to a functor's", "[batch]") {
+TEST_CASE("Settings that do not apply to batches do not change a batch by a functor", "[batch]") {
     const Data<double> data(5, 50, true);
     const Left<double> wanted = on_host<5, 5>(data);
     Left<double> left{data.x, std::vector<cudaopt::BatchEnd>(50)};
@@ -311,7 +311,7 @@ TEST_CASE("Settings that a batch has not make no difference to a functor's", "[b
     CHECK(same(left, wanted));
 }
 
-TEST_CASE("A problem's memory is known when it is compiled", "[batch]") {
+TEST_CASE("The sizes of a problem's memory are compile-time constants and as documented", "[batch]") {
     struct Row { // of the table in docs/notes/batch.md
         int m, n;
         int64_t persistent, block, workspace;

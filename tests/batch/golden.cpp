@@ -37,7 +37,8 @@ std::vector<Problem> crowd(int64_t n) {
 
 } // namespace
 
-CONFIGURED_TEST_CASE("A batch follows L-BFGS-B 3.0", "[batch]", cudaopt_test::HostDouble, cudaopt_test::CudaDouble) {
+CONFIGURED_TEST_CASE("The iterates of a batch are those of L-BFGS-B 3.0", "[batch]", cudaopt_test::HostDouble,
+                     cudaopt_test::CudaDouble) {
     if (skipped<TestType>()) return;
     int64_t crossings = 0;
     for (const GoldenBatch &golden : golden_batches()) {

@@ -26,7 +26,7 @@ template <int m, class Real> void check_bounds_make_no_difference() {
 
 } // namespace
 
-TEST_CASE("a batch by a functor without bounds takes the path of one with infinite bounds for each m") {
+TEST_CASE("A batch by a functor without bounds has the same bits as with infinite bounds for each m") {
     check_bounds_make_no_difference<1, double>();
     check_bounds_make_no_difference<2, double>();
     check_bounds_make_no_difference<3, double>();

@@ -170,7 +170,7 @@ void check_lanes(int64_t count, const ShapeOf &shape, int64_t metric = Metric::o
 
 } // namespace
 
-TEST_CASE("Lanes that are threads come to what one thread comes to", "[batch][threads]") {
+TEST_CASE("Lanes emulated by threads give the same bits as one thread", "[batch][threads]") {
     check_lanes<20, 8, double>(9, batch::Shape{20, 5});
     check_lanes<5, 4, double>(9, batch::Shape{5, 3});
     check_lanes<20, 4, float>(5, batch::Shape{20, 4});
@@ -180,7 +180,7 @@ TEST_CASE("Lanes that are threads come to what one thread comes to", "[batch][th
     check_lanes<5, 4, double>(5, batch::Shape{5, 5}, Metric::one_number, 7); // ends at a stop
 }
 
-TEST_CASE("A functor's problems by lanes that are threads come to what one thread comes to", "[batch][threads]") {
+TEST_CASE("A batch by a functor has the same bits with several lanes as with one thread", "[batch][threads]") {
     for (const bool bounded : {false, true}) {
         const Data<double> small(5, 9, bounded), data(20, 5, bounded);
         const Data<float> single(20, 5, bounded);
@@ -205,7 +205,7 @@ template <int n, int m, int width, class History, class Real> void check_without
 
 } // namespace
 
-TEST_CASE("Without bounds a functor's problems by lanes come to what one thread comes to", "[batch][threads]") {
+TEST_CASE("Without bounds a batch by a functor has the same bits with several lanes", "[batch][threads]") {
     check_without_bounds<20, 5, 8, double, double>(5);
     check_without_bounds<33, 5, 32, double, double>(2);
     check_without_bounds<5, 1, 2, double, double>(5);
@@ -215,7 +215,7 @@ TEST_CASE("Without bounds a functor's problems by lanes come to what one thread 
     check_without_bounds<5, 3, 4, bfloat16, float>(5);
 }
 
-TEST_CASE("Lanes that are threads take the same paths in a metric", "[batch][threads]") {
+TEST_CASE("With a diagonal initial Hessian several lanes give the same bits as one thread", "[batch][threads]") {
     for (const int64_t metric : {Metric::callers, Metric::learned}) {
         check_lanes<20, 8, double>(6, batch::Shape{20, 5, true}, metric);
         check_lanes<5, 4, float>(6, batch::Shape{5, 6, true}, metric);

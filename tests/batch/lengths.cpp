@@ -31,7 +31,7 @@ Problem lengthened(const Problem &problem, int64_t n) {
 
 } // namespace
 
-CONFIGURED_TEST_CASE("Ten thousand valleys of 2 to 100 variables end where the conditions of a minimum hold", "[batch]",
+CONFIGURED_TEST_CASE("Ten thousand problems of 2 to 100 variables satisfy the first-order conditions", "[batch]",
                      cudaopt_test::HostDouble, cudaopt_test::CudaDouble) {
     if (skipped<TestType>()) return;
     int64_t count = 0, outside = 0, not_converged = 0, uncertain = 0, wrong = 0;
@@ -63,7 +63,7 @@ CONFIGURED_TEST_CASE("Ten thousand valleys of 2 to 100 variables end where the c
     CHECK(uncertain == 0);
 }
 
-CONFIGURED_TEST_CASE("A shorter problem takes its own path in longer rows, its other variables fixed", "[batch]",
+CONFIGURED_TEST_CASE("Additional fixed variables do not change the iterates of a problem", "[batch]",
                      BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;

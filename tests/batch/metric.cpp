@@ -74,7 +74,8 @@ template <class Run> Run &to_the_end(Run &run) {
 } // namespace
 
 // Sums are in another order, so that a path may part from the other one later on.
-CONFIGURED_TEST_CASE("A batch in a metric takes the paths of single handles", "[batch]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("With a diagonal initial Hessian the iterates of a batch are those of single handles", "[batch]",
+                     HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const int n = GENERATE(1, 2, 5, 20, 41), m = n == 5 ? 3 : n == 20 ? 12 : 5;
     const Metric metric = metrics[GENERATE(0, 1, 2, 3)];
@@ -113,7 +114,8 @@ CONFIGURED_TEST_CASE("A batch in a metric takes the paths of single handles", "[
     }
 }
 
-CONFIGURED_TEST_CASE("A metric does not depend on neighbours, threads or packing", "[batch]", BATCH_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("With a diagonal initial Hessian results depend only on the problem itself", "[batch]",
+                     BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     constexpr int n = 9, count = 30;
     const Metric metric = metrics[GENERATE(0, 1, 2, 3)];
@@ -158,7 +160,8 @@ CONFIGURED_TEST_CASE("A diagonal that is not positive and finite ends its proble
     CHECK(outcomes[2].x[0] == mark);
 }
 
-CONFIGURED_TEST_CASE("One diagonal for all problems", "[batch]", BATCH_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("One diagonal for all problems gives the same bits as equal diagonals of each", "[batch]",
+                     BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
     constexpr int n = 8, count = 12;
@@ -182,7 +185,7 @@ CONFIGURED_TEST_CASE("One diagonal for all problems", "[batch]", BATCH_CONFIGURA
     for (int p = 0; p < count; p++) CHECK(one[p].same_bits(other[p]));
 }
 
-TEST_CASE("A batch may change its metric after a reset, and ends wherever it is stopped", "[batch]") {
+TEST_CASE("The initial Hessian can be changed after a reset and any evaluation limit is obeyed", "[batch]") {
     const std::vector<Problem> problems{scaled_problem(7, 0, 1), scaled_problem(7, 1, 2)};
     BatchRun<HostDouble> batch(problems, 5);
     batch.set_real(CUDA_OPT_EPS, 1e-6);

@@ -80,7 +80,7 @@ template <class Configuration> BatchOutcome alone(const Problem &problem, int m 
 
 } // namespace
 
-CONFIGURED_TEST_CASE("The hopeless do not disturb the healthy, and a batch of one is that of many", "[batch]",
+CONFIGURED_TEST_CASE("Problems that fail do not change the others and a batch of one gives the same bits", "[batch]",
                      BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     std::vector<Problem> mixed;
@@ -119,7 +119,8 @@ CONFIGURED_TEST_CASE("The hopeless do not disturb the healthy, and a batch of on
     }
 }
 
-CONFIGURED_TEST_CASE("A second batch of a handle is as the first", "[batch]", BATCH_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("A second solve of a batch handle after a reset has the same bits as the first", "[batch]",
+                     BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     const bool packed = GENERATE(false, true);
     BatchRun<TestType> batch(healthy());
@@ -134,7 +135,8 @@ CONFIGURED_TEST_CASE("A second batch of a handle is as the first", "[batch]", BA
 }
 
 // On CUDA they share their kernels, but not how much memory a kernel has.
-CONFIGURED_TEST_CASE("Batches of two sizes may take turns", "[batch]", BATCH_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("Alternating calls of two batches of different sizes do not change their results", "[batch]",
+                     BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     BatchRun<TestType> large({in_box(extended_rosenbrock(40), -1.5, 0.8)}, 8), small({extended_rosenbrock(2)}, 1);
     large.start(), small.start();
@@ -150,7 +152,8 @@ CONFIGURED_TEST_CASE("Batches of two sizes may take turns", "[batch]", BATCH_CON
     }
 }
 
-CONFIGURED_TEST_CASE("Limits and stops end each problem at its best iterate", "[batch]", BATCH_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("If a limit or a stop ends a batch each problem returns its best iterate", "[batch]",
+                     BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     const auto problems = healthy();
     const bool packed = GENERATE(false, true);
@@ -187,7 +190,8 @@ CONFIGURED_TEST_CASE("Limits and stops end each problem at its best iterate", "[
 }
 
 // On a GPU so many are solved by a thread each, and a few by a warp each.
-CONFIGURED_TEST_CASE("Each of very many problems comes to what it comes to alone", "[batch]", BATCH_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("Each of very many problems has the same bits as when it is solved alone", "[batch]",
+                     BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     const int64_t count = TestType::backend == CUDA_OPT_BACKEND_CUDA ? 20011 : 211;
     const int m = GENERATE(5, 10);
@@ -213,7 +217,7 @@ CONFIGURED_TEST_CASE("Each of very many problems comes to what it comes to alone
     CHECK(different == 0);
 }
 
-CONFIGURED_TEST_CASE("A stop that is wanted before the first call needs no evaluation", "[batch]",
+CONFIGURED_TEST_CASE("A stop requested before the first call ends a batch without an evaluation", "[batch]",
                      BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     BatchRun<TestType> batch(healthy());

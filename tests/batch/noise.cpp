@@ -63,7 +63,7 @@ double gap(const Vector &x) {
 
 } // namespace
 
-CONFIGURED_TEST_CASE("With its level set, noise in f is no obstacle to the problems of a batch", "[batch][noise]",
+CONFIGURED_TEST_CASE("With a noise level the problems of a batch converge although f has noise", "[batch][noise]",
                      BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     const int64_t hessian = GENERATE(as<int64_t>{}, CUDA_OPT_INITIAL_HESSIAN_SCALAR, CUDA_OPT_INITIAL_HESSIAN_LEARNED);
@@ -95,8 +95,8 @@ CONFIGURED_TEST_CASE("With its level set, noise in f is no obstacle to the probl
     CHECK((sum_without - sum_of_logarithms) / count > std::log(10));
 }
 
-CONFIGURED_TEST_CASE("With a noise level CUDA takes the host's paths in a batch", "[batch][noise]", CudaDouble,
-                     CudaFloat) {
+CONFIGURED_TEST_CASE("With a noise level a batch has the same bits on CUDA as on the host", "[batch][noise]",
+                     CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     using Host = std::conditional_t<sizeof(typename TestType::Real) == 8, HostDouble, HostFloat>;
     const bool bounded = GENERATE(false, true);

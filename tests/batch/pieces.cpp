@@ -26,7 +26,7 @@ template <int n, int m, class Real> void check_pieces(int64_t count) {
 
 } // namespace
 
-TEST_CASE("Problems in pieces come to what they come to in blocks of their own", "[batch]") {
+TEST_CASE("Interleaved storage of problems gives the same bits as contiguous blocks", "[batch]") {
     check_pieces<1, 5, double>(1);
     check_pieces<5, 5, double>(137);
     check_pieces<20, 5, double>(96);
@@ -34,7 +34,7 @@ TEST_CASE("Problems in pieces come to what they come to in blocks of their own",
     check_pieces<20, 5, float>(33);
 }
 
-TEST_CASE("A problem that is given up tells the limit that was set last", "[batch]") {
+TEST_CASE("A problem that ends at the time limit reports the limit that was set last", "[batch]") {
     using Shape = batch::ThreadShape<5>;
     constexpr Shape shape{2};
     const auto doubles = [](int64_t bytes) { // of memory that may hold anything

@@ -53,7 +53,7 @@ double projected_gradient_norm(const Problem &problem, const Vector &x) {
 
 } // namespace
 
-CONFIGURED_TEST_CASE("Ten thousand random boxed problems end where single handles do", "[batch]",
+CONFIGURED_TEST_CASE("Ten thousand random problems with bounds have the minimisers of single handles", "[batch]",
                      cudaopt_test::HostDouble, cudaopt_test::CudaDouble) {
     if (skipped<TestType>()) return;
     const int n = GENERATE(1, 2, 3, 4, 7, 20, 50, 100);
@@ -95,7 +95,8 @@ CONFIGURED_TEST_CASE("Ten thousand random boxed problems end where single handle
     CHECK(differ == 0);
 }
 
-CONFIGURED_TEST_CASE("Batches solve what single solves do", "[batch]", BATCH_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("A batch reaches the minima of single handles for the standard test problems", "[batch]",
+                     BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     std::vector<Problem> problems{extended_rosenbrock(60),
@@ -128,7 +129,7 @@ CONFIGURED_TEST_CASE("Batches solve what single solves do", "[batch]", BATCH_CON
         CHECK(outcomes[5].x[i] == Approx(known.minimiser[i]).epsilon(0).margin(wide ? 1e-7 : 1e-2));
 }
 
-CONFIGURED_TEST_CASE("A batch finds its way from starts next to 0", "[batch]", BATCH_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("A batch converges from starts at or very close to 0", "[batch]", BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     const auto evaluate = [](const Vector &x, Vector &g) {
@@ -157,7 +158,7 @@ CONFIGURED_TEST_CASE("A batch finds its way from starts next to 0", "[batch]", B
 }
 
 // Where single precision does not hold the classical first step, of 1e-9.
-CONFIGURED_TEST_CASE("A batch finds its way far from 0", "[batch]", BATCH_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("A batch converges if variables are of order 1e9", "[batch]", BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     constexpr double far = 1e9;
     const Problem bowl{"far from 0", Vector(3, far / 2), [](const Vector &x, Vector &g) {
