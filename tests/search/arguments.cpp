@@ -52,7 +52,7 @@ void check_creation(int64_t n, int64_t walks, int wanted, const std::vector<std:
 
 } // namespace
 
-TEST_CASE("A number of variables or walks that is none is refused", "[search]") {
+TEST_CASE("An invalid number of variables or walks or iterations is refused", "[search]") {
     check_creation(0, 5, CUDA_OPT_IMPROPER_INPUT, {"variables", "0"});
     check_creation(int64_t{1} << 31, 5, CUDA_OPT_IMPROPER_INPUT, {"variables", "2147483648"});
     check_creation(3, 0, CUDA_OPT_IMPROPER_INPUT, {"walks", "0"});
@@ -64,7 +64,7 @@ TEST_CASE("A number of variables or walks that is none is refused", "[search]") 
     check_refused(problem_of(3, 5, -1), CUDA_OPT_IMPROPER_INPUT, {"iterations", "-1"});
 }
 
-TEST_CASE("Walks that do not fit are refused with their bytes", "[search]") {
+TEST_CASE("Walks that do not fit into memory are refused with their size in bytes", "[search]") {
     check_creation(20, int64_t{1} << 60, CUDA_OPT_OUT_OF_MEMORY, {"1152921504606846976 walks", "n * walks * 8"});
     // 2^50 bytes of points: more than a machine maps.
     const std::vector<std::string> named = {"17592186044416 walks", "1125899906842624"};
@@ -77,7 +77,8 @@ TEST_CASE("Walks that do not fit are refused with their bytes", "[search]") {
     check_refused(long_one, CUDA_OPT_OUT_OF_MEMORY, {"the history of 9223372036854775807 iterations", "2^60 bytes"});
 }
 
-CONFIGURED_TEST_CASE("Batches that do not fit are refused with their bytes", "[search]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("A search by batches that does not fit into memory is refused with its size in bytes", "[search]",
+                     HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     cuda_opt *s = nullptr;
     REQUIRE(cuda_opt_create_search(&s, 8, int64_t{1} << 44, TestType::backend) == 0);
@@ -95,7 +96,7 @@ CONFIGURED_TEST_CASE("Batches that do not fit are refused with their bytes", "[s
     cuda_opt_destroy(&s);
 }
 
-TEST_CASE("A box that is not finite, or no box, is refused", "[search]") {
+TEST_CASE("A box that is missing or not finite or empty is refused", "[search]") {
     struct Case {
         double lower, upper;
         std::vector<std::string> named;
@@ -127,7 +128,7 @@ TEST_CASE("A box that is not finite, or no box, is refused", "[search]") {
     cuda_opt_destroy(&s);
 }
 
-TEST_CASE("Steps and halvings out of their range are refused", "[search]") {
+TEST_CASE("Options of a search outside their ranges are refused", "[search]") {
     for (const double bad : {0.0, -1.0, infinite, nan_value}) {
         Problem p = problem_of(3, 5, 5);
         p.options.steps = {1, bad, 1};
@@ -159,7 +160,7 @@ TEST_CASE("Steps and halvings out of their range are refused", "[search]") {
     check_sentence(code, CUDA_OPT_IMPROPER_INPUT, search.message(), {"3 bounds", "n = 4"});
 }
 
-TEST_CASE("NaN everywhere is said, and is no best value", "[search]") {
+TEST_CASE("A search of a function that is NaN everywhere ends with NOT_FINITE", "[search]") {
     const Problem p = problem_of(3, 7, 5);
     cudaopt::HostSearch<Nowhere> search(Nowhere(), p.lower, p.upper, p.options);
     const int code = search.run();
@@ -171,7 +172,7 @@ TEST_CASE("NaN everywhere is said, and is no best value", "[search]") {
     check_sentence(code_of_batches, CUDA_OPT_NOT_FINITE, batches.message(), {"NaN", "217 points"});
 }
 
-TEST_CASE("Settings and calls that are not a search's are refused, and the other way about", "[search]") {
+TEST_CASE("Settings and calls of another kind of handle are refused", "[search]") {
     BatchSearch search(problem_of(3, 5, 5), CUDA_OPT_BACKEND_HOST);
     cuda_opt *s = search;
     double x[3] = {}, f = 0;

@@ -46,7 +46,7 @@ template <class Objective, int N, class Real = double> void check_same_walks(int
 
 } // namespace
 
-TEST_CASE("CUDA takes the host's walks", "[search]") {
+TEST_CASE("The walks of a search have the same bits on CUDA as on the host", "[search]") {
     if (skipped<CudaDouble>()) return;
     check_same_walks<Bowl, 0>(7);
     check_same_walks<BowlBySums, 0>(7);
@@ -61,7 +61,7 @@ TEST_CASE("CUDA takes the host's walks", "[search]") {
     check_same_walks<HolesBySums, 0>(4);
 }
 
-TEST_CASE("CUDA takes the host's walks in single precision", "[search]") {
+TEST_CASE("In single precision the walks have the same bits on CUDA as on the host", "[search]") {
     if (skipped<CudaDouble>()) return;
     check_same_walks<Terraces, 0, float>(7);
     check_same_walks<TerracesBySums, 0, float>(5);
@@ -69,7 +69,7 @@ TEST_CASE("CUDA takes the host's walks in single precision", "[search]") {
     check_same_walks<StairsByTerms, 0, float>(5);
 }
 
-TEST_CASE("The same bits come again on CUDA, with many walks", "[search]") {
+TEST_CASE("A repeated search with many walks has the same bits on CUDA", "[search]") {
     if (skipped<CudaDouble>()) return;
     Problem p = problem_of(5, 1000, 30);
     p.options.seed = uint64_t{1} << 63 | 5;
@@ -80,7 +80,7 @@ TEST_CASE("The same bits come again on CUDA, with many walks", "[search]") {
     CHECK(std::equal(fewer.f.begin(), fewer.f.end(), first.f.begin()));
 }
 
-TEST_CASE("NaN everywhere on CUDA is no best value", "[search]") {
+TEST_CASE("On CUDA the best value of a function that is NaN everywhere is infinite", "[search]") {
     if (skipped<CudaDouble>()) return;
     const Outcome o = cuda_search<Nowhere, 0>(problem_of(3, 70, 5));
     CHECK(o.best == std::numeric_limits<double>::infinity());

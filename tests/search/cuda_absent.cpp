@@ -3,4 +3,6 @@
 
 #include "../support/configurations.hpp"
 
-TEST_CASE("CUDA takes the host's walks", "[search]") { CHECK(cudaopt_test::skipped<cudaopt_test::CudaDouble>()); }
+TEST_CASE("The walks of a search have the same bits on CUDA as on the host", "[search]") {
+    CHECK(cudaopt_test::skipped<cudaopt_test::CudaDouble>());
+}

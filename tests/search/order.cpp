@@ -25,7 +25,7 @@ Problem restless() {
 
 } // namespace
 
-TEST_CASE("Any number of threads gives the same bits", "[search]") {
+TEST_CASE("A search has the same bits with any number of threads", "[search]") {
     Problem p = problem_of(4, 3000, 20);
     p.options.history = true;
     std::vector<Outcome> outcomes;
@@ -43,14 +43,14 @@ TEST_CASE("Any number of threads gives the same bits", "[search]") {
     CHECK(histories[2] == histories[0]);
 }
 
-TEST_CASE("Another seed gives other walks", "[search]") {
+TEST_CASE("A different seed gives different walks", "[search]") {
     Problem p = restless();
     const Outcome first = host_search<Bowl>(p);
     p.options.seed++;
     CHECK(!(host_search<Bowl>(p) == first));
 }
 
-CONFIGURED_TEST_CASE("After a reset the same bits come again", "[search]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("After a reset a search has the same bits", "[search]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     BatchSearch search(restless(), TestType::backend);
     search.run(bowl);
@@ -64,7 +64,7 @@ CONFIGURED_TEST_CASE("After a reset the same bits come again", "[search]", HostD
     CHECK(search.outcome() == first);
 }
 
-TEST_CASE("A search in pieces is the search as a whole", "[search]") {
+TEST_CASE("A search that is advanced in several calls has the same result as in one call", "[search]") {
     for (const AtSmallestStep rule : {AtSmallestStep::restart_step, AtSmallestStep::stop, AtSmallestStep::new_point}) {
         Problem p = restless();
         p.options.at_smallest = rule;
@@ -101,7 +101,7 @@ CONFIGURED_TEST_CASE("The state can be read after every batch", "[search]", Host
     }
 }
 
-TEST_CASE("A search ends when it is asked to, with what it has", "[search]") {
+TEST_CASE("A stop request ends a search and its results so far can be read", "[search]") {
     BatchSearch search(restless(), CUDA_OPT_BACKEND_HOST);
     for (int call = 0; call < 30; call++) REQUIRE(search.step(bowl) == CUDA_OPT_EVALUATE_BATCH);
     search.request_stop();
@@ -113,7 +113,7 @@ TEST_CASE("A search ends when it is asked to, with what it has", "[search]") {
     CHECK(search.step(bowl) == CUDA_OPT_MISUSE); // until cuda_opt_reset
 }
 
-TEST_CASE("Limits and targets end a search by batches", "[search]") {
+TEST_CASE("Each limit and the target end a search by batches", "[search]") {
     {
         BatchSearch search(restless(), CUDA_OPT_BACKEND_HOST);
         CHECK(search.run(bowl) == CUDA_OPT_ITERATION_LIMIT);
@@ -148,7 +148,7 @@ TEST_CASE("Limits and targets end a search by batches", "[search]") {
     }
 }
 
-TEST_CASE("Limits end a search by functor", "[search]") {
+TEST_CASE("Each limit ends a search by a functor", "[search]") {
     Problem p = restless();
     cudaopt::HostSearch<Bowl> whole(Bowl(), p.lower, p.upper, p.options);
     CHECK(whole.run() == CUDA_OPT_ITERATION_LIMIT);
@@ -165,7 +165,7 @@ TEST_CASE("Limits end a search by functor", "[search]") {
     CHECK(timed.iterations() > 0);
 }
 
-TEST_CASE("Walks are ranked by their bests, equal ones by their numbers", "[search]") {
+TEST_CASE("Walks are ranked by their best values and ties by their numbers", "[search]") {
     Problem p = restless();
     p.options.iterations = 8;
     cudaopt::HostSearch<Terraces> search(Terraces(), p.lower, p.upper, p.options); // with equal values

@@ -23,7 +23,7 @@ TEST_CASE("Philox4x32-10 gives its published vectors", "[search]") {
                {{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}}));
 }
 
-TEST_CASE("Uniform numbers are distinct for each seed, walk and draw, and uniform", "[search]") {
+TEST_CASE("Random numbers differ between seeds and walks and draws and are uniform", "[search]") {
     std::set<double> all;
     const int64_t big = int64_t{1} << 40;
     for (const int64_t seed : {int64_t{0}, int64_t{1}, big})
@@ -45,7 +45,7 @@ TEST_CASE("Uniform numbers are distinct for each seed, walk and draw, and unifor
     CHECK(chi2 > 63 - 5 * 11.3);
 }
 
-TEST_CASE("A start lies in its box, also where the box is a point or almost one", "[search]") {
+TEST_CASE("A random start lies in its box even if the box is a point or almost one", "[search]") {
     const double lower[] = {-1e300, 0.1, 5, 1}, upper[] = {7e299, 0.3, 5, std::nextafter(1.0, 2)}, step[4] = {};
     const Rules rules{1000, 4, 16, cudaopt::AtSmallestStep::restart_step, 3, lower, upper, step};
     for (int64_t w = 0; w < rules.walks; w++)
@@ -56,7 +56,7 @@ TEST_CASE("A start lies in its box, also where the box is a point or almost one"
         }
 }
 
-TEST_CASE("Keys order as their values do", "[search]") {
+TEST_CASE("The integer keys of values have the order of the values", "[search]") {
     const double values[] = {-HUGE_VAL, -1e300, -2, -1e-310, -0.0, 1e-310, 0.5, 3, 1e300, HUGE_VAL};
     for (const double v : values) CHECK(value_of(key_of(v)) == v);
     for (std::size_t i = 1; i < std::size(values); i++) CHECK(key_of(values[i - 1]) < key_of(values[i]));

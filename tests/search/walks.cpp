@@ -66,8 +66,8 @@ struct LateRosenbrock : Rosenbrock {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("A search by functor takes the figure's walks", "[search]", Bowl, Rosenbrock, Terraces, Stairs,
-                   Holes) {
+TEMPLATE_TEST_CASE("A search by a functor takes the walks of the published algorithm", "[search]", Bowl, Rosenbrock,
+                   Terraces, Stairs, Holes) {
     for (const Problem &p : problems()) {
         INFO(p.n() << " variables, rule " << static_cast<int>(p.options.at_smallest));
         CHECK(host_search<TestType>(p) == naive_search(p, function_of<TestType>(p.n())));
@@ -75,15 +75,15 @@ TEMPLATE_TEST_CASE("A search by functor takes the figure's walks", "[search]", B
 }
 
 // Where sums have no rounding errors, no move can differ.
-TEMPLATE_TEST_CASE("What a change of one coordinate changes leads to the same walks", "[search]", TerracesBySums,
-                   StairsByTerms, HolesBySums, HolesByTerms) {
+TEMPLATE_TEST_CASE("Partial evaluations of exact sums lead to the walks of the published algorithm", "[search]",
+                   TerracesBySums, StairsByTerms, HolesBySums, HolesByTerms) {
     for (const Problem &p : problems()) {
         INFO(p.n() << " variables, rule " << static_cast<int>(p.options.at_smallest));
         CHECK(host_search<TestType>(p) == naive_search(p, function_of<TestType>(p.n())));
     }
 }
 
-TEMPLATE_TEST_CASE("With rounding errors, values are still those of full evaluations", "[search]", BowlBySums,
+TEMPLATE_TEST_CASE("With partial evaluations the returned values are those of full evaluations", "[search]", BowlBySums,
                    RosenbrockByTerms) {
     for (const Problem &p : problems()) {
         const Outcome o = host_search<TestType>(p);
@@ -93,8 +93,8 @@ TEMPLATE_TEST_CASE("With rounding errors, values are still those of full evaluat
 
 // Terraces and stairs have values that single precision holds exactly, so that the moves are those of double precision
 // with each coordinate rounded.
-TEMPLATE_TEST_CASE("In single precision a search takes the figure's walks, rounded", "[search]", Terraces, Stairs,
-                   Holes, TerracesBySums, StairsByTerms) {
+TEMPLATE_TEST_CASE("In single precision a search takes the walks of the algorithm with rounded coordinates", "[search]",
+                   Terraces, Stairs, Holes, TerracesBySums, StairsByTerms) {
     for (Problem p : problems()) {
         INFO(p.n() << " variables, rule " << static_cast<int>(p.options.at_smallest));
         p.single = true;
@@ -103,25 +103,25 @@ TEMPLATE_TEST_CASE("In single precision a search takes the figure's walks, round
     }
 }
 
-TEST_CASE("n known to the compiler changes nothing", "[search]") {
+TEST_CASE("A search with n as a compile-time constant has the same bits", "[search]") {
     const Problem p = problem_of(20, 33, 40);
     CHECK(host_search<Rosenbrock, 20>(p) == host_search<Rosenbrock>(p));
     CHECK(host_search<RosenbrockByTerms, 20>(p) == host_search<RosenbrockByTerms>(p));
     CHECK(host_search<BowlBySums, 20>(p) == host_search<BowlBySums>(p));
 }
 
-TEST_CASE("Batches take the figure's walks on the host", "[search]") {
+TEST_CASE("A search by batches takes the walks of the published algorithm on the host", "[search]") {
     check_batches<HostDouble, Rosenbrock>();
     check_batches<HostDouble, Terraces>();
     check_batches<HostDouble, Holes>();
 }
 
-TEST_CASE("Batches take the figure's walks on CUDA", "[search]") {
+TEST_CASE("A search by batches takes the walks of the published algorithm on CUDA", "[search]") {
     check_batches<CudaDouble, Rosenbrock>();
     check_batches<CudaDouble, Holes>();
 }
 
-TEST_CASE("A batch has the points that are asked for, and no walk that has ended", "[search]") {
+TEST_CASE("A batch contains two points per active walk and none of a walk that has ended", "[search]") {
     Problem p = problem_of(3, 50, 1000);
     p.options.at_smallest = AtSmallestStep::stop;
     p.options.halvings = 5;
@@ -142,7 +142,7 @@ TEST_CASE("A batch has the points that are asked for, and no walk that has ended
     CHECK(search.get_int(CUDA_OPT_EVALUATIONS) == search.evaluated);
 }
 
-TEST_CASE("A round begins at random points, with all walks and the first step", "[search]") {
+TEST_CASE("A round begins at random points with all walks and the first step size", "[search]") {
     Problem p = problem_of(3, 50, 25);
     p.options.round_iterations = 10;
     BatchSearch search(p, CUDA_OPT_BACKEND_HOST);
@@ -159,7 +159,7 @@ TEST_CASE("A round begins at random points, with all walks and the first step", 
     CHECK(search.get_int(CUDA_OPT_EVALUATIONS) == 50 * (3 + 25 * 2 * 3));
 }
 
-TEST_CASE("A round that has begun is finished when the time is over", "[search]") {
+TEST_CASE("If the time limit is reached within a round the round is finished", "[search]") {
     for (const int64_t before : {0, 3}) { // iterations taken already
         Problem p = problem_of(4, 20, 1000000000);
         p.options.round_iterations = 7;
@@ -185,7 +185,7 @@ TEST_CASE("A round that has begun is finished when the time is over", "[search]"
     CHECK(evaluations == search.iterations() / 7 * evaluations_of_round);
 }
 
-TEST_CASE("The history is that of searches of so many iterations", "[search]") {
+TEST_CASE("The history has the best values of searches with fewer iterations", "[search]") {
     for (const AtSmallestStep rule : {AtSmallestStep::restart_step, AtSmallestStep::stop, AtSmallestStep::new_point}) {
         Problem p = problem_of(4, 20, 40);
         p.options.at_smallest = rule;
