@@ -35,7 +35,8 @@ Vector random_point(const Problem &problem) {
 
 } // namespace
 
-CONFIGURED_TEST_CASE("f and g on CUDA are the host's", "", CudaDouble, CudaFloat) {
+CONFIGURED_TEST_CASE("f and g of each problem on CUDA equal those on the host up to rounding", "", CudaDouble,
+                     CudaFloat) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
 

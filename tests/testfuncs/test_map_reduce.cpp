@@ -56,7 +56,7 @@ constexpr int64_t sizes[] = {1, 2, 3, 5, 1023, 1024, 1025, 4097, 262144, 262145,
 
 } // namespace
 
-TEST_CASE("a reduction sees every row once and its sum is accurate") {
+TEST_CASE("A reduction includes every element once and its sum is accurate") {
     for (const int64_t n : sizes) {
         CAPTURE(n);
         const std::vector<double> x = random_values(n);
@@ -79,14 +79,14 @@ TEST_CASE("a reduction sees every row once and its sum is accurate") {
     }
 }
 
-TEST_CASE("a sum of equal terms, where every rounding goes the same way, stays accurate") {
+TEST_CASE("A sum of equal terms with rounding errors of one sign is accurate") {
     const int64_t n = 3000000;
     const std::vector<double> x(n, 24.2);
     const double exact = 24.2 * static_cast<double>(n);
     CHECK(std::fabs(map_reduce_host<Everything>(n, LookAtAll{x.data()}, 1).sum.v - exact) <= 2e-14 * exact);
 }
 
-TEST_CASE("the bits of a sum do not depend on the number of threads") {
+TEST_CASE("A sum has the same bits with any number of threads") {
     for (const int64_t n : sizes) {
         CAPTURE(n);
         const std::vector<double> x = random_values(n);
@@ -96,7 +96,7 @@ TEST_CASE("the bits of a sum do not depend on the number of threads") {
     }
 }
 
-TEST_CASE("a NaN is never lost") {
+TEST_CASE("A NaN at any index appears in each result of a reduction") {
     std::vector<double> x(5000, 1);
     for (const std::size_t place : {0, 1, 1023, 1024, 4999}) {
         CAPTURE(place);
@@ -110,7 +110,7 @@ TEST_CASE("a NaN is never lost") {
     }
 }
 
-TEST_CASE("a reduction of no rows is an empty record") {
+TEST_CASE("A reduction of no elements gives an empty record") {
     const auto record = map_reduce_host<Everything>(0, LookAtAll{nullptr}, 2);
     CHECK(record.sum.v == 0);
     CHECK(record.max.v == -INFINITY);
@@ -118,7 +118,7 @@ TEST_CASE("a reduction of no rows is an empty record") {
     CHECK(record.positive.v == 0);
 }
 
-TEST_CASE("map visits every row once") {
+TEST_CASE("A map visits every index once") {
     for (const int64_t n : sizes) {
         std::vector<int> visits(n);
         map_host(n, CountVisit{visits.data()}, 3);

@@ -61,13 +61,13 @@ const std::pair<std::string, double> on_200_by_200[] = {{"torsion", -0.418468664
 
 } // namespace
 
-CONFIGURED_TEST_CASE("minima: torsion on small grids", "", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("The minimum of torsion on small grids is the published one", "", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     check<TestType>("torsion", 1600, -0.417865756732326, 1e-14, 488);
     check<TestType>("torsion", 10000, -0.418391026664265, 1e-14, 2984);
 }
 
-CONFIGURED_TEST_CASE("minima: 40,000 variables", "", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("The minima with 40000 variables are the published ones", "", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     for (const auto &[name, f] : on_200_by_200) {
         const int64_t active = name == "torsion" ? 11888 : name == "bearing" ? 12918 : 0;
@@ -75,7 +75,7 @@ CONFIGURED_TEST_CASE("minima: 40,000 variables", "", HostDouble, CudaDouble) {
     }
 }
 
-TEST_CASE("minima: a problem's facts name the value on 200 x 200 points") {
+TEST_CASE("The facts of a problem name its minimum on 200 x 200 points") {
     for (const Facts &facts : list_problems()) {
         const auto known = std::find_if(std::begin(on_200_by_200), std::end(on_200_by_200),
                                         [&](const auto &one) { return one.first == facts.name; });
@@ -87,7 +87,8 @@ TEST_CASE("minima: a problem's facts name the value on 200 x 200 points") {
     }
 }
 
-CONFIGURED_TEST_CASE("minima: torsion with 160,000 variables", "[.slow]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("The minimum of torsion with 160000 variables is the published one", "[.slow]", HostDouble,
+                     CudaDouble) {
     if (skipped<TestType>()) return;
     check<TestType>("torsion", 160000, -0.4184883039833, 1e-13, 47392);
 }

@@ -54,7 +54,7 @@ Vector bound(const Problem &problem, bool upper) {
 
 } // namespace
 
-TEST_CASE("MINPACK-2: the eight problems are there, in the report's order, the clusters twice") {
+TEST_CASE("MINPACK-2: the problems are listed in the order of the report") {
     std::vector<std::string> names;
     for (const Facts &facts : list_problems()) names.push_back(facts.name);
     names.erase(names.begin(), names.begin() + 5);
@@ -63,7 +63,7 @@ TEST_CASE("MINPACK-2: the eight problems are there, in the report's order, the c
                                             "ginzburg-landau-2d"});
 }
 
-TEST_CASE("MINPACK-2: f is the integral, element by element") {
+TEST_CASE("MINPACK-2: f equals the integral summed element by element") {
     for (const Case &one : cases()) {
         CAPTURE(one.name, one.n, one.nx, one.ny);
         const auto problem = one.make();
@@ -74,7 +74,7 @@ TEST_CASE("MINPACK-2: f is the integral, element by element") {
     }
 }
 
-TEST_CASE("MINPACK-2: g is the gradient of f, central differences") {
+TEST_CASE("MINPACK-2: g agrees with central differences of f") {
     for (const Case &one : cases()) {
         CAPTURE(one.name, one.n, one.nx, one.ny);
         const auto problem = one.make();
@@ -88,7 +88,7 @@ TEST_CASE("MINPACK-2: g is the gradient of f, central differences") {
     }
 }
 
-TEST_CASE("MINPACK-2: optimal design's gradient in each of its three materials and across them") {
+TEST_CASE("MINPACK-2: the gradient of optimal design is correct in each of its three materials") {
     // v = slope * x over most of the grid: |grad v| is the slope
     const double t1 = std::sqrt(0.008), t2 = 2 * t1;
     const auto problem = make_problem("optimal-design", 100);
@@ -102,7 +102,7 @@ TEST_CASE("MINPACK-2: optimal design's gradient in each of its three materials a
     }
 }
 
-TEST_CASE("MINPACK-2: two-dimensional Ginzburg-Landau does not see a gauge transformation") {
+TEST_CASE("MINPACK-2: two-dimensional Ginzburg-Landau is invariant under a gauge transformation") {
     const int64_t nx = 9, ny = 6, points = nx * ny;
     const auto problem =
         make_problem("ginzburg-landau-2d", 0, {{"nx", 9.}, {"ny", 6.}, {"kappa", 2.}, {"vortices", 3.}});
@@ -123,7 +123,7 @@ TEST_CASE("MINPACK-2: two-dimensional Ginzburg-Landau does not see a gauge trans
     CHECK(std::fabs(evaluate(*problem, turned).f - f) <= 1e-13 * f);
 }
 
-TEST_CASE("MINPACK-2: single precision is the same arithmetic, f to the bit, g rounded") {
+TEST_CASE("MINPACK-2: with single precision f has the same bits and g is rounded") {
     for (const Case &one : cases()) {
         CAPTURE(one.name, one.n, one.nx, one.ny);
         const auto problem = one.make();
@@ -138,7 +138,7 @@ TEST_CASE("MINPACK-2: single precision is the same arithmetic, f to the bit, g r
     }
 }
 
-TEST_CASE("MINPACK-2: an evaluation's bits do not depend on the number of threads") {
+TEST_CASE("MINPACK-2: an evaluation has the same bits with any number of threads") {
     for (const Facts &facts : list_problems()) {
         CAPTURE(facts.name);
         const auto problem = make_problem(facts.name, facts.name.rfind("lennard", 0) == 0 ? 3600 : 100000);
@@ -149,7 +149,7 @@ TEST_CASE("MINPACK-2: an evaluation's bits do not depend on the number of thread
     }
 }
 
-TEST_CASE("MINPACK-2: a NaN at any point is seen in f and in g") {
+TEST_CASE("MINPACK-2: a NaN in any variable makes f and that element of g NaN") {
     for (const Case &one : cases()) {
         CAPTURE(one.name, one.n, one.nx, one.ny);
         const auto problem = one.make();
@@ -163,7 +163,7 @@ TEST_CASE("MINPACK-2: a NaN at any point is seen in f and in g") {
     }
 }
 
-TEST_CASE("MINPACK-2: the starts, by some values of the report's formulas") {
+TEST_CASE("MINPACK-2: the starts have the values of the report's formulas") {
     // 3 x 2 interior points, hx = 1/4, hy = 1/3
     const Parameters sides = {{"nx", 3.}, {"ny", 2.}};
     CHECK(start_of(*make_problem("torsion", 6, sides)) == Vector{0.25, 1 / 3., 0.25, 0.25, 1 / 3., 0.25});
@@ -186,7 +186,7 @@ TEST_CASE("MINPACK-2: the starts, by some values of the report's formulas") {
     for (int k = 4; k < 12; k++) CHECK(cell[k] == 0);
 }
 
-TEST_CASE("MINPACK-2: the clusters that [-1, 1] holds have 9 and 27 atoms, all apart") {
+TEST_CASE("MINPACK-2: the starts of clusters are distinct points in the documented box") {
     for (const auto &[name, n] : {std::pair<std::string, int>{"lennard-jones-2d", 18}, {"lennard-jones-3d", 81}}) {
         const auto problem = make_problem(name, n);
         CHECK(problem->shape() == std::to_string(name == "lennard-jones-2d" ? 9 : 27) + " atoms that start in [-1, 1]");
@@ -198,7 +198,7 @@ TEST_CASE("MINPACK-2: the clusters that [-1, 1] holds have 9 and 27 atoms, all a
     CHECK(evaluate(*make_problem("lennard-jones-2d", 4), {0.5, 0.5, 0.5, 0.5}).f == INFINITY);
 }
 
-TEST_CASE("MINPACK-2: the bounds") {
+TEST_CASE("MINPACK-2: only torsion and bearing have bounds and all starts satisfy them") {
     for (const Case &one : cases()) {
         CAPTURE(one.name, one.n, one.nx, one.ny);
         const auto problem = one.make();
@@ -214,7 +214,7 @@ TEST_CASE("MINPACK-2: the bounds") {
     }
 }
 
-TEST_CASE("MINPACK-2: n goes to the nearest grid, and sides that are given stay") {
+TEST_CASE("MINPACK-2: n is rounded to the nearest grid with the given sides") {
     const auto shape = [](const std::string &name, int64_t n, const Parameters &sides = {}) {
         const auto problem = make_problem(name, n, sides);
         return std::to_string(problem->n()) + ": " + problem->shape();
@@ -235,7 +235,7 @@ TEST_CASE("MINPACK-2: n goes to the nearest grid, and sides that are given stay"
     CHECK(make_problem("torsion", std::numeric_limits<int64_t>::max())->n() == 1000000000000000000);
 }
 
-TEST_CASE("MINPACK-2: what is refused is refused in a sentence") {
+TEST_CASE("MINPACK-2: invalid sizes and parameters are refused with a message") {
     CHECK_THROWS_WITH(make_problem("torsion", 3), "torsion: n must be at least 4, a grid of 2 x 2 points, not 3");
     CHECK_THROWS_WITH(make_problem("ginzburg-landau-2d", 15),
                       "ginzburg-landau-2d: n must be at least 16, a grid of 2 x 2 points, not 15");

@@ -69,7 +69,7 @@ long double formula(const std::string &name, const Vector &values) {
 
 } // namespace
 
-TEST_CASE("the five functions are there, and each says what it is") {
+TEST_CASE("The five functions of the manual are listed and each has a description") {
     CHECK(names() == std::vector<std::string>{"rosenbrock", "beale", "powell", "wood", "trigonometric"});
     for (const Facts &facts : list_problems()) {
         CAPTURE(facts.name);
@@ -81,7 +81,7 @@ TEST_CASE("the five functions are there, and each says what it is") {
     }
 }
 
-TEST_CASE("f is the manual's formula") {
+TEST_CASE("f equals the formula of the manual") {
     for (const std::string &name : names())
         for (const int64_t n : {4, 8, 100}) {
             CAPTURE(name, n);
@@ -93,7 +93,7 @@ TEST_CASE("f is the manual's formula") {
         }
 }
 
-TEST_CASE("g is the gradient of f: central differences") {
+TEST_CASE("g agrees with central differences of f") {
     for (const std::string &name : names())
         for (unsigned seed = 1; seed <= 5; seed++) {
             CAPTURE(name, seed);
@@ -104,7 +104,7 @@ TEST_CASE("g is the gradient of f: central differences") {
         }
 }
 
-TEST_CASE("single precision is the same arithmetic: f to the bit, g rounded") {
+TEST_CASE("With single precision f has the same bits and g is rounded") {
     for (const std::string &name : names()) {
         CAPTURE(name);
         const int64_t n = 1000;
@@ -120,7 +120,7 @@ TEST_CASE("single precision is the same arithmetic: f to the bit, g rounded") {
     }
 }
 
-TEST_CASE("the starts are the manual's, also when they are written piece by piece") {
+TEST_CASE("The starts are those of the manual even if they are written in several calls") {
     const std::vector<std::pair<std::string, Vector>> starts = {{"rosenbrock", {-1.2, 1, -1.2, 1}},
                                                                 {"beale", {1, 0.8, 1, 0.8}},
                                                                 {"powell", {3, -1, 0, 1}},
@@ -142,7 +142,7 @@ TEST_CASE("the starts are the manual's, also when they are written piece by piec
     }
 }
 
-TEST_CASE("the minima are where they are said to be") {
+TEST_CASE("f has its documented minimum and a zero gradient at the minimiser") {
     const std::vector<std::pair<std::string, Vector>> minimisers = {{"rosenbrock", {1, 1, 1, 1}},
                                                                     {"beale", {3, 0.5, 3, 0.5}},
                                                                     {"powell", {0, 0, 0, 0}},
@@ -157,7 +157,7 @@ TEST_CASE("the minima are where they are said to be") {
     }
 }
 
-TEST_CASE("the manual's first line: Rosenbrock's start with a million variables") {
+TEST_CASE("f and g at the start of Rosenbrock with a million variables are as in the manual") {
     const auto problem = make_problem("rosenbrock", 1000000);
     const Value value = evaluate(*problem, start_of(*problem), 0);
     CHECK(printed(value.f) == "1.210000e+07");
@@ -165,7 +165,7 @@ TEST_CASE("the manual's first line: Rosenbrock's start with a million variables"
     CHECK(std::fabs(value.f - 12.1e6) <= 1e-13 * 12.1e6);
 }
 
-TEST_CASE("an evaluation's bits do not depend on the number of threads") {
+TEST_CASE("An evaluation has the same bits with any number of threads") {
     for (const std::string &name : names()) {
         CAPTURE(name);
         const int64_t n = 100000;
@@ -180,7 +180,7 @@ TEST_CASE("an evaluation's bits do not depend on the number of threads") {
     }
 }
 
-TEST_CASE("the manual's functions have no bounds") {
+TEST_CASE("The functions of the manual have no bounds") {
     for (const std::string &name : names()) {
         CAPTURE(name);
         const auto problem = make_problem(name, 4);
@@ -193,7 +193,7 @@ TEST_CASE("the manual's functions have no bounds") {
     }
 }
 
-TEST_CASE("a point outside the range of double gives no finite f") {
+TEST_CASE("f is not finite at a point with a NaN or infinite variable") {
     for (const std::string &name : names()) {
         CAPTURE(name);
         const auto problem = make_problem(name, 4);
@@ -202,7 +202,7 @@ TEST_CASE("a point outside the range of double gives no finite f") {
     }
 }
 
-TEST_CASE("what is refused is refused in a sentence") {
+TEST_CASE("Unknown problems and invalid sizes and parameters are refused with a message") {
     CHECK_THROWS_WITH(make_problem("rosenbruck", 4),
                       "there is no problem 'rosenbruck'; there are rosenbrock, beale, powell, wood, trigonometric, "
                       "torsion, bearing, minimal-surface, optimal-design, ginzburg-landau-1d, lennard-jones-2d, "

@@ -40,7 +40,7 @@ template <class Check> void for_each(const Check &check) {
 
 } // namespace
 
-TEST_CASE("search functions: twelve names, with the ranges of Yao, Liu & Lin") {
+TEST_CASE("search functions: the twelve functions have the ranges of Yao et al.") {
     const std::map<std::string, double> ranges = {
         {"ackley", 32},        {"griewank", 600},      {"penalised-1", 50}, {"penalised-2", 50},
         {"quartic", 1.28},     {"rastrigin", 5.12},    {"rosenbrock", 30},  {"schwefel-1.2", 100},
@@ -55,7 +55,7 @@ TEST_CASE("search functions: twelve names, with the ranges of Yao, Liu & Lin") {
     CHECK_THROWS_WITH(function_by_name("spear"), Catch::StartsWith("there is no function 'spear'; there are ackley, "));
 }
 
-TEST_CASE("search functions: as printed, all over their ranges and near their minima") {
+TEST_CASE("search functions: values equal the printed formulas") {
     for_each([](const Function &f, const Facts &facts) {
         for (const int n : {1, 2, 3, 20, 31})
             for (unsigned seed = 0; seed < 40; seed++) {
@@ -69,14 +69,14 @@ TEST_CASE("search functions: as printed, all over their ranges and near their mi
     });
 }
 
-TEST_CASE("search functions: where the printed formula cancels, the leading term of the expansion at the minimum") {
+TEST_CASE("search functions: values close to the minimum are accurate in spite of cancellation") {
     constexpr double pi2 = 9.8696044010893586;
     const Vector x(20, 1e-12);
     CHECK(value(Ackley(), x) == Approx(4e-12).epsilon(1e-10));
     CHECK(value(Rastrigin(), x) == Approx(20 * (1 + 20 * pi2) * 1e-24).epsilon(1e-11));
 }
 
-TEST_CASE("search functions: minimum 0 at the minimiser, nothing below it") {
+TEST_CASE("search functions: the minimum is 0 at the minimiser and no value is lower") {
     for_each([](const Function &f, const Facts &facts) {
         for (const int n : {1, 2, 20, 30}) {
             const Vector at(n, facts.minimiser);
@@ -94,7 +94,7 @@ TEST_CASE("search functions: minimum 0 at the minimiser, nothing below it") {
     CHECK(Step()(Vector{-0.51, 0.5, 0}.data(), 3) == 2);
 }
 
-TEST_CASE("search functions: gradients against central differences") {
+TEST_CASE("search functions: gradients agree with central differences") {
     for_each([](const Function &f, const Facts &facts) {
         if (!has_gradient(f)) {
             CHECK(facts.name == "step");
@@ -124,7 +124,7 @@ TEST_CASE("search functions: gradients against central differences") {
     });
 }
 
-TEST_CASE("search functions: gradients where a factor is zero, and at a cone's apex") {
+TEST_CASE("search functions: gradients are correct at a zero factor and at a cone's apex") {
     const Vector x = {0, 3, -2};
     Vector g(3);
     evaluate(Schwefel222(), x.data(), 3, g.data());
@@ -136,7 +136,7 @@ TEST_CASE("search functions: gradients where a factor is zero, and at a cone's a
 }
 
 // What a search relies on where it does not form f anew.
-TEST_CASE("search functions: sums over the coordinates, terms of neighbours") {
+TEST_CASE("search functions: values formed from partial sums and terms equal full evaluations") {
     int of_sums = 0, of_neighbours = 0;
     for_each([&](const Function &any, const Facts &facts) {
         std::visit(
