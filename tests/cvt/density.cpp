@@ -31,7 +31,7 @@ struct Image {
 
 } // namespace
 
-TEST_CASE("With a density: energy, gradient and masses as by brute force") {
+TEST_CASE("With a density the energy and gradient and masses agree with brute force") {
     constexpr int resolution = 128;
     for (const char *const name : {"linear", "gaussian", "waves"}) {
         const Density density = make_density(name);
@@ -71,7 +71,7 @@ TEST_CASE("The levels of a density keep the sums below 2^64 at every resolution"
     CHECK(exact * rows < std::ldexp(1., 64) * 2); // all rows as heavy as the farthest: the bound above has the sum
 }
 
-TEST_CASE("Images, plain and raw, of one and of two bytes; the first row is the upper one") {
+TEST_CASE("Plain and raw PGM images of one and two bytes are read with the upper row first") {
     for (const std::string &content : {std::string("P2\n# a comment\n2 2\n100\n100 50 # another\n 0 20\n"),
                                        std::string("P5 2 2 100\n\x64\x32\x00\x14", 15),
                                        std::string("P5 2 2 1000\n\x03\xe8\x01\xf4\x00\x00\x00\xc8", 20)}) {
@@ -86,7 +86,7 @@ TEST_CASE("Images, plain and raw, of one and of two bytes; the first row is the 
     }
 }
 
-TEST_CASE("A random start follows the density, and its seed alone") {
+TEST_CASE("A random start is distributed as the density and depends only on its seed") {
     const Tessellation grid(2000, 64, make_density("linear"));
     const std::vector<double> x = grid.random_sites(7);
     CHECK(x == grid.random_sites(7));
@@ -101,7 +101,7 @@ TEST_CASE("A random start follows the density, and its seed alone") {
     CHECK(mean_y == Approx(0.5).margin(0.033));
 }
 
-TEST_CASE("What cannot be is refused with a sentence") {
+TEST_CASE("Invalid sizes and densities are refused with a message") {
     using Catch::Contains;
     CHECK_THROWS_WITH(Tessellation(0, 8), Contains("at least one, not 0"));
     CHECK_THROWS_WITH(Tessellation(65, 8), Contains("65 are more than the 64 pixels"));

@@ -59,7 +59,7 @@ Difference grid_against_exact(const std::vector<double> &x, int resolution) {
 
 } // namespace
 
-TEST_CASE("The exact energy of one site and of square lattices") {
+TEST_CASE("The exact diagram has the known energy for one site and for square lattices") {
     if (skipped()) return;
     CHECK(ExactDiagram({0.5, 0.5}).energy() == Approx(1. / 6).epsilon(1e-14));
     const ExactDiagram corner({0, 1});
@@ -74,7 +74,7 @@ TEST_CASE("The exact energy of one site and of square lattices") {
     }
 }
 
-TEST_CASE("The exact cells cover the square, and their gradient is that of their energy") {
+TEST_CASE("The exact cells cover the square and the gradient agrees with differences") {
     if (skipped()) return;
     std::vector<double> x = Tessellation(200, 64).random_sites(1);
     x[0] = 0, x[3] = 1, x[4] = x[5] = 1;
@@ -96,7 +96,7 @@ TEST_CASE("The exact cells cover the square, and their gradient is that of their
     CHECK(ExactDiagram(x).coinciding() == 2);
 }
 
-TEST_CASE("Every Delaunay triangle's circumcircle is free of sites") {
+TEST_CASE("The circumcircle of every Delaunay triangle contains no site") {
     if (skipped()) return;
     const std::vector<double> x = Tessellation(300, 64).random_sites(5);
     const ExactDiagram diagram(x);
@@ -125,7 +125,7 @@ TEST_CASE("Every Delaunay triangle's circumcircle is free of sites") {
     CHECK(diagram.triangles().size() == 2 * 300 - 2 - edge);
 }
 
-TEST_CASE("Quality of triangles") {
+TEST_CASE("Triangles of known shape have the known quality and smallest angle") {
     const Point a = {0, 0}, b = {1, 0};
     CHECK(triangle_quality(a, b, {0.5, std::sqrt(0.75)}) == Approx(1).epsilon(1e-14));
     CHECK(smallest_angle(a, b, {0.5, std::sqrt(0.75)}) == Approx(60).epsilon(1e-14));
@@ -136,7 +136,7 @@ TEST_CASE("Quality of triangles") {
     CHECK(triangle_quality(a, a, a) == 0);
 }
 
-TEST_CASE("The grid's energy and gradient come near the exact ones as the resolution grows") {
+TEST_CASE("The energy and gradient of the grid converge to the exact ones with the resolution") {
     if (skipped()) return;
     const std::vector<double> x = Tessellation(1000, 1024).random_sites(1);
     const Difference coarse = grid_against_exact(x, 256), fine = grid_against_exact(x, 1024);

@@ -39,7 +39,7 @@ Difference against(const BruteForce &brute, const std::vector<double> &x, int re
 
 } // namespace
 
-TEST_CASE("500 sites at 512 x 512: few pixels misassigned, energy within 1e-6 of brute force") {
+TEST_CASE("Jump flooding of 500 sites misassigns few pixels and has an accurate energy") {
     constexpr int resolution = 512;
     for (const uint64_t seed : {1, 2, 3}) { // of the last two, two sites lie in one pixel
         const std::vector<double> x = Tessellation(500, resolution).random_sites(seed);
@@ -54,7 +54,7 @@ TEST_CASE("500 sites at 512 x 512: few pixels misassigned, energy within 1e-6 of
     }
 }
 
-TEST_CASE("Many sites in one pixel, and many that coincide") {
+TEST_CASE("Jump flooding handles many sites in one pixel and coinciding sites") {
     constexpr int resolution = 64;
     std::vector<double> x = Tessellation(60, resolution).random_sites(1);
     for (std::size_t k = 0; k < 12; k++) x[k] = 0.4 + 1e-4 * static_cast<double>(k * k); // 6 in some two pixels
@@ -78,7 +78,7 @@ TEST_CASE("Many sites in one pixel, and many that coincide") {
     CHECK(f == Approx(BruteForce(x, resolution).f).epsilon(1e-12));
 }
 
-TEST_CASE("Where sites are planted does not depend on the order in which they come") {
+TEST_CASE("The pixels of the sites do not depend on the order in which sites are inserted") {
     constexpr int resolution = 16;
     const Packing packing(150, resolution);
     std::vector<double> x = Tessellation(150, resolution).random_sites(1);
@@ -102,7 +102,7 @@ TEST_CASE("Where sites are planted does not depend on the order in which they co
     CHECK(std::count(in_order.begin(), in_order.end(), no_site) < resolution * resolution - 100);
 }
 
-TEST_CASE("A site in each pixel, sites at the corners, one site") {
+TEST_CASE("Jump flooding is exact for a site per pixel and sites at the corners and one site") {
     constexpr int resolution = 32;
     std::vector<double> x;
     for (int j = 0; j < resolution; j++)

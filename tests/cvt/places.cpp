@@ -54,7 +54,7 @@ const Case cases[] = {{1, 1, "constant"},     {1, 100, "constant"},   {300, 100,
 
 } // namespace
 
-TEST_CASE("On the host: the same bits again, and with 1, 2 and 3 threads") {
+TEST_CASE("On the host an evaluation has the same bits in each run and with 1 to 3 threads") {
     for (const Case &now : cases) {
         CAPTURE(now.sites, now.resolution, now.density);
         Tessellation grid(now.sites, now.resolution, make_density(now.density));
@@ -66,7 +66,7 @@ TEST_CASE("On the host: the same bits again, and with 1, 2 and 3 threads") {
     }
 }
 
-TEST_CASE("On CUDA: the host's bits, again and again") {
+TEST_CASE("On CUDA an evaluation has the same bits as on the host in each run") {
     if (cudaopt_test::skipped<cudaopt_test::CudaDouble>()) return;
     for (const Case &now : cases) {
         CAPTURE(now.sites, now.resolution, now.density);
@@ -82,7 +82,7 @@ TEST_CASE("On CUDA: the host's bits, again and again") {
     }
 }
 
-TEST_CASE("Where CUDA is not built in or has no device, asking for it fails with a sentence") {
+TEST_CASE("Without CUDA or a device an evaluation on CUDA is refused with a message") {
     if (cudaopt_test::unavailable(CUDA_OPT_BACKEND_CUDA).empty()) return;
     Tessellation grid(2, 8);
     double x[4] = {0.2, 0.2, 0.8, 0.8}, f, g[4];

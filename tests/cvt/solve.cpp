@@ -48,7 +48,7 @@ template <class Configuration> Solved solve(Tessellation &grid, std::vector<doub
 
 } // namespace
 
-TEST_CASE("The gradient is that of the grid's energy, between the places where a pixel changes its cell") {
+TEST_CASE("The gradient agrees with differences of the grid's energy") {
     Tessellation grid(30, 64);
     const std::vector<double> x = grid.random_sites(2);
     const auto evaluate = [&](const std::vector<double> &at, std::vector<double> &g) {
@@ -68,8 +68,8 @@ TEST_CASE("The gradient is that of the grid's energy, between the places where a
     }
 }
 
-CONFIGURED_TEST_CASE("From a random start sites come to their centroids, and triangles near equilateral ones", "",
-                     HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("From a random start sites converge to their centroids with good triangles", "", HostDouble,
+                     CudaDouble) {
     if (skipped<TestType>()) return;
     Tessellation grid(200, 256);
     const Solved solved = solve<TestType>(grid, grid.random_sites(1), 0.01);
@@ -88,7 +88,7 @@ CONFIGURED_TEST_CASE("From a random start sites come to their centroids, and tri
     CHECK(quality.mean_angle > 50);
 }
 
-CONFIGURED_TEST_CASE("Coinciding sites come apart", "", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("Sites that coincide at the start are separated", "", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     Tessellation grid(50, 256);
     std::vector<double> x = grid.random_sites(4);
@@ -98,7 +98,7 @@ CONFIGURED_TEST_CASE("Coinciding sites come apart", "", HostDouble, CudaDouble) 
     CHECK(solved.f * 50 < 1.1 * 5 * std::sqrt(3.) / 54);
 }
 
-CONFIGURED_TEST_CASE("Sites go where the density is", "", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("The sites concentrate where the density is larger", "", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     Tessellation grid(100, 128, [](double x, double) { return x < 0.5 ? 1 : 16; });
     const std::vector<double> start = Tessellation(100, 128).random_sites(1); // spread evenly
