@@ -1,4 +1,4 @@
-// Bad input has a code and one sentence that names the numbers.
+// Invalid input gives a return code and a message that names the values.
 #include <catch2/catch.hpp>
 
 #include "cuda_opt_batch.h"
@@ -22,7 +22,7 @@ TEST_CASE("A batch with invalid sizes is refused with a message that names the s
         CHECK(cuda_opt_create_batch(&h.s, n, count, m, CUDA_OPT_BACKEND_HOST) == code);
         CHECK(h.says() == sentence);
         double x = 0, f = 0, g = 0;
-        CHECK(cuda_opt_batch_solve(h.s, &x, &f, &g) == code); // such a handle is good for nothing else
+        CHECK(cuda_opt_batch_solve(h.s, &x, &f, &g) == code); // such a handle accepts no solve
         CHECK(cuda_opt_batch_active(h.s) == nullptr);
     };
     refused(0, 1, 5, CUDA_OPT_IMPROPER_INPUT,

@@ -1,5 +1,5 @@
-// What small problems count and report on their way, against single handles: both control flows take the same
-// decisions, but each has its own code for their order.
+// The counters of batches are compared with those of single handles. Both take the same decisions, but each has its
+// own code for their order.
 #include <catch2/catch.hpp>
 
 #include "run.hpp"
@@ -89,12 +89,12 @@ Problem flattening(std::size_t n, std::size_t bounded, double upper) {
     return problem;
 }
 
-// What the single handles counted, of all problems together.
+// The counters of the single handles, summed over all problems.
 struct Rare {
     int64_t truncations = 0, refreshes = 0, skipped = 0, cuts = 0, parted = 0;
 };
 
-// parted: problems whose path is another. Sums are in another order, so that a tie may be decided otherwise.
+// parted counts the problems whose iterates differ: sums have another order, so that ties may be decided differently.
 template <class Use> Rare compare(const std::vector<Problem> &problems, int m, int64_t iterations, const Use &use) {
     BatchRun<HostDouble> batch(problems, m);
     use(batch);

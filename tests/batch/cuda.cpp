@@ -1,5 +1,5 @@
-// On CUDA each problem of a batch takes the path that it takes on the host, to the last bit, by one thread, by a warp,
-// and by the C interface: the objectives have + - * / alone, and neither compiler contracts.
+// The iterates of each problem of a batch are bitwise identical on CUDA and on the host, with one thread, one warp, and
+// the C interface: the objectives use only + - * /, and neither compiler contracts to fma.
 #include <catch2/catch.hpp>
 
 #include "on_cuda.hpp"
@@ -28,7 +28,7 @@ template <int n, int m, class Real> void check_cuda(int64_t count) {
 
 } // namespace
 
-// But for a logarithm in what is learned, which decides whether it serves; its last bit seldom matters.
+// The update of a learned diagonal contains a logarithm, whose last bit may differ but rarely affects a decision.
 TEST_CASE("With a diagonal initial Hessian a batch has the same bits on CUDA as on the host", "[batch]") {
     if (skipped<CudaDouble>()) return;
     using cudaopt::Metric;
@@ -68,7 +68,7 @@ TEST_CASE("A batch has the same bits on CUDA as on the host", "[batch]") {
     check_cuda<5, 5, float>(777);
 }
 
-// Each kernel with as few as it takes, for compute-sanitizer to come to its end.
+// Each kernel runs with few problems, so that compute-sanitizer finishes in reasonable time.
 TEST_CASE("A batch of few problems by a functor has the same bits on CUDA as on the host", "[batch]") {
     if (skipped<CudaDouble>()) return;
     for (const bool bounded : {false, true}) {
@@ -97,7 +97,7 @@ TEST_CASE("A batch of few problems by the C interface has the same bits on CUDA 
     }
 }
 
-// A thread for each problem by reverse communication, too.
+// Reverse communication also uses one thread per problem here.
 TEST_CASE("A batch of very many problems has the same bits on CUDA as on the host", "[batch]") {
     if (skipped<CudaDouble>()) return;
     check_cuda<20, 5, double>(20011);

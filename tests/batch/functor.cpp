@@ -1,4 +1,4 @@
-// Batches by a functor: on the host they are those of the C interface, to the last bit, and of each number of threads.
+// On the host batches by a functor are bitwise identical to those of the C interface, with any number of threads.
 #include <catch2/catch.hpp>
 
 #include "batch/layout.hpp"
@@ -17,7 +17,7 @@ void check_host(bool bounded, int least_converged = 91) {
                      by_calls = by_reverse_communication<n, m, metric>(data, CUDA_OPT_BACKEND_HOST);
     CHECK(same(by_functor, by_calls));
     CHECK(same(on_host<n, m, metric>(data, 3), by_functor));
-    if (!bounded) { // where nobody can meet a bound, the same bits come from half of the program
+    if (!bounded) { // the code without bounds gives the same bits
         const Data<Real> none = data.without_bounds();
         CHECK(same(on_host<n, m, metric>(none), by_functor));
         CHECK(same(by_reverse_communication<n, m, metric>(none, CUDA_OPT_BACKEND_HOST), by_functor));
@@ -163,7 +163,7 @@ TEST_CASE("The result of a problem does not depend on the initial contents of it
 
 namespace {
 
-// Over the same with pairs of x's own bits: evaluations.
+// Returns the evaluations divided by those with a history in the precision of x.
 template <class History, int64_t metric> double evaluations_with(bool bounded) {
     using Ends = std::vector<cudaopt::BatchEnd>;
     constexpr int count = 400;

@@ -1,5 +1,5 @@
-// Objectives of batches for host and device alike: by + - * / alone, so that without contraction all find the same
-// bits; each lane forms the whole f in the order of the rows.
+// Objectives of batches for host and device. They use only + - * /, so that results without contraction are bitwise
+// identical. Each lane computes the whole f in the order of the variables.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace batch_test {
 
-// Chained Rosenbrock, a little another for each problem; some problems have no f beyond a place, or nowhere.
+// Chained Rosenbrock with a steepness that depends on p; for some problems f is undefined in a region or everywhere.
 template <int n, class Real> struct Valleys {
     template <class Team> CUDA_OPT_HD double operator()(const Team &team, int64_t p, const Real *x, Real *g) const {
         const double steepness = 10 + p % 7 * 15;
@@ -68,7 +68,7 @@ template <class Real> struct Data {
     }
 };
 
-// What the pairs are stored in; void: Real.
+// The type of the stored history; void stands for Real.
 template <class History, class Real> using HistoryOr = std::conditional_t<std::is_void_v<History>, Real, History>;
 
 template <class Real> struct Left {

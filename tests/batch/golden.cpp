@@ -1,5 +1,5 @@
-// Within a batch, too, the iterates are those of L-BFGS-B 3.0: f after each, until rounding errors have grown. Others
-// that are longer or shorter on their way, or hopeless, stand before and behind.
+// The iterates of a problem in a batch are those of L-BFGS-B 3.0: f is compared after each, until rounding errors have
+// grown. Problems that need more or fewer iterations, or that fail, precede and follow it in the batch.
 #include <catch2/catch.hpp>
 
 #include "../reference/comparison.hpp"
@@ -26,7 +26,7 @@ std::vector<GoldenBatch> golden_batches() {
     };
 }
 
-// Of n variables: some that end sooner, some later, one that ends at once, one that is refused.
+// Problems of n variables with different numbers of iterations; one ends at its start and one is refused.
 std::vector<Problem> crowd(int64_t n) {
     std::vector<Problem> others;
     for (uint64_t seed = 70; seed < 76; seed++) others.push_back(in_random_boxes(chained_rosenbrock(n, seed), seed));

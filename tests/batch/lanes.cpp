@@ -1,5 +1,5 @@
-// A team of several lanes on the host, each of them a thread: what a warp's lanes share and when they meet is the same,
-// so that ThreadSanitizer sees where one reads what another may be writing.
+// A team of several lanes is emulated on the host with one thread per lane. Data and synchronisation are those of a
+// warp, so that ThreadSanitizer detects data races between lanes.
 #include <pthread.h>
 
 #include <atomic>
@@ -123,7 +123,7 @@ template <int width> struct EachByLanes {
     }
 };
 
-// As the kernel of a functor has it: all in one.
+// The whole solve runs in one call, as in the kernel of a functor.
 template <int n, int m, int width, int64_t metric = Metric::one_number, bool bounds = true, class History = void,
           class Real>
 Left<Real> by_functor(const Data<Real> &data) {
@@ -195,7 +195,7 @@ TEST_CASE("A batch by a functor has the same bits with several lanes as with one
 
 namespace {
 
-// Without bounds each lane forms products of its own, in as many rounds as there are more of them than lanes.
+// Without bounds each lane computes products of its own, in several rounds if there are more products than lanes.
 template <int n, int m, int width, class History, class Real> void check_without_bounds(int64_t count) {
     INFO("n = " << n << ", m = " << m << ", " << width << " lanes");
     const Data<Real> data(n, count, false);

@@ -1,4 +1,4 @@
-// Valleys of every length in boxes, and shorter problems in longer rows.
+// Chained Rosenbrock problems of each size in boxes, and problems that are extended with fixed variables.
 #include <catch2/catch.hpp>
 
 #include "run.hpp"

@@ -1,4 +1,4 @@
-// Batches in a metric: the caller's diagonals, and those that are learned, against single handles.
+// Batches with the caller's or a learned diagonal as initial Hessian are compared with single handles.
 #include <catch2/catch.hpp>
 
 #include "run.hpp"
@@ -51,7 +51,7 @@ void inverse_curvature(const Vector &x, const Vector &, Vector &diagonal) {
         diagonal[i] = 1 / (std::pow(10, 4 * static_cast<double>(i) / std::max(1.0, n - 1)) + 2 + 3 * x[i] * x[i]);
 }
 
-// How a metric is asked for, of a batch and of a single handle alike.
+// The settings of the initial Hessian, which are the same for a batch and for a single handle.
 struct Metric {
     const char *name;
     int64_t metric, every;
@@ -73,7 +73,7 @@ template <class Run> Run &to_the_end(Run &run) {
 
 } // namespace
 
-// Sums are in another order, so that a path may part from the other one later on.
+// Sums have another order than in single handles, so that later iterates may differ.
 CONFIGURED_TEST_CASE("With a diagonal initial Hessian the iterates of a batch are those of single handles", "[batch]",
                      HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;

@@ -1,5 +1,5 @@
-// What a problem comes to depends on nothing but itself: not on its neighbours, their number, the threads, or the rows
-// that it is evaluated in.
+// The result of a problem depends only on the problem: not on the other problems, their number, the threads, or the
+// position at which it is evaluated.
 #include <catch2/catch.hpp>
 
 #include "run.hpp"
@@ -25,7 +25,7 @@ std::vector<Problem> healthy() {
     return problems;
 }
 
-// Each with the code that it has to end with.
+// A problem that fails, and the return codes that it may have.
 struct Sick {
     Problem problem;
     std::vector<int64_t> codes;
@@ -134,7 +134,7 @@ CONFIGURED_TEST_CASE("A second solve of a batch handle after a reset has the sam
     for (std::size_t p = 0; p < first.size(); p++) CHECK(first[p].same_bits(second[p]));
 }
 
-// On CUDA they share their kernels, but not how much memory a kernel has.
+// On CUDA both batches use the same kernels with different amounts of shared memory.
 CONFIGURED_TEST_CASE("Alternating calls of two batches of different sizes do not change their results", "[batch]",
                      BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
@@ -189,7 +189,7 @@ CONFIGURED_TEST_CASE("If a limit or a stop ends a batch each problem returns its
     CHECK(task < 0);
 }
 
-// On a GPU so many are solved by a thread each, and a few by a warp each.
+// A GPU solves this many problems with one thread each, and a few with one warp each.
 CONFIGURED_TEST_CASE("Each of very many problems has the same bits as when it is solved alone", "[batch]",
                      BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;

@@ -1,5 +1,5 @@
-// Problems whose blocks stand in pieces side by side, as those of a device's threads do: here on the host, each against
-// the C interface, where blocks are contiguous.
+// The blocks of problems are interleaved, as for the threads of a device. Here they are solved on the host and compared
+// with the C interface, where blocks are contiguous.
 #include <catch2/catch.hpp>
 
 #include "by_rules.hpp"

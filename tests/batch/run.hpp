@@ -8,7 +8,7 @@
 
 namespace cudaopt_test {
 
-// What is left of one problem.
+// The results of one problem.
 struct BatchOutcome {
     int64_t code, iterations, evaluations;
     double f, pg_norm_inf;

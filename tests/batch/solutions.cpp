@@ -1,4 +1,4 @@
-// The same minima as single handles, and the first-order conditions, on ten thousand random boxed problems.
+// Ten thousand random problems with bounds have the minima of single handles and satisfy the first-order conditions.
 #include <catch2/catch.hpp>
 
 #include "run.hpp"
@@ -157,7 +157,7 @@ CONFIGURED_TEST_CASE("A batch converges from starts at or very close to 0", "[ba
     }
 }
 
-// Where single precision does not hold the classical first step, of 1e-9.
+// Single precision cannot represent the classical first step of 1e-9 here.
 CONFIGURED_TEST_CASE("A batch converges if variables are of order 1e9", "[batch]", BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     constexpr double far = 1e9;
