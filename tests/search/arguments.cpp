@@ -1,4 +1,4 @@
-// Bad input: each has its code and its own sentence with the numbers, by functor and by batches.
+// Each invalid input gives its return code and a message with the values, by functor and by batches.
 #include <catch2/catch.hpp>
 
 #include "../support/configurations.hpp"

@@ -1,5 +1,5 @@
-// On CUDA each walk is the one on the host, to the last bit: the objectives have +, -, *, / alone, and neither compiler
-// contracts.
+// Each walk on CUDA is bitwise identical to that on the host: the objectives use only +, -, *, /, and neither compiler
+// contracts to fma.
 #include <catch2/catch.hpp>
 
 #include "../support/configurations.hpp"

@@ -1,4 +1,4 @@
-// In place of cuda.cpp where nothing is compiled for CUDA.
+// This file replaces cuda.cpp in builds without CUDA.
 #include <catch2/catch.hpp>
 
 #include "../support/configurations.hpp"

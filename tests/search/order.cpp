@@ -1,5 +1,5 @@
-// The same bits again, any number of threads; a search can be stopped and read at any time, ends at each of its limits,
-// and ranks its walks.
+// A search has the same bits in each run and with any number of threads. It can be stopped and read at any time, ends
+// at each of its limits, and ranks its walks.
 #include <catch2/catch.hpp>
 
 #include "../support/configurations.hpp"
@@ -74,7 +74,7 @@ TEST_CASE("A search that is advanced in several calls has the same result as in 
     }
 }
 
-// Every walk's best is the least value that the walk has been told of, whenever one looks.
+// At any time the best value of a walk is the least of the values that the caller has supplied for it.
 CONFIGURED_TEST_CASE("The state can be read after every batch", "[search]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     for (const AtSmallestStep rule : {AtSmallestStep::restart_step, AtSmallestStep::stop, AtSmallestStep::new_point}) {

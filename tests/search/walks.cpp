@@ -1,4 +1,5 @@
-// Every walk of every search is the one of the figure: by functor and by batches, on host and CUDA, bit by bit.
+// Every walk is bitwise identical to that of figure 1 of Zhu and Curry (2009), by functor and by batches, on host and
+// CUDA.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <thread>
@@ -74,7 +75,7 @@ TEMPLATE_TEST_CASE("A search by a functor takes the walks of the published algor
     }
 }
 
-// Where sums have no rounding errors, no move can differ.
+// The sums have no rounding errors, so that no move can differ.
 TEMPLATE_TEST_CASE("Partial evaluations of exact sums lead to the walks of the published algorithm", "[search]",
                    TerracesBySums, StairsByTerms, HolesBySums, HolesByTerms) {
     for (const Problem &p : problems()) {
