@@ -1,4 +1,4 @@
-// The functions of the pattern search once more, as their source prints them, in long double and in no hurry.
+// A second implementation of the functions of the pattern search: the printed formulas in long double.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// The test functions on CUDA against the host: the same rules, so only the order of the sum may differ.
+// The test functions on CUDA are compared with the host: both use the same rules, so that only the order of sums
+// differs.
 #include <catch2/catch.hpp>
 
 #include "../support/harness.hpp"

@@ -1,4 +1,4 @@
-// The host executor: what is reduced, in which order, and how well.
+// These tests check which elements the host executor reduces, in which order, and with which accuracy.
 #include <catch2/catch.hpp>
 
 #include "exec/accumulators.hpp"

@@ -135,7 +135,7 @@ TEST_CASE("search functions: gradients are correct at a zero factor and at a con
     CHECK(g == Vector(3, 0.0));
 }
 
-// What a search relies on where it does not form f anew.
+// A search relies on this if it does not recompute f.
 TEST_CASE("search functions: values formed from partial sums and terms equal full evaluations") {
     int of_sums = 0, of_neighbours = 0;
     for_each([&](const Function &any, const Facts &facts) {
