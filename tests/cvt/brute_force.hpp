@@ -1,4 +1,4 @@
-// The grid's rule by the shortest way: each pixel asks all sites, all in double precision.
+// The definition of the grid by brute force: each pixel is compared with all sites in double precision.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Minimising the energy: the gradient is that of the grid's own energy, and sites come to their centroids.
+// The gradient agrees with the grid's energy, and a minimisation moves the sites to their centroids.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
