@@ -175,8 +175,8 @@ TEST_CASE("Cuts and skipped updates and refreshes in a batch are counted as by s
 }
 
 TEST_CASE("If a batch recomputes the products over the free variables it matches single handles", "[batch]") {
-    // Two thirds of the variables have their minimum beyond the bound 1: a window crosses more of them than their
-    // products would be subtracted one by one.
+    // Two thirds of the variables have their minimum beyond the bound 1. A window crosses so many of them that their
+    // products are not subtracted one by one.
     const std::size_t n = 1200;
     const Problem far{"far", Vector(n, 0.0),
                       [](const Vector &x, Vector &g) {

@@ -58,7 +58,7 @@ template <class Configuration> class BatchRun {
         return *this;
     }
     int64_t get_int(int32_t key) const { return batch_.get_int(key); }
-    // A row for each problem, told with f and g.
+    // The diagonal of each problem, supplied with f and g.
     BatchRun &with_diagonal(Diagonal diagonal) {
         diagonal_ = std::move(diagonal);
         batch_.set_diagonal_of_each(diagonals_.data());

@@ -191,7 +191,7 @@ class BatchSearch : public cudaopt::Handle {
         if (!on_cuda()) set_int(CUDA_OPT_THREADS, p.options.threads);
     }
 
-    // One call, and the values that it asks for.
+    // Performs one call and supplies the values that it requests.
     int step(const Function &f) {
         const int task = cuda_opt_search_solve(*this, points_.data(), values_.data());
         if (task != CUDA_OPT_EVALUATE_BATCH) return task;

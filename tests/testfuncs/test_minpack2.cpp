@@ -10,7 +10,7 @@ using namespace cudaopt::testfuncs;
 
 namespace {
 
-// A problem to be looked at, small.
+// A small instance of a problem.
 struct Case {
     std::string name;
     int64_t n, nx, ny; // nx = 0: no grid
