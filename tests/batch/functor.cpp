@@ -222,7 +222,7 @@ struct Far {
 
 // Then their products are not taken off the others one by one, but formed anew: by a functor's solver at once, by that
 // of the C interface, where m is neither 5 nor 10, as a request.
-TEST_CASE("If a segment crosses many variables both interfaces take the same path", "[batch]") {
+TEST_CASE("If many variables are crossed at once both interfaces give the same bits", "[batch]") {
     constexpr int n = Far::n, m = 3;
     std::vector<double> x(n), wanted(n), g(n);
     double f = 0;
