@@ -63,7 +63,7 @@ SUITES = (
         89, 109, 109, 19, 18, 165, 184, 202, 89, 91, 34, 70, 141, 134, 96)),
 )
 # A suite that is split into parts runs only the test cases that use CUDA.
-ON_CUDA = {"batch": ("*Cuda*", "CUDA*"), "parity": ("*Cuda*", "A solve goes on on another backend")}
+ON_CUDA = {"batch": ("*Cuda*", "*on CUDA*"), "parity": ("*Cuda*", "A checkpoint can be continued on the other backend")}
 
 
 def suite(name, estimate, share=(1, 1)):
@@ -163,75 +163,88 @@ PLAIN = ("",)  # test cases without a configuration in their names
 # one part per configuration and tool.
 SANITIZED = (
     # n = 1, 31, 200, 1000: from part of a tile to several blocks, with NaN and infinity in the sums.
-    ("inner products, staged", "mathematics", "Sweep 1 counts what is not finite", BOTH + APART, SHARED),
+    ("inner products, staged", "mathematics",
+     "Sweep 1 counts components of g that are not finite", BOTH + APART, SHARED),
     # The only small test case (n = 1000) of the kernel for more pairs (m = 30) than fit in registers.
-    ("inner products, wide", "mathematics", "So are those of wide panels, after sweep 1", BOTH, SHARED),
+    ("inner products, wide", "mathematics",
+     "Windows of breakpoints are equivalent to the reference after sweep 1 with many pairs", BOTH, SHARED),
     # n = 1000, first with bfloat16 products and then in double precision.
-    ("inner products, bfloat16", "mathematics", "Sweep 1 is double where single precision would lose digits", BFLOAT16,
+    ("inner products, bfloat16", "mathematics",
+     "Sweep 1 uses double precision if squares overflow or underflow in single precision", BFLOAT16,
      SHARED),
     # Every width of these kernels, n = 1 to 9001; too slow for racecheck.
     ("inner products, bfloat16, every width", "mathematics",
      "Sweep 1 in single precision is equivalent to the reference", BFLOAT16, MEMCHECK),
     # The kernel that forms products by rectangles, 23 to 80 pairs, n = 1 to 1001. Its warps meet at a named barrier.
-    ("inner products, many pairs", "mathematics", "So it is for many pairs, and so are the windows of breakpoints",
+    ("inner products, many pairs", "mathematics",
+     "Sweep 1 and windows of breakpoints are equivalent to the reference for many pairs",
      BFLOAT16, ("memcheck", "synccheck")),
     # The kernels that also update the learned diagonal, n = 1 to 3000.
     ("inner products, learned diagonal", "mathematics", "Sweep 1 updates the diagonal before it uses it", BOTH,
      MEMCHECK),
     # n = 1, 5, 130; the plain kernel if the history precision is that of x, otherwise the staged kernel.
-    ("direction, plain", "mathematics", "A direction whose terms overflow leads to a point that can be stored", BOTH,
+    ("direction, plain", "mathematics", "A direction whose terms overflow gives a finite trial point", BOTH,
      SHARED),
-    ("direction, staged", "mathematics", "A direction whose terms overflow leads to a point that can be stored", APART,
+    ("direction, staged", "mathematics", "A direction whose terms overflow gives a finite trial point", APART,
      SHARED),
     # The kernel for more than 28 pairs, n = 1 to 200001.
     ("direction, many pairs", "mathematics", "Sweep 2 with many pairs is equivalent to the reference", BFLOAT16,
      MEMCHECK),
     # n = 1 to 1000 with every kind of bounds, and the kernel that finds the truncation.
-    ("direction, truncation", "mathematics", "The share of the way that truncation leaves is the reference's",
+    ("direction, truncation", "mathematics", "The truncation factor alpha matches the reference",
      BOTH + BFLOAT16, MEMCHECK),
     # Kernels with one thread per variable, n = 1 to 5000, with every kind of bounds.
-    ("device rows, step", "mathematics", "A step leads along d from the base point, within the box", BOTH, MEMCHECK),
-    ("device rows, best point", "mathematics", "A point that is left is found again, bit for bit", BOTH + BFLOAT16,
+    ("variables, step", "mathematics",
+     "Steps along d stay in the box and the largest step matches the reference", BOTH, MEMCHECK),
+    ("variables, best point", "mathematics",
+     "The base point and the best iterate are restored bitwise", BOTH + BFLOAT16,
      MEMCHECK),
     # n = 1 to 5000 in tests of all windows; the wide panels above run find_crossed under racecheck.
     ("crossed", "mathematics", "Windows of breakpoints are equivalent to the reference", BOTH, MEMCHECK),
     # map_reduce in one kernel, in which the last block finishes the reduction; n = 1 to 5000.
-    ("reductions", "mathematics", "Norms hold where squares leave the range of numbers", BOTH, SHARED),
+    ("reductions", "mathematics", "Norms are accurate if squares overflow or underflow", BOTH, SHARED),
     # A whole solve with n below one tile, and m above n.
-    ("a solve of three variables", "parity", "m may exceed n", BOTH, MEMCHECK),
+    ("a solve of three variables", "parity", "A solve with m larger than n converges", BOTH, MEMCHECK),
     # Whole solves with 1600 and 1000 variables and 60 iterations, with and without bounds.
-    ("a solve, twice", "parity", "After a reset the same bits come again", BOTH + APART, ALL),
+    ("a solve, twice", "parity", "A solve after a reset is bitwise identical", BOTH + APART, ALL),
     # Most variables are at their bounds. The bitmap of zero tiles is kept, dropped and rebuilt; n = 20003, 30
     # iterations.
     ("tiles of zeros", "parity",
-     "After a warm start while blocks are held, a solve has the bits of one that was moved before it", BOTH, MEMCHECK),
+     "A warm start after a load is bitwise identical if blocks of variables are active", BOTH, MEMCHECK),
     # n = 4900, 100 iterations: the staged direction, bfloat16 products and zero tiles alternate.
-    ("a solve with bfloat16 products", "parity", "Products in single precision have the same bits each time", BFLOAT16,
+    ("a solve with bfloat16 products", "parity",
+     "Two solves with products in single precision are bitwise identical", BFLOAT16,
      MEMCHECK),
     # n = 6000 on up to five ranks; the other test cases of this file have up to 4,300,003 variables.
-    ("ranks", "ranks", "Ranks on a backend: the same bits on all of them and each time, and the minimum", BOTH,
+    ("ranks", "ranks", "Ranks on each backend agree and repeat their bits and find the minimum", BOTH,
      MEMCHECK),
     # n = 9000, 12 iterations; the bfloat16 kernels on ranks.
-    ("ranks, bfloat16", "ranks", "Ranks on a backend: products that single precision does not hold", BFLOAT16,
+    ("ranks, bfloat16", "ranks",
+     "Ranks match one rank bitwise if products are inaccurate in single precision", BFLOAT16,
      MEMCHECK),
     # One thread per problem and one warp per problem, with 33 and 70 problems; written for compute-sanitizer.
-    ("batches by a functor", "batch", "CUDA takes the host's paths, few problems by a functor", PLAIN, ALL),
+    ("batches by a functor", "batch",
+     "A batch of few problems by a functor has the same bits on CUDA as on the host", PLAIN, ALL),
     # By reverse communication: 9 problems with one warp each, and 5001 problems of one variable with one thread each;
     # written for compute-sanitizer.
-    ("batches by calls", "batch", "CUDA takes the host's paths, few problems by calls", PLAIN, ALL),
+    ("batches by calls", "batch",
+     "A batch of few problems by the C interface has the same bits on CUDA as on the host", PLAIN, ALL),
     # Single precision: 12 to 14 problems of three variables.
-    ("batches in both precisions", "batch", "A batch finds its way from starts next to 0", BOTH, SHARED),
+    ("batches in both precisions", "batch", "A batch converges from starts at or very close to 0", BOTH, SHARED),
     # 70 walks of 5 iterations; NaN everywhere, so that no walk moves.
-    ("pattern search", "search", "NaN everywhere on CUDA is no best value", PLAIN, ALL),
+    ("pattern search", "search", "On CUDA the best value of a function that is NaN everywhere is infinite", PLAIN, ALL),
     # One thread per walk and one warp per walk; 333 walks of 60 iterations.
-    ("pattern search, single precision", "search", "CUDA takes the host's walks in single precision", PLAIN, MEMCHECK),
-    ("pattern search by batches", "search", "Batches take the figure's walks on CUDA", PLAIN, MEMCHECK),
+    ("pattern search, single precision", "search",
+     "In single precision the walks have the same bits on CUDA as on the host", PLAIN, MEMCHECK),
+    ("pattern search by batches", "search",
+     "A search by batches takes the walks of the published algorithm on CUDA", PLAIN, MEMCHECK),
     # The only device function of the manual's interface with its own kernel, n = 0 to 1,000,003.
     ("unlp, sum of a vector", "unlp", "A vector is summed", ("CudaDouble",), SHARED),
     ("unlp, vectors in device memory", "unlp", "The solution is fetched to the host", ("CudaDouble",), MEMCHECK),
     # Every function of the C interface is called once on CUDA; each test case is short.
     ("api suite", "api", "*Cuda*", PLAIN, MEMCHECK),
-    ("test functions", "testfuncs", "f and g on CUDA are the host's", BOTH, MEMCHECK),
+    ("test functions", "testfuncs",
+     "f and g of each problem on CUDA equal those on the host up to rounding", BOTH, MEMCHECK),
     ("tessellations", "cvt", "On CUDA*", PLAIN, MEMCHECK),
 )
 

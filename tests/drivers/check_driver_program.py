@@ -52,7 +52,7 @@ class Solves(unittest.TestCase):
             self.assertIn("--until-still", refused.stderr)
 
     def test_check_gradient_accepts_each_problem(self):
-        """The check is made at the start and within the bounds. All gradients are correct, so errors are false alarms."""
+        """The check is made at the start, within the bounds. All gradients are correct, so errors are false alarms."""
         names = re.findall(r"^([a-z][a-z0-9_-]*): ", run("--list").stdout, re.M)
         self.assertGreaterEqual(len(names), 10)
         for name in names:
