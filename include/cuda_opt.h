@@ -699,7 +699,7 @@ enum {
     /** All elements of g are single-precision numbers, although x and f are double. */
     CUDA_OPT_GRADIENT_SINGLE_PRECISION = 5,
     CUDA_OPT_GRADIENT_KINK = 6,             /**< f has a kink at x: the differences to the two sides disagree. */
-    /** The check is undecided: differences of f do not settle, or f is not finite near x. */
+    /** Undecided: differences of f do not settle, f is not finite near x, or the bounds fix all variables. */
     CUDA_OPT_GRADIENT_UNDECIDED = 7
 };
 /* clang-format on */

@@ -73,6 +73,7 @@ int GradientCheck::resume(Message &message) {
     }
     case Stage::at_base:
         if (!is_finite_here(sweeps_->look(true), message)) return finish(CUDA_OPT_NOT_FINITE);
+        fixed_ = moved_.fixed.v;
         return evaluate(away, 0.01, Stage::far);
     case Stage::far: return evaluate(away, 0, Stage::back);
     case Stage::back: f_before_ = sweeps_->look(true).f.v; return evaluate(away, 0, Stage::repeated);
@@ -175,6 +176,11 @@ int GradientCheck::judge(Message &message) {
         return finish(0);
     }
     if (wrong == 0) {
+        if (fixed_ == n_) {
+            result_ = {CUDA_OPT_GRADIENT_UNDECIDED, -1, 0, 0, 0, 0};
+            message.set("g was not checked, because the bounds fix all %lld variables", static_cast<long long>(n_));
+            return finish(0);
+        }
         if (known_ == 0 || unclear) {
             if (unclear) note(CUDA_OPT_GRADIENT_UNDECIDED, *unclear);
             else result_ = {CUDA_OPT_GRADIENT_UNDECIDED, -1, 0, 0, 0, 0};
@@ -195,10 +201,13 @@ int GradientCheck::judge(Message &message) {
             return finish(0);
         }
         note(CUDA_OPT_GRADIENT_CONSISTENT, e);
+        Message unchecked;
+        unchecked.set("; the components of %lld variables that the bounds fix were not checked",
+                      static_cast<long long>(fixed_));
         message.set(
             "g agrees with differences of f along %d directions; along the first g'd is %.10g and the difference "
-            "%.10g, with an error of about %.2g",
-            known_, e.supplied, e.difference, e.error);
+            "%.10g, with an error of about %.2g%s",
+            known_, e.supplied, e.difference, e.error, fixed_ > 0 ? unchecked.text() : "");
         return finish(0);
     }
     const bool one_factor = least_factor <= most_factor && gradient_size_ > 0 &&

@@ -66,6 +66,7 @@ class GradientCheck {
 
     Stage stage_ = Stage::start;
     double f0_ = 0, gradient_size_ = 0, change_ = 0, f_before_ = 0;
+    int64_t fixed_ = 0; // the number of variables that the bounds fix
     CheckDirection direction_{};
     int direction_count_ = 0;
     MoveRecord moved_{};

@@ -22,8 +22,10 @@ struct MoveRecord {
     Sum slope, squares, displacement; // sums of g_i D_i, of its squares, and of D_i
     // The number of variables whose x is not finite, whose bounds cross, or whose size is not positive and finite.
     Count improper;
+    Count fixed; // the number of variables that their bounds fix, so that they have no displacement along any direction
     CUDA_OPT_HD void join(const MoveRecord &o) {
-        slope.join(o.slope), squares.join(o.squares), displacement.join(o.displacement), improper.join(o.improper);
+        slope.join(o.slope), squares.join(o.squares), displacement.join(o.displacement);
+        improper.join(o.improper), fixed.join(o.fixed);
     }
 };
 
@@ -47,7 +49,8 @@ template <class Real> struct CheckPoint { // reads x0, g0, s, l, u; writes x
         const double margin = least(1e-3 * size, (u - l) / 2);
         const Real base = static_cast<Real>(clamp_to_box(start, l + margin, u - margin));
         const double room = least(base - l, u - base) / longest_check_step;
-        const double d = sign(i) * least(size, greatest(room, 0.0));
+        const double reach = least(size, greatest(room, 0.0)), d = sign(i) * reach;
+        record.fixed.add(!(reach > 0));
         const double stored = clamp_to_box(base + t * d, -largest_number<Real>, largest_number<Real>);
         x[i] = static_cast<Real>(clamp_to_box(stored, l, u));
         const double displacement = static_cast<double>(x[i]) - static_cast<double>(base),

@@ -139,6 +139,23 @@ TEST_CASE("The gradient check detects a gradient in single precision if x is in 
     CHECK(check<HostFloat>(rounded).verdict == CUDA_OPT_GRADIENT_CONSISTENT);
 }
 
+CONFIGURED_TEST_CASE("The gradient check reports variables that the bounds fix", "[check]", HostDouble, HostFloat,
+                     CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    Problem problem = with_gradient(somewhere(50), [](Vector &g) { g[7] = 3 * g[7] + 1; });
+    problem.lower.assign(50, -10), problem.upper.assign(50, 10);
+    CHECK(check<TestType>(problem).verdict == CUDA_OPT_GRADIENT_WRONG_COMPONENT);
+    const auto fix = [&](std::size_t i) { problem.lower[i] = problem.upper[i] = problem.start[i]; };
+    for (const std::size_t i : {7, 12, 40}) fix(i);
+    Finding finding = check<TestType>(problem);
+    CHECK(finding.verdict == CUDA_OPT_GRADIENT_CONSISTENT);
+    CHECK(finding.message.find("components of 3 variables that the bounds fix were not checked") != std::string::npos);
+    for (std::size_t i = 0; i < 50; i++) fix(i);
+    finding = check<TestType>(problem);
+    CHECK(finding.verdict == CUDA_OPT_GRADIENT_UNDECIDED);
+    CHECK(finding.message == "g was not checked, because the bounds fix all 50 variables");
+}
+
 TEST_CASE("A gradient check that is not possible is refused with a message", "[check]") {
     Problem problem = somewhere(5);
     problem.evaluate = [](const Vector &, Vector &) { return std::nan(""); };
