@@ -268,7 +268,9 @@ CUDA_OPT_HD_INLINE double Iteration::begin_direction(const Settings &settings, i
 // Returns the first step along -g. As in VA15 and L-BFGS-B 3.0, the first trial point is x - t P g with t = 1 / ||P
 // g||. With bounds t is at most 1, and it is 1 if every variable has two bounds. Without bounds the direction is -g /
 // theta with theta = ||g|| and the step is 1, so that d is not lost in the rounding of x, whatever the scale of f is.
-// theta is changed in four cases:
+// With bounds the direction is -P g and theta is 1, unless the distance exceeds ||P g||. With another theta the trial
+// point P(x - g / theta) could be much farther away, because bounds make P g shorter than g. The distance is changed in
+// four cases:
 // - The trial point would round to x. The distance is increased.
 // - According to its slope, f would change by less than its rounding errors. The distance is increased, up to 1.
 // - The distance exceeds 2^26 ||x||, so that f could not be interpolated there. It is reduced to that, unless every
@@ -288,9 +290,11 @@ CUDA_OPT_HD_CALL inline FirstStep Iteration::steepest_descent_step(const Setting
     const bool x_has_scale = !boxed && far * x * (far * x) >= smallest_normal;
     const double in_f = least(rounding_level * f / norm, 1.0), in_x = few_digits * x;
     const double wanted = greatest(greatest(in_f, in_x), x_has_scale ? least(length, far * x) : length);
-    const double theta = norm / wanted;
     const bool changed = learns || (settings.robust && wanted != length);
-    return (changed || !bounded) && is_normal(theta) && is_normal(1 / theta) ? FirstStep{theta, 1} : classical;
+    if (bounded && (!changed || (wanted <= norm && is_normal(wanted / norm))))
+        return changed ? FirstStep{1, wanted / norm} : classical;
+    const double theta = norm / wanted;
+    return is_normal(theta) && is_normal(1 / theta) ? FirstStep{theta, 1} : classical;
 }
 
 } // namespace cudaopt

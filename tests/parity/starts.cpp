@@ -132,6 +132,37 @@ CONFIGURED_TEST_CASE("Non-negative least squares with small columns converges fr
     check_found<TestType>(problem, 1 / column);
 }
 
+// Nonnegative factors x_0 x_1 = 1, x_2 x_3 = 1, ...: 0 is a stationary point, but no minimum. At the start the gradient
+// is longer than the projected gradient, because the bounds are closer. A first step along the projected gradient path
+// with the length of g would end at 0.
+CONFIGURED_TEST_CASE("The first step within bounds is not longer than the projected gradient", "[starts]", HostDouble,
+                     HostFloat, CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    for (const double scale : {2.0, 5.0, 30.0})
+        for (const int metric : {CUDA_OPT_METRIC_ONE_NUMBER, CUDA_OPT_METRIC_LEARNED}) {
+            std::vector<double> distances;
+            Problem problem{"products", Vector(6, scale), [&](const Vector &x, Vector &g) {
+                                double f = 0, squares = 0;
+                                for (std::size_t i = 0; i < x.size(); i += 2) {
+                                    const double residual = x[i] * x[i + 1] - 1;
+                                    f += residual * residual / 2;
+                                    g[i] = residual * x[i + 1], g[i + 1] = residual * x[i];
+                                }
+                                for (const double x_i : x) squares += (x_i - scale) * (x_i - scale);
+                                distances.push_back(std::sqrt(squares));
+                                return f;
+                            }};
+            problem.lower = Vector(6);
+            Harness<TestType> harness(problem, 5);
+            harness.set_int(CUDA_OPT_METRIC, metric);
+            const Outcome outcome = harness.run();
+            CAPTURE(scale, metric, outcome.message);
+            CHECK(distances[1] <= 1 + 1e-6);
+            CHECK(outcome.task == CUDA_OPT_CONVERGED);
+            CHECK(outcome.f < 1e-6);
+        }
+}
+
 // If a line search ends while f still decreases, the next one takes longer steps, but their length is limited.
 // Otherwise ||x|| would become so large that the test of ||P g|| against ||x|| would hold.
 CONFIGURED_TEST_CASE("A function without a lower bound is never reported as converged", "[starts]", HostDouble,
