@@ -157,7 +157,7 @@ CONFIGURED_TEST_CASE("The first step within bounds is not longer than the projec
             harness.set_int(CUDA_OPT_METRIC, metric);
             const Outcome outcome = harness.run();
             CAPTURE(scale, metric, outcome.message);
-            CHECK(distances[1] <= 1 + 1e-6);
+            CHECK(distances[1] <= 1 + 1e-5); // the first trial point is rounded to the precision of x
             CHECK(outcome.task == CUDA_OPT_CONVERGED);
             CHECK(outcome.f < 1e-6);
         }
