@@ -3,12 +3,13 @@
 The file manual_run.txt contains the log as far as the manual shows it. The comparison is line by line: every label and
 every figure must agree to the digits printed, except for times.
 
-One figure differs in its last digit: f of the last iterate is 6.752264e-10 in the manual and 6.752263e-10 in exact
-arithmetic."""
+One figure differs in its last digit: f of the last iterate is 6.752264e-10 in the manual. Its last digit depends on the
+rounding errors of 37 iterations, which depend on the instruction set of the host: it is 6.752263e-10 with AVX2, on CUDA
+and in exact arithmetic, and 6.752262e-10 with AVX-512."""
 import re
 from pathlib import Path
 
-LAST_F = {"6.752264e-10": "6.752263e-10"}
+LAST_F = {"6.752264e-10": ("6.752263e-10", "6.752262e-10")}
 TIME = re.compile(r"\d+\.\d{6} ms$")
 LEFT_OUT = re.compile(r"\(rows (\d+) to (\d+)\)")
 ROW = re.compile(r" *\d+ +\d+ +\d\.\d{6}e[+-]\d\d +\d\.\d{6}e[+-]\d\d +\d\.\d{6}e[+-]\d\d")
@@ -18,7 +19,8 @@ def agrees(line, expected):
     """Returns whether a line agrees with the line of the manual."""
     if ROW.fullmatch(expected):
         figures, wanted = line.split(), expected.split()
-        return ROW.fullmatch(line) and figures in (wanted, [LAST_F.get(figure, figure) for figure in wanted])
+        return ROW.fullmatch(line) and len(figures) == len(wanted) and all(
+            figure == other or figure in LAST_F.get(other, ()) for figure, other in zip(figures, wanted))
     if TIME.search(expected):
         return bool(TIME.search(line)) and TIME.sub("", line) == TIME.sub("", expected)
     return line == expected
