@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "sweeps/host/variable_tiles.hpp"
 #include "sweeps/rules.hpp"
 
 using namespace cudaopt;

@@ -32,7 +32,7 @@ CUDA_OPT_INLINE void block_products(const double *a, const double *b, const Vari
             for (int i = 0; i < rows; i++) left[i] = at(a, i * pitch + r);
             for (int j = 0; j < 4; j++) {
                 const Lanes right = at(b, j * pitch + r);
-                for (int i = 0; i < rows; i++) sums[i][j] += left[i] * right;
+                for (int i = 0; i < rows; i++) sums[i][j] = fused(left[i], right, sums[i][j]);
             }
         }
     for (int i = 0; i < rows; i++) out[i] = sums_over_lanes(sums[i][0], sums[i][1], sums[i][2], sums[i][3]);
@@ -125,6 +125,13 @@ void add_leading_products(const double *tile, int leading, int columns, double *
     if (leading == 3) return products_of_rows<3>(tile, tile, columns, full);
     products_of_rows<2>(tile, tile, columns, full);
     products_of_rows<2>(tile + 2 * tile_height, tile, columns, full + 2 * columns);
+}
+
+CUDA_OPT_EACH_INSTRUCTION_SET
+double dot_of_tile(const double *a, const double *b) {
+    Lanes sum = {};
+    for (int r = 0; r < tile_height; r += lanes) sum = fused(at(a, r), at(b, r), sum);
+    return sum_over_lanes(sum);
 }
 
 CUDA_OPT_EACH_INSTRUCTION_SET void add_elements(const double *from, int count, double *to) {

@@ -53,6 +53,9 @@ void add_products_of_every_second(const double *tile, int count, const PackedPla
 // not changed.
 void add_leading_products(const double *tile, int leading, int columns, double *full);
 
+// Returns the inner product of two columns of a tile.
+double dot_of_tile(const double *a, const double *b);
+
 // Adds the `count` elements of an array to those of another one.
 void add_elements(const double *from, int count, double *to);
 

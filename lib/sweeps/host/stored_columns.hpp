@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "dense/bfloat16.hpp"
-#include "sweeps/host/variable_tiles.hpp"
+#include "sweeps/host/panel_tiles.hpp"
 
 namespace cudaopt {
 
@@ -26,15 +26,5 @@ void add_columns(const double *factors, const float *const *columns, int count, 
                  double *to);
 void add_columns(const double *factors, const bfloat16 *const *columns, int count, int64_t begin, int variables,
                  double *to);
-
-// Computes the rounded direction trial[r] - x[r] and stores it in column[r]. It also stores the rounded value as a
-// double in d[r], and 0 past the last variable. Returns false if rounding makes any variable miss the bound at which
-// its trial point lies. The caller must then compute such variables by stored_direction().
-bool round_direction(const TileVariables &tile, const double *trial, int variables, float *column, double *d);
-bool round_direction(const TileVariables &tile, const double *trial, int variables, bfloat16 *column, double *d);
-
-// Computes x[r] = P(x + step d), rounded to the storage type. P is the projection onto the box.
-void step_tile(const TileVariables &tile, const double *d, double step, int variables, double *x);
-void step_tile(const TileVariables &tile, const double *d, double step, int variables, float *x);
 
 } // namespace cudaopt

@@ -2,6 +2,7 @@
 // four variables at a time.
 #pragma once
 
+#include "dense/bfloat16.hpp"
 #include "sweeps/host/panel_tiles.hpp"
 
 namespace cudaopt {
@@ -39,6 +40,14 @@ bool changes_of_tile(const TileVariables &now, const TileVariables &base, int va
 // number of variables that the projection changes.
 double trial_of_tile(const TileVariables &tile, int variables, const double *move, double largest, double *trial);
 
-double dot_of_tile(const double *a, const double *b);
+// Computes the rounded direction trial[r] - x[r] and stores it in column[r]. It also stores the rounded value as a
+// double in d[r], and 0 past the last variable. Returns false if rounding makes any variable miss the bound at which
+// its trial point lies. The caller must then compute such variables by stored_direction().
+bool round_direction(const TileVariables &tile, const double *trial, int variables, float *column, double *d);
+bool round_direction(const TileVariables &tile, const double *trial, int variables, bfloat16 *column, double *d);
+
+// Computes x[r] = P(x + step d), rounded to the storage type. P is the projection onto the box.
+void step_tile(const TileVariables &tile, const double *d, double step, int variables, double *x);
+void step_tile(const TileVariables &tile, const double *d, double step, int variables, float *x);
 
 } // namespace cudaopt
