@@ -8,8 +8,7 @@
  *
  * The iterates of a problem do not depend on the other problems, on their number, or on the host's threads: a batch of
  * one problem gives the same bits as a batch of 100,000. A problem has the same iterates on the host and on CUDA if f
- * and g have the same bits. There is one exception with a learned diagonal: a logarithm decides whether the diagonal is
- * used, and the host and CUDA round logarithms differently.
+ * and g have the same bits.
  *
  * The handle is a cuda_opt. These functions of cuda_opt.h apply to it: cuda_opt_destroy, _reset, _message,
  * _request_stop, _backend, _set_stream, the helpers for memory, and cuda_opt_set_bounds, _set_uniform_bounds and

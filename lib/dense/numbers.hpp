@@ -14,6 +14,7 @@ namespace cudaopt {
 constexpr double machine_epsilon = std::numeric_limits<double>::epsilon();
 constexpr double largest_finite = std::numeric_limits<double>::max();
 constexpr double smallest_normal = std::numeric_limits<double>::min();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 // The same constants of single precision. Device code cannot call the functions of std::numeric_limits.
 constexpr double largest_single = std::numeric_limits<float>::max();
 constexpr double smallest_normal_single = std::numeric_limits<float>::min();
@@ -41,5 +42,19 @@ CUDA_OPT_HD_INLINE bool is_single(double v) {
 }
 // Returns whether v is a normal number, which means that it is not zero, subnormal, infinite or NaN.
 CUDA_OPT_HD_INLINE bool is_normal(double v) { return std::fabs(v) >= smallest_normal && is_finite(v); }
+
+// Returns the natural logarithm of v, to a few units in the last place, or NaN if v is not positive and finite. It has
+// the same bits on every processor and GPU, which the function of the C library has not. With v = 2^k m and m near 1,
+// log m is the series of 2 artanh z, z = (m - 1) / (m + 1), up to z^21.
+CUDA_OPT_HD_INLINE double logarithm(double v) {
+    if (!(v > 0) || !is_finite(v)) return not_a_number;
+    int k = 0;
+    double m = std::frexp(v, &k);
+    if (m < 0.7) m *= 2, k--;
+    const double z = (m - 1) / (m + 1), square = z * z;
+    double series = 0;
+    for (int i = 21; i > 1; i -= 2) series = (series + 1.0 / i) * square;
+    return k * 0.693147180559945309417 + 2 * z * (1 + series);
+}
 
 } // namespace cudaopt

@@ -104,7 +104,7 @@ class LearnedDiagonal {
                              double dd_weighted) {
         constexpr double share_of_newest = 0.1, serves_above = 0.3, serves_no_more_below = 0.15;
         constexpr int64_t one_by_one = 10;
-        const double advantage = std::log(dd / dd_weighted) + std::log(yy / yy_weighted);
+        const double advantage = logarithm(dd / dd_weighted) + logarithm(yy / yy_weighted);
         if (is_finite(advantage)) advantage_ += share_of_newest * (advantage - advantage_);
         serves_next_ = advantage_ > (serves_ ? serves_no_more_below : serves_above);
         const double of_d = 1 / dd_weighted, of_y = 1 / yy_weighted;

@@ -28,7 +28,6 @@ template <int n, int m, class Real> void check_cuda(int64_t count) {
 
 } // namespace
 
-// The update of a learned diagonal contains a logarithm, whose last bit may differ but rarely affects a decision.
 TEST_CASE("With a diagonal initial Hessian a batch has the same bits on CUDA as on the host", "[batch]") {
     if (skipped<CudaDouble>()) return;
     using cudaopt::Metric;

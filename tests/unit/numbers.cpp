@@ -5,6 +5,7 @@
 
 #include "dense/numbers.hpp"
 #include "dense/sizes.hpp"
+#include "lbfgsb/box.hpp"
 
 using namespace cudaopt;
 
@@ -59,6 +60,18 @@ TEST_CASE("Two adjacent calls of is_single both test their argument with AVX-512
         CHECK(are_single[0] == (pair[0] == 0.5));
         CHECK(are_single[1] == (pair[1] != 0.1 && pair[1] != 0.2));
     }
+}
+
+// Both logarithms have an error of a few units in the last place.
+TEST_CASE("logarithm agrees with the C library and is NaN for all other numbers") {
+    for (int exponent = -1074; exponent < 1024; exponent++)
+        for (const double m : {1.0, 1 + DBL_EPSILON, 1.01, 1.2, 1.39, 1.41, 1.5, 1.99, 2 - DBL_EPSILON}) {
+            const double v = std::ldexp(m, exponent), wanted = std::log(v);
+            CAPTURE(v);
+            CHECK(std::fabs(logarithm(v) - wanted) <= 8 * DBL_EPSILON * std::fabs(wanted));
+        }
+    CHECK(logarithm(DBL_MAX) == Approx(std::log(DBL_MAX)).epsilon(8 * DBL_EPSILON));
+    for (const double v : {0.0, -0.0, -1.0, -infinity, infinity, not_a_number}) CHECK(std::isnan(logarithm(v)));
 }
 
 TEST_CASE("The data of dense::Nothing is a null pointer") {
