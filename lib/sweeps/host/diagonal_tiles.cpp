@@ -27,15 +27,18 @@ WeightedSums weighted_sums_of_tile(const double *h, const double *y, const doubl
 }
 
 CUDA_OPT_EACH_INSTRUCTION_SET
-void scale_tile(const double *h, int columns, double *tile) {
-    alignas(64) double roots[tile_height], inverse_roots[tile_height];
+void scaling_of_tile(const double *h, TileScaling &scaling) {
     for (int r = 0; r < tile_height; r++) {
         const panel::Scaling by = panel::scaling_of(h[r]);
-        roots[r] = by.root, inverse_roots[r] = by.inverse_root;
+        scaling.roots[r] = by.root, scaling.inverse_roots[r] = by.inverse_root;
     }
-    for (int c = 0; c < columns; c++) {
-        const double *const factors = panel::inverse(c) ? inverse_roots : roots;
-        for (int r = 0; r < tile_height; r++) tile[c * tile_height + r] *= factors[r];
+}
+
+CUDA_OPT_EACH_INSTRUCTION_SET
+void scale_columns(const TileScaling &scaling, int count, double *columns) {
+    for (int c = 0; c < count; c++) {
+        const double *const factors = panel::inverse(c) ? scaling.inverse_roots : scaling.roots;
+        for (int r = 0; r < tile_height; r++) columns[c * tile_height + r] *= factors[r];
     }
 }
 

@@ -22,8 +22,14 @@ struct WeightedSums {
 // y_i^2 and d_i^2. Otherwise they are the sums of h_i y_i^2 and d_i^2 / h_i.
 WeightedSums weighted_sums_of_tile(const double *h, const double *y, const double *d, int variables, bool weighted);
 
-// Scales the columns of a tile by h. The vectors y and g, in even columns, are multiplied by sqrt(h_i), and s and z, in
-// odd columns, by 1 / sqrt(h_i). Their inner products are then those of a problem with the variables h_i^(-1/2) x_i.
-void scale_tile(const double *h, int columns, double *tile);
+// The factors by which the columns of a tile are scaled. The vectors y and g, in even columns, are multiplied by
+// sqrt(h_i), and s and z, in odd columns, by 1 / sqrt(h_i). Their inner products are then those of a problem with the
+// variables h_i^(-1/2) x_i.
+struct TileScaling {
+    alignas(32) double roots[tile_height], inverse_roots[tile_height];
+};
+void scaling_of_tile(const double *h, TileScaling &scaling);
+// Scales consecutive columns of a tile, the first of which is an even one.
+void scale_columns(const TileScaling &scaling, int count, double *columns);
 
 } // namespace cudaopt

@@ -266,14 +266,15 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         return segments_.reduce_squares(of_tile, threads_).norm();
     }
 
-    // Prefetches the variables of the next tile to the second-level cache. A tile is too short for the hardware
-    // prefetcher to recognise the access pattern.
-    template <class T> void prefetch_next(const T *vector, int64_t begin) const {
-        const int64_t end = std::min(begin + 2 * tile_height, n_);
-        for (int64_t i = begin + tile_height; i < end; i += 64 / sizeof(T)) __builtin_prefetch(vector + i, 0, 2);
+    // Prefetches the variables of the tile after the next one to the second-level cache. A tile is too short for the
+    // hardware prefetcher to recognise the access pattern, and too short for memory to answer while one is processed.
+    template <class T> void prefetch(const T *vector, int64_t begin) const {
+        constexpr int64_t ahead = 2 * tile_height;
+        const int64_t end = std::min(begin + ahead + tile_height, n_);
+        for (int64_t i = begin + ahead; i < end; i += 64 / sizeof(T)) __builtin_prefetch(vector + i, 0, 2);
     }
     template <class T> void load_and_prefetch(const T *vector, int64_t begin, int variables, double *to) const {
-        prefetch_next(vector, begin);
+        prefetch(vector, begin);
         load_column(vector + begin, variables, to);
     }
 
@@ -303,18 +304,47 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         for (int r = 0; r < variables; r++) own_diagonal_[begin + r] = static_cast<Real>(h[r]);
     }
 
-    // Loads a tile of the columns y and s of the panel.
-    void load_pairs(const PanelRequest &request, int64_t begin, int variables, double *tile) const {
-        for (int age = 0; age < request.pairs; age++) {
-            if (age > 0 || !request.fresh)
-                load_and_prefetch(column_y(request, age), begin, variables, tile + panel::y_column(age) * tile_height);
-            else {
-                prefetch_next(work_.g_base(request.newest_slot), begin);
-                for (int r = 0; r < variables; r++) tile[r] = fresh_y(request, begin + r);
-                std::fill(tile + variables, tile + tile_height, 0.0);
-            }
-            load_and_prefetch(column_s(request, age), begin, variables, tile + panel::s_column(age) * tile_height);
+    // Loads a tile of the columns y and s of the newest pair, or zeros if there is none.
+    void load_newest_pair(const PanelRequest &request, int64_t begin, int variables, double *tile) const {
+        double *const y = tile + panel::y_new * tile_height, *const s = tile + panel::s_new * tile_height;
+        if (request.pairs == 0) variables = 0;
+        else if (request.fresh) prefetch(work_.g_base(request.newest_slot), begin);
+        else load_and_prefetch(column_y(request, 0), begin, variables, y);
+        if (variables == 0 || request.fresh) {
+            for (int r = 0; r < variables; r++) y[r] = fresh_y(request, begin + r);
+            std::fill(y + variables, y + tile_height, 0.0);
         }
+        if (variables > 0) load_and_prefetch(column_s(request, 0), begin, variables, s);
+        else std::fill(s, s + tile_height, 0.0);
+    }
+
+    // Returns column c of the panel, which belongs to an older pair.
+    const History *older_column(const PanelRequest &request, int c) const {
+        return panel::inverse(c) ? column_s(request, panel::age(c)) : column_y(request, panel::age(c));
+    }
+    // Returns the address of a tile's variables in such a column. It is in the tile, or in the column itself if that is
+    // read only once and neither converted nor scaled.
+    const double *address_of_older(const ProductsRequest &request, int c, int64_t begin, const double *tile) const {
+        if constexpr (std::is_same_v<History, double>) {
+            const bool once = (request.free_changes || !request.free_gram) && !request.only_yy && !request.older_steps;
+            if (once && !request.weighted && variables_from(begin) == tile_height)
+                return older_column(request, c) + begin;
+        }
+        return tile + c * tile_height;
+    }
+    // Returns four columns from column c on, after loading older ones into the tile if they are not read in place.
+    FourColumns load_four(const ProductsRequest &request, int columns, int c, int64_t begin, int variables,
+                          double *tile) const {
+        FourColumns four;
+        for (int j = 0; j < 4; j++) {
+            double *const to = tile + (c + j) * tile_height;
+            four.at[j] = to;
+            if (c < panel::leading || c + j >= columns) continue;
+            four.at[j] = address_of_older(request, c + j, begin, tile);
+            prefetch(older_column(request, c + j), begin);
+            if (four.at[j] == to) load_column(older_column(request, c + j) + begin, variables, to);
+        }
+        return four;
     }
 
     // Processes one tile: loads its part of the columns y, s, g and z, and stores the sums and inner products of the
@@ -329,23 +359,38 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         if (request.update.count > 0) learn(request.update, begin, variables);
         load_variables(request, begin, variables, own);
         facts_of_tile(own, variables, request.threshold, free, z, facts);
-        if (request.pairs == 0) std::fill(tile, tile + panel::gradient * tile_height, 0.0);
         std::copy(own.g, own.g + tile_height, tile + panel::gradient * tile_height);
-        load_pairs(request, begin, variables, tile);
+        load_newest_pair(request, begin, variables, tile);
         if (request.in_metric()) add_weighted_sums(request, begin, variables, tile, out);
-        if (request.weighted) scale_tile(own.h, columns, tile);
+        TileScaling scaling;
+        if (request.weighted) {
+            scaling_of_tile(own.h, scaling);
+            scale_columns(scaling, panel::leading, tile);
+        }
 
-        // z = 0 if the threshold is 0.
-        add_leading_products(tile, request.threshold > 0 ? 4 : 3, columns, out + layout.leading_products);
+        // The products of y_new, s_new and g over the free variables are those over all variables, if all are free.
+        const bool of_free =
+            (request.free_gram || request.free_changes) && !request.only_yy && facts.free_variables > 0;
+        const bool all_are_free = facts.free_variables == variables;
+        const VariableGroups groups = of_free && !all_are_free ? groups_with_weights(free) : all_groups();
+        if (of_free && !all_are_free) weigh_variables(tile, panel::displacement, free, groups, free_tile);
+        for (int c = 0; c < columns; c += 4) {
+            const int count = std::min(4, columns - c);
+            const FourColumns four = load_four(request, columns, c, begin, variables, tile);
+            if (request.weighted && c >= panel::leading) scale_columns(scaling, count, tile + c * tile_height);
+            // z = 0 if the threshold is 0.
+            add_leading_products(tile, request.threshold > 0 ? 4 : 3, four, count, columns,
+                                 out + layout.leading_products + c);
+            if (of_free && !all_are_free)
+                add_first_rows(free_tile, groups, c, four, count, columns, out + layout.free_gram);
+        }
         if (request.older_steps)
             add_products_of_every_second(tile + panel::s_column(1) * tile_height, panel::older(request.pairs),
                                          {0, 1, panel::older(request.pairs)}, out + layout.older_steps);
         if (request.only_yy) add_yy(tile, layout, out);
-        else if (request.free_changes) {
-            if (facts.free_variables > 0)
-                add_leading_free_products(tile, layout, free, facts.free_variables, variables, free_tile, out);
-        } else if (request.free_gram && facts.free_variables > 0)
-            add_free_products(tile, columns, free, facts.free_variables, free_tile, out + layout.free_gram);
+        if (of_free && all_are_free) copy_first_rows(layout, out);
+        if (of_free && !request.free_changes)
+            add_older_free_products(tile, layout, all_are_free, free, groups, free_tile, out);
         out[projected_gradient_squared] = facts.projected_gradient_squared;
         out[x_squared] = facts.x_squared;
         out[at_lower] = facts.at_lower;
@@ -369,12 +414,13 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         load_and_prefetch(work_.x_base(), begin, variables, base.x);
         load_column(work_.g_base(request.newest_slot) + begin, variables, base.g);
         if (!changes_of_tile(now, base, variables, sign)) return;
+        const auto column = [&](int c) { return address_of_older(request, c, begin, tile); };
         int found[tile_height], count = 0;
         for (int r = 0; r < variables; r++)
             if (sign[r] != 0) found[count++] = r;
         for (int next = 0; next < count;) {
             const int part = std::min(count - next, changed.left());
-            changed.append(tile, found + next, part, sign);
+            changed.append(column, found + next, part, sign);
             next += part;
             if (changed.left() == 0) add_changes();
         }
@@ -401,7 +447,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         for (int r = 0; r < variables; r++) move[r] = request.gradient_coefficient * g_[begin + r];
         if (p.fresh && p.pairs > 0) {
             const double q = request.coefficients[panel::y_new];
-            prefetch_next(work_.g_base(p.newest_slot), begin);
+            prefetch(work_.g_base(p.newest_slot), begin);
             for (int r = 0; r < variables; r++) move[r] += q * fresh_y(p, begin + r);
         }
         constexpr int at_once = 4;
@@ -411,10 +457,10 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
             int ys = 0, ss = 0;
             for (int a = age; a < std::min(age + at_once, p.pairs); a++) {
                 s[ss] = column_s(p, a), of_s[ss] = request.coefficients[panel::s_column(a)];
-                prefetch_next(s[ss++], begin);
+                prefetch(s[ss++], begin);
                 if (a == 0 && p.fresh) continue;
                 y[ys] = column_y(p, a), of_y[ys] = request.coefficients[panel::y_column(a)];
-                prefetch_next(y[ys++], begin);
+                prefetch(y[ys++], begin);
             }
             add_columns(of_y, y, ys, begin, variables, move);
             add_columns(of_s, s, ss, begin, variables, from_s);
@@ -432,9 +478,9 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         const bool fresh = request.panel.fresh && request.panel.pairs > 0;
         const Trials to{x_, work_.g_base(slot), work_.x_base(), work_.s(slot),
                         fresh ? work_.y(request.panel.newest_slot) : nullptr};
-        prefetch_next(to.g_base, begin);
-        prefetch_next(to.x_base, begin);
-        prefetch_next(to.d, begin);
+        prefetch(to.g_base, begin);
+        prefetch(to.x_base, begin);
+        prefetch(to.d, begin);
         TileVariables own;
         load_variables(request.panel, begin, variables, own);
         const double threshold = request.panel.threshold;

@@ -16,14 +16,15 @@ namespace cudaopt {
 
 constexpr int lanes = 4;
 typedef double Lanes __attribute__((vector_size(32), aligned(32)));
+typedef double UnalignedLanes __attribute__((vector_size(32), aligned(8)));
 typedef long Indices __attribute__((vector_size(32)));
 
 CUDA_OPT_INLINE Lanes at(const double *values, int r) { return *(const Lanes *)(values + r); }
 CUDA_OPT_INLINE void put(double *values, int r, Lanes v) { *(Lanes *)(values + r) = v; }
 
-// Returns a b + c, in vectors or numbers. Where the processor has fused multiply-adds, it is rounded once. That requires
-// -ffp-contract=fast, which only the files with inner products and sums of columns have (lib/meson.build). All of their
-// products belong to such a sum, and c is never a product, so that the compiler cannot choose what it fuses.
+// Returns a b + c, for numbers or vectors, rounded once if the processor has fused multiply-adds. This requires
+// -ffp-contract=fast, with which only the files of inner products and sums of columns are compiled (lib/meson.build).
+// In these files, c is never a product and no other sum has a product as a term, so that the compiler has no choice.
 template <class Number> CUDA_OPT_INLINE Number fused(Number a, Number b, Number c) { return a * b + c; }
 
 CUDA_OPT_INLINE double sum_over_lanes(Lanes v) { return (v[0] + v[2]) + (v[1] + v[3]); }

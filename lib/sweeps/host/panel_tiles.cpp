@@ -18,20 +18,28 @@ CUDA_OPT_INLINE Lanes sums_over_lanes(const Lanes &a, const Lanes &b, const Lane
     return Lanes{ac[0], bd[0], ac[2], bd[2]} + Lanes{ac[1], bd[1], ac[3], bd[3]};
 }
 
-// Computes the inner products of `rows` columns, beginning with a, with 4 columns, beginning with b. Adjacent columns
-// are `pitch` elements apart. The 4 * rows sums are independent of each other, so that the processor need not wait for
-// one multiply-add before it starts the next one. With 2 rows, each iteration of the loop over r has 6 vector loads and
-// 8 vector multiply-adds.
-template <int rows, int pitch>
-CUDA_OPT_INLINE void block_products(const double *a, const double *b, const VariableGroups &groups,
-                                    Lanes (&out)[rows]) {
+// Loads elements r, r + 1, ... of column j of four columns, which are `pitch` elements apart in a tile, or anywhere.
+template <int pitch> struct InTile {
+    const double *first;
+    CUDA_OPT_INLINE Lanes operator()(int j, int r) const { return at(first, j * pitch + r); }
+};
+struct Anywhere {
+    const FourColumns &columns;
+    CUDA_OPT_INLINE Lanes operator()(int j, int r) const { return *(const UnalignedLanes *)(columns.at[j] + r); }
+};
+
+// Computes the inner products of `rows` columns, which begin with a and are `pitch` elements apart, with four columns.
+// The 4 * rows sums are independent of each other, so that the processor need not wait for one multiply-add before it
+// starts the next one. With 2 rows, each iteration of the loop over r has 6 vector loads and 8 vector multiply-adds.
+template <int rows, int pitch, class Right>
+CUDA_OPT_INLINE void block_products(const double *a, const Right &b, const VariableGroups &groups, Lanes (&out)[rows]) {
     Lanes sums[rows][4] = {};
     for (int k = 0; k < groups.count; k++)
         for (int r = groups.begin[k]; r < groups.begin[k] + VariableGroups::size; r += lanes) {
             Lanes left[rows];
             for (int i = 0; i < rows; i++) left[i] = at(a, i * pitch + r);
             for (int j = 0; j < 4; j++) {
-                const Lanes right = at(b, j * pitch + r);
+                const Lanes right = b(j, r);
                 for (int i = 0; i < rows; i++) sums[i][j] = fused(left[i], right, sums[i][j]);
             }
         }
@@ -54,7 +62,7 @@ CUDA_OPT_INLINE void symmetric_products(const double *left, const double *right,
         for (int i0 = 0; i0 < end; i0 += 2)
             for (int j0 = std::max(i0, begin); j0 < end; j0 += 4) {
                 Lanes products[2];
-                block_products<2, pitch>(left + i0 * pitch, right + j0 * pitch, groups, products);
+                block_products<2, pitch>(left + i0 * pitch, InTile<pitch>{right + j0 * pitch}, groups, products);
                 for (int i = i0; i < std::min(i0 + 2, end); i++) {
                     const int row = place.origin + place.step * i, column = place.origin + place.step * j0;
                     add_row(products[i - i0], std::max(0, i - j0), std::min(4, end - j0), place.step,
@@ -65,25 +73,26 @@ CUDA_OPT_INLINE void symmetric_products(const double *left, const double *right,
 }
 
 template <int rows>
-CUDA_OPT_INLINE void products_of_rows(const double *left, const double *tile, int columns, double *full) {
-    const VariableGroups groups = all_groups();
-    for (int j0 = 0; j0 < columns; j0 += 4) {
-        Lanes products[rows];
-        block_products<rows, tile_height>(left, tile + j0 * tile_height, groups, products);
-        for (int i = 0; i < rows; i++) add_row(products[i], 0, std::min(4, columns - j0), 1, full + i * columns + j0);
-    }
+CUDA_OPT_INLINE void products_of_rows(const double *left, const FourColumns &right, int count, int columns,
+                                      double *full) {
+    Lanes products[rows];
+    block_products<rows, tile_height>(left, Anywhere{right}, all_groups(), products);
+    for (int i = 0; i < rows; i++) add_row(products[i], 0, count, 1, full + i * columns);
 }
 
 } // namespace
 
-VariableGroups all_groups() {
-    VariableGroups groups;
-    for (int r = 0; r < tile_height; r += VariableGroups::size) groups.begin[groups.count++] = r;
-    return groups;
+const VariableGroups &all_groups() {
+    static constexpr VariableGroups all = [] {
+        VariableGroups groups{};
+        for (int r = 0; r < tile_height; r += VariableGroups::size) groups.begin[groups.count++] = r;
+        return groups;
+    }();
+    return all;
 }
 
 VariableGroups groups_with_weights(const double *weights) {
-    VariableGroups groups;
+    VariableGroups groups{};
     for (int r = 0; r < tile_height; r += VariableGroups::size)
         if (std::any_of(weights + r, weights + r + VariableGroups::size, [](double weight) { return weight != 0; }))
             groups.begin[groups.count++] = r;
@@ -105,26 +114,25 @@ void add_symmetric_products(const double *left, const double *right, const Varia
 }
 
 CUDA_OPT_EACH_INSTRUCTION_SET
-void add_first_rows(const double *left, const double *tile, const VariableGroups &groups, int columns, double *packed) {
-    for (int j0 = 0; j0 < columns; j0 += 4) {
-        Lanes products[3];
-        block_products<3, tile_height>(left, tile + j0 * tile_height, groups, products);
-        for (int i = 0; i < 3; i++)
-            add_row(products[i], std::max(0, i - j0), std::min(4, columns - j0), 1,
-                    packed + panel::gram_index(i, j0, columns));
-    }
-}
-
-CUDA_OPT_EACH_INSTRUCTION_SET
 void add_products_of_every_second(const double *tile, int count, const PackedPlace &place, double *packed) {
     symmetric_products<2 * tile_height>(tile, tile, all_groups(), count, place, packed);
 }
 
 CUDA_OPT_EACH_INSTRUCTION_SET
-void add_leading_products(const double *tile, int leading, int columns, double *full) {
-    if (leading == 3) return products_of_rows<3>(tile, tile, columns, full);
-    products_of_rows<2>(tile, tile, columns, full);
-    products_of_rows<2>(tile + 2 * tile_height, tile, columns, full + 2 * columns);
+void add_leading_products(const double *tile, int leading, const FourColumns &right, int count, int columns,
+                          double *full) {
+    if (leading == 3) return products_of_rows<3>(tile, right, count, columns, full);
+    products_of_rows<2>(tile, right, count, columns, full);
+    products_of_rows<2>(tile + 2 * tile_height, right, count, columns, full + 2 * columns);
+}
+
+CUDA_OPT_EACH_INSTRUCTION_SET
+void add_first_rows(const double *left, const VariableGroups &groups, int c, const FourColumns &right, int count,
+                    int columns, double *packed) {
+    Lanes products[3];
+    block_products<3, tile_height>(left, Anywhere{right}, groups, products);
+    for (int i = 0; i < 3; i++)
+        add_row(products[i], std::max(0, i - c), count, 1, packed + panel::gram_index(i, c, columns));
 }
 
 CUDA_OPT_EACH_INSTRUCTION_SET

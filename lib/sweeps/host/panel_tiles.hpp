@@ -7,6 +7,11 @@ namespace cudaopt {
 // A tile has 128 variables. If it has a few dozen columns, it fits in the first-level cache.
 constexpr int tile_height = 128;
 
+// The addresses of four columns of 128 elements, which need not be adjacent or aligned.
+struct FourColumns {
+    const double *at[4];
+};
+
 // Returns the number of columns of a padded tile. Adjacent columns are tile_height elements apart. If fewer
 // variables than tile_height are left, the remaining elements of each column are 0. The functions below multiply blocks
 // of 4 columns, which are adjacent or every second column of the tile. Therefore they read up to 6 columns beyond the
@@ -18,9 +23,9 @@ constexpr int padded_columns(int columns) { return columns + 6; }
 struct VariableGroups {
     static constexpr int size = 8;
     int count = 0;
-    int begin[tile_height / size];
+    int begin[tile_height / size] = {};
 };
-VariableGroups all_groups();
+const VariableGroups &all_groups();
 // Returns the groups in which at least one weight is not 0.
 VariableGroups groups_with_weights(const double *weights);
 
@@ -40,18 +45,21 @@ struct PackedPlace {
 void add_symmetric_products(const double *left, const double *right, const VariableGroups &groups, int count,
                             const PackedPlace &place, double *packed);
 
-// Adds the first three rows of the packed matrix: the inner products of column i < 3 of `left` with column j >= i of
-// `tile`, over the variables of the given groups.
-void add_first_rows(const double *left, const double *tile, const VariableGroups &groups, int columns, double *packed);
-
 // Adds the inner products of `count` columns of a tile with each other. These are every second column, beginning with
 // the first one.
 void add_products_of_every_second(const double *tile, int count, const PackedPlace &place, double *packed);
 
-// Adds the inner products of each of the first `leading` columns, which are 3 or 4, with all columns to the matrix
-// `full`. The matrix has 4 rows and `columns` columns and is stored by rows. With 3 leading columns, its last row is
-// not changed.
-void add_leading_products(const double *tile, int leading, int columns, double *full);
+// Adds the inner products of each of the first `leading` columns of a tile, which are 3 or 4, with `count` <= 4 columns
+// to a matrix of 4 rows of `columns` elements. `full` points to the first of these columns of the matrix. With 3
+// leading columns, the last row is not changed.
+void add_leading_products(const double *tile, int leading, const FourColumns &right, int count, int columns,
+                          double *full);
+
+// Adds to the first three rows of a packed matrix of `columns` columns: the inner products of column i < 3 of `left`
+// with columns j >= i, over the variables of the given groups. The columns j are the `count` <= 4 columns from column c
+// on.
+void add_first_rows(const double *left, const VariableGroups &groups, int c, const FourColumns &right, int count,
+                    int columns, double *packed);
 
 // Returns the inner product of two columns of a tile.
 double dot_of_tile(const double *a, const double *b);

@@ -15,33 +15,24 @@ inline int free_products_of_tile(const ProductsRequest &request, const ProductsL
     return request.free_gram || request.only_yy ? panel::gram_count(layout.columns) : 0;
 }
 
-// Adds the products of all columns over the free variables. free[i] is 1 if variable i is free, and otherwise 0.
-// `free_tile` is workspace with the size of the tile.
-inline void add_free_products(const double *tile, int columns, const double *free, double free_variables,
-                              double *free_tile, double *packed) {
-    const PackedPlace place{0, 1, columns};
-    if (free_variables == tile_height) return add_symmetric_products(tile, tile, all_groups(), columns, place, packed);
-    const VariableGroups groups = groups_with_weights(free);
-    weigh_variables(tile, columns, free, groups, free_tile);
-    add_symmetric_products(free_tile, tile, groups, columns, place, packed);
+// Copies the products of y_new, s_new and g with all columns, which have been formed over all variables of the tile, to
+// those over the free variables.
+inline void copy_first_rows(const ProductsLayout &layout, double *out) {
+    for (int i = 0; i < panel::displacement; i++) {
+        const double *const row = out + layout.leading_products + i * layout.columns;
+        std::copy(row + i, row + layout.columns, out + layout.free_gram + panel::gram_index(i, i, layout.columns));
+    }
 }
 
-// Adds the products of the leading columns y_new, s_new and g with all columns over the free variables. If all of the
-// `variables` variables of the tile are free, these are the products over all variables, which have been formed.
-inline void add_leading_free_products(const double *tile, const ProductsLayout &layout, const double *free,
-                                      double free_variables, int variables, double *free_tile, double *out) {
-    constexpr int rows = panel::displacement; // z = 0
-    double *const packed = out + layout.free_gram;
-    if (free_variables == variables) {
-        for (int i = 0; i < rows; i++) {
-            const double *const row = out + layout.leading_products + i * layout.columns;
-            std::copy(row + i, row + layout.columns, packed + panel::gram_index(i, i, layout.columns));
-        }
-        return;
-    }
-    const VariableGroups groups = groups_with_weights(free);
-    weigh_variables(tile, rows, free, groups, free_tile);
-    add_first_rows(free_tile, tile, groups, layout.columns, packed);
+// Adds the products of the older columns with each other over the free variables. If not all variables are free,
+// free[i] is 1 if variable i is free, and otherwise 0. `free_tile` is workspace with the size of the tile.
+inline void add_older_free_products(const double *tile, const ProductsLayout &layout, bool all_are_free,
+                                    const double *free, const VariableGroups &groups, double *free_tile, double *out) {
+    constexpr int first = panel::leading * tile_height;
+    const int older = layout.columns - panel::leading;
+    if (!all_are_free) weigh_variables(tile + first, older, free, groups, free_tile + first);
+    add_symmetric_products((all_are_free ? tile : free_tile) + first, tile + first, groups, older,
+                           {panel::leading, 1, layout.columns}, out + layout.free_gram);
 }
 
 // Collects the variables of a segment whose freedom has changed, until there are enough of them for a product. They are
@@ -53,11 +44,11 @@ class ChangedVariables {
     ChangedVariables(double *room, int columns) : room_(room), columns_(columns) {}
     bool empty() const { return count_ == 0; }
     int left() const { return most - count_; } // number of variables that can be appended
-    // Appends the given variables of a tile, at most left(). sign[r]: 1 if variable r has become free, -1 if it is free
-    // no longer.
-    void append(const double *tile, const int *variables, int count, const double *sign) {
+    // Appends the given variables of a tile, at most left(). column(c) is the address of the tile's variables in column
+    // c. sign[r]: 1 if variable r has become free, -1 if it is free no longer.
+    template <class Column> void append(const Column &column, const int *variables, int count, const double *sign) {
         for (int c = panel::leading; c < columns_; c++) {
-            const double *const from = tile + c * tile_height;
+            const double *const from = column(c);
             double *const to = room_ + c * tile_height + count_;
             for (int k = 0; k < count; k++) {
                 to[k] = from[variables[k]];
