@@ -4,7 +4,9 @@
 Compares the output of the three drivers of L-BFGS-B, in Fortran as the distribution installs them and in C, with
 libcuda_opt_setulb and with L-BFGS-B 3.0. Every word and digit must be the same. If the output of L-BFGS-B here differs
 from the recorded one, which another compiler produced, then from that line on numbers may differ by ten times this
-difference. Drivers are skipped, with a message, if a compiler or the package of the drivers is missing."""
+difference. Drivers are skipped, with a message, if a compiler or the package of the drivers is missing. If the library
+is for another processor, the environment variables CC and EMULATOR name the C compiler and the emulator for the
+programs that use it."""
 import gzip
 import os
 import re
@@ -39,7 +41,9 @@ def lines_of(text):
 def printed(compiler, source, libraries, folder, arguments=()):
     program = Path(folder) / "program"
     subprocess.run([*compiler, str(source), *libraries, "-lm", "-o", str(program)], check=True)
-    run = subprocess.run([str(program), *arguments], check=True, stdout=subprocess.PIPE, text=True, cwd=folder)
+    emulator = os.environ.get("EMULATOR", "").split() if libraries is ours else []
+    command = [*emulator, str(program), *arguments]
+    run = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=folder)
     return lines_of(run.stdout)
 
 
@@ -105,10 +109,11 @@ def check_c(folder):
     # Other compiler flags replace the run of another compiler. The second argument of a driver is iprint.
     source, compiler = root / "tests/setulb/sample_drivers.c", ["cc", "-std=c11", "-O1", "-I", str(root / "include")]
     plain, fast = [*compiler, "-ffp-contract=off"], [*compiler, "-Ofast", "-march=native"]
+    for_library = [os.environ.get("CC", "cc"), *plain[1:]]
     for arguments in ("1", "2", "3", "1 0", "1 10"):
         run = (source, folder, arguments.split())
         reference, other = (printed(flags, run[0], theirs, *run[1:]) for flags in (plain, fast))
-        compare(f"driver {arguments}, C", printed(plain, run[0], ours, *run[1:]), reference, other)
+        compare(f"driver {arguments}, C", printed(for_library, run[0], ours, *run[1:]), reference, other)
 
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
