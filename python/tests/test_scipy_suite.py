@@ -28,8 +28,9 @@ OTHERS = {
 }
 
 
-def outcomes_of(variant, tmp_path, *selection, metric=None):
-    """Return the outcome of each of SciPy's tests that called L-BFGS-B, with the last line of its error message."""
+def outcomes_of(variant, tmp_path, names, *selection, metric=None):
+    """Return the outcome of each of SciPy's tests in the modules ``names`` that called L-BFGS-B, with the last line of
+    its error message."""
     found = tmp_path / "outcomes.json"
     environment = {**os.environ, "CUDA_OPT_SUBSTITUTION": variant, "CUDA_OPT_OUTCOMES": str(found)}
     if metric is not None:
@@ -37,11 +38,10 @@ def outcomes_of(variant, tmp_path, *selection, metric=None):
     package = Path(cuda_opt.__file__).parents[1]
     paths = [str(Path(__file__).parent), str(package), environment.get("PYTHONPATH", "")]
     environment["PYTHONPATH"] = os.pathsep.join(paths)
-    modules = [f"scipy.optimize.tests.{name}" for name in MODULES]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "scipy_substitution", "--pyargs"]
-    done = subprocess.run(
-        [*command, *modules, *selection], env=environment, cwd=tmp_path, capture_output=True, text=True
-    )
+    modules = [f"scipy.optimize.tests.{name}" for name in names]
+    options = ["-q", "--tb=line", "-p", "no:cacheprovider", "-p", "scipy_substitution", "--pyargs"]
+    command = [sys.executable, "-m", "pytest", *options, *modules, *selection]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
     # pytest exits with 1 if some tests have failed.
     assert done.returncode in (0, 1), done.stdout[-2000:] + done.stderr[-2000:]
     return json.loads(found.read_text())
@@ -53,13 +53,14 @@ def test_the_tests_of_scipy_pass_with_cuda_opt(variant, tmp_path):
     missing = [name for name in MODULES if importlib.util.find_spec(f"scipy.optimize.tests.{name}") is None]
     if missing:
         pytest.skip(f"SciPy is installed without {', '.join(missing)}")
-    outcomes = outcomes_of(variant, tmp_path)
+    outcomes = outcomes_of(variant, tmp_path, MODULES)
     failed = {name for name, (outcome, _) in outcomes.items() if outcome == "failed"}
     explained = {**OF_THE_PATH, **OTHERS[variant]}
     assert len(outcomes) >= 75  # 82 in SciPy 1.10, 100 in 1.17
     assert not {name: outcomes[name] for name in failed - explained.keys()}
     # The tests in OF_THE_PATH must pass with the scalar initial Hessian, which SciPy uses.
     if of_path := failed & OF_THE_PATH.keys():
+        modules = sorted({name.partition("::")[0] for name in of_path})
         words = [name.rpartition("::")[2] for name in of_path]
-        again = outcomes_of(variant, tmp_path, "-k", " or ".join(words), metric=cuda_opt.Metric.ONE_NUMBER)
+        again = outcomes_of(variant, tmp_path, modules, "-k", " or ".join(words), metric=cuda_opt.Metric.ONE_NUMBER)
         assert {name: again[name][0] for name in of_path} == dict.fromkeys(of_path, "passed")
