@@ -23,6 +23,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from problems import random_seed
 
 import cuda_opt
 
@@ -51,7 +52,7 @@ def botorch():
     from botorch.optim.fit import fit_gpytorch_mll_scipy
     from gpytorch.mlls import ExactMarginalLogLikelihood
 
-    torch.manual_seed(0)
+    torch.manual_seed(random_seed())
     x = torch.rand(25, 2, dtype=torch.double)
     y = torch.sin(6 * x[:, :1]) + x[:, 1:] ** 2 + 0.05 * torch.randn(25, 1, dtype=torch.double)
     losses, models = [], []
@@ -77,7 +78,7 @@ def botorch():
     no_worse(losses[1], losses[0], "negative marginal likelihood")
     values = []
     for method in ("L-BFGS-B", cuda_opt.lbfgsb):
-        torch.manual_seed(1)
+        torch.manual_seed(random_seed(1))
         improvement = LogExpectedImprovement(models[0].eval(), best_f=float(y.max()))
         box = torch.tensor([[0.0, 0.0], [1.0, 1.0]], dtype=torch.double)
         point, value = optimize_acqf(
@@ -106,7 +107,7 @@ def lmfit():
     import lmfit as package
 
     x = np.linspace(0, 10, 101)
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(random_seed())
     data = 5 * np.sin(2 * x - 0.1) * np.exp(-0.025 * x * x) + rng.normal(size=x.size, scale=0.2)
 
     def residuals(parameters):
@@ -161,7 +162,7 @@ def pyhf():
 def statsmodels():
     import statsmodels.api as package
 
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(random_seed())
     x = package.add_constant(rng.normal(size=(300, 3)))
     linear = x @ [0.3, 1.0, -0.5, 0.2]
     logit = package.Logit((rng.random(300) < 1 / (1 + np.exp(-linear))).astype(float), x)

@@ -1,6 +1,7 @@
 """Checks ``minimize_batch`` on a CUDA device. ``gpu_check.py batch`` runs these checks."""
 import numpy as np
 from gpu_shared import Missing, cupy_and_stream, library, near, torch_and_stream
+from problems import random_seed
 
 import cuda_opt
 from cuda_opt import Bounds, Task
@@ -9,13 +10,13 @@ COUNT, N = 3000, 6
 
 
 def starts():
-    return np.random.default_rng(3).uniform(-2, 2, (COUNT, N))
+    return np.random.default_rng(random_seed(3)).uniform(-2, 2, (COUNT, N))
 
 
 def boxes():
     """Return one box per problem. In every fifth box two variables have equal bounds. In the box of problem 7 a lower
     bound is above the upper bound."""
-    random = np.random.default_rng(4)
+    random = np.random.default_rng(random_seed(4))
     lower, upper = np.sort(random.uniform(-2, 2, (2, COUNT, N)), 0)
     lower[::5, 4:] = upper[::5, 4:]
     lower[7], upper[7] = 1, 0

@@ -17,6 +17,7 @@ import gpu_graphs
 import gpu_operator
 import numpy as np
 from gpu_shared import Missing, cupy_and_stream, library, near, torch_and_stream, torch_parabola, torch_rosenbrock
+from problems import random_seed
 
 import cuda_opt
 from cuda_opt import Bounds, Solver, Task
@@ -88,7 +89,7 @@ def check_torch_optimizer():
 
     with stream:
         for dtype in (torch.float64, torch.float32):
-            torch.manual_seed(0)
+            torch.manual_seed(random_seed())
             model = torch.nn.Sequential(torch.nn.Linear(3, 50), torch.nn.Tanh(), torch.nn.Linear(50, 1))
             model.to("cuda", dtype)
             data = torch.randn(400, 3, dtype=dtype, device="cuda")

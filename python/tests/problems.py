@@ -1,10 +1,19 @@
 """Defines small test problems, some of them with bounds. Most are from More, Garbow, Hillstrom, ACM TOMS 7 (1981)
 17, and their names contain the numbers of that paper. f is a sum of squared residuals, and a complex step provides its
-gradient."""
+gradient. ``random_seed`` returns the seeds of all tests that draw random numbers."""
+import os
 from dataclasses import dataclass
 from typing import Any, Callable
 
 import numpy as np
+
+
+
+def random_seed(number=0):
+    """Return the seed of random numbers in a test. The environment variable CUDA_OPT_TEST_SEED, a nonnegative integer,
+    selects other seeds for all tests."""
+    return number + 1000 * int(os.environ.get("CUDA_OPT_TEST_SEED", 0))
+
 
 # The imaginary part of a complex step is far below the rounding errors of the real part.
 STEP = 1e-40

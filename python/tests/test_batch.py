@@ -4,7 +4,7 @@ import weakref
 
 import numpy as np
 import pytest
-from problems import PROBLEMS
+from problems import PROBLEMS, random_seed
 
 import cuda_opt
 from cuda_opt import Bounds, Task
@@ -28,8 +28,8 @@ def parabolas(x, p):
     return (g**2).sum(1) / 2, g
 
 
-def starts(count, n, seed=1):
-    return np.random.default_rng(seed).uniform(-2, 2, (count, n))
+def starts(count, n):
+    return np.random.default_rng(random_seed(1)).uniform(-2, 2, (count, n))
 
 
 def projected(x, g, lower, upper):
@@ -39,7 +39,7 @@ def projected(x, g, lower, upper):
 def test_each_problem_satisfies_the_optimality_conditions_in_its_own_box():
     """Each problem of a batch has its own box. The results satisfy the conditions for a minimum, evaluated with the
     function itself."""
-    random, x0 = np.random.default_rng(2), starts(300, 7)
+    random, x0 = np.random.default_rng(random_seed(2)), starts(300, 7)
     lower, upper = np.sort(random.uniform(-2, 2, (2, 300, 7)), 0)
     held = random.random(x0.shape) < 0.3
     lower[held], upper[~held & (random.random(x0.shape) < 0.3)] = -np.inf, np.inf
@@ -121,7 +121,8 @@ def test_diagonal_initial_hessians_reduce_the_evaluations_of_a_batch(lower, solu
     assert len(calls) == given.rounds and calls[0] == 30
     # If ``lower`` is 0.25, all variables soon become active, and the initial Hessian has little effect.
     if lower < 0:
-        assert given.nfev.sum() < 0.2 * plain.nfev.sum() and learned.nfev.sum() < 0.5 * plain.nfev.sum()
+        # Over 240 starts the medians of these ratios are 0.03 and 0.17.
+        assert np.median(given.nfev / plain.nfev) < 0.1 and np.median(learned.nfev / plain.nfev) < 0.55
 
 
 def test_an_invalid_diagonal_ends_only_its_own_problem():

@@ -1,12 +1,12 @@
 """``check_gradient`` names the kind of error of a wrong gradient, and accepts a correct one."""
 import numpy as np
 import pytest
-from problems import PROBLEMS
+from problems import PROBLEMS, random_seed
 
 import cuda_opt
 from cuda_opt import Bounds, Gradient, check_gradient
 
-X = np.random.default_rng(5).uniform(-1.5, 1.5, 40)
+X = np.random.default_rng(random_seed(5)).uniform(-1.5, 1.5, 40)
 
 
 def rosen(x):
@@ -39,13 +39,13 @@ def test_a_correct_gradient_is_accepted():
     result = check_gradient(rosen, X)
     assert result.success and result.verdict is Gradient.CONSISTENT and result.component is None
     assert "agrees with differences of f along 3 directions" in result.message
-    assert result.supplied == pytest.approx(result.difference, rel=1e-7) and 60 <= result.nfev <= 70
+    assert result.supplied == pytest.approx(result.difference, rel=1e-7) and result.nfev == 64
     assert result.error < 1e-6 * abs(result.supplied)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_a_gradient_with_the_wrong_sign_is_recognised(seed):
-    result = check_gradient(changed(lambda x, g: -g), X, seed=seed)
+@pytest.mark.parametrize("directions", range(5))
+def test_a_gradient_with_the_wrong_sign_is_recognised(directions):
+    result = check_gradient(changed(lambda x, g: -g), X, seed=random_seed(directions))
     assert result.verdict is Gradient.WRONG_SIGN and not result.success and "wrong sign" in result.message
 
 
@@ -72,7 +72,7 @@ def test_one_wrong_component_of_the_gradient_is_found(index, change):
 
 
 def test_one_wrong_component_among_20000_is_found():
-    x = np.random.default_rng(6).uniform(-1.5, 1.5, 20000)
+    x = np.random.default_rng(random_seed(6)).uniform(-1.5, 1.5, 20000)
     result = check_gradient(with_component(12345, lambda gi: 0.0), x)
     assert result.verdict is Gradient.WRONG_COMPONENT and result.component == 12345
 
@@ -132,14 +132,16 @@ def test_a_kink_of_f_at_x_is_recognised(at):
 
 
 def test_a_noisy_f_gives_the_verdict_undecided():
-    rng = np.random.default_rng(1)
-    result = check_gradient(lambda x: (rosen(x)[0] + 1e4 * rng.normal(), rosen(x)[1]), X)
-    assert result.verdict is Gradient.UNDECIDED and "do not settle" in result.message
+    rng = np.random.default_rng(random_seed(1))
+    results = [check_gradient(lambda x: (rosen(x)[0] + 1e4 * rng.normal(), rosen(x)[1]), X) for _ in range(25)]
+    undecided = [result for result in results if result.verdict is Gradient.UNDECIDED]
+    # In 1 of 20 draws the differences agree with each other by chance, and the verdict is another one.
+    assert len(undecided) > 12 and all("do not settle" in result.message for result in undecided)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
 def test_correct_gradients_of_published_problems_are_accepted(problem):
-    rng = np.random.default_rng(3)
+    rng = np.random.default_rng(random_seed(3))
     start = problem.x0
     for x in (start, start + rng.uniform(-0.1, 0.1, len(start)), cuda_opt.minimize(problem, start).x):
         result = check_gradient(problem, x, bounds=problem.pairs)

@@ -25,12 +25,15 @@ def solve(**arguments):
     return minimize(badly_scaled, np.zeros(8), options={"ftol": 0, **arguments.pop("options", {})}, **arguments)
 
 
-def test_a_diagonal_reduces_the_number_of_evaluations():
-    plain, array, function = solve(), solve(diagonal=1 / SCALE), solve(diagonal=inverse_curvature)
-    for result in (plain, array, function):
+def test_an_exact_diagonal_solves_a_quadratic_in_two_iterations():
+    """With power = 2, f is quadratic, and the diagonal is its inverse Hessian. The first direction leads to the
+    minimiser, but the first step may be shorter. The step of the second iteration is complete."""
+    plain, array = solve(args=(2,)), solve(args=(2,), diagonal=1 / (SCALE + 2))
+    function = solve(args=(2,), diagonal=inverse_curvature)
+    for result in (plain, array, function, solve(diagonal=1 / SCALE), solve(diagonal=inverse_curvature)):
         assert result.success
         np.testing.assert_allclose(result.x, 1, atol=1e-4)
-    assert array.nfev < plain.nfev / 2 and function.nfev < plain.nfev / 2
+    assert array.nit == function.nit == 2 < plain.nit
 
 
 def test_diagonal_is_called_at_each_iterate_or_once_per_solve():
@@ -60,12 +63,13 @@ def test_minimize_with_a_diagonal_matches_a_loop_with_solver():
     assert ours.nfev == solver["EVALUATIONS"]
 
 
-@pytest.mark.parametrize("diagonal", [1 / SCALE, inverse_curvature])
-def test_hess_inv_approximates_the_inverse_curvature_and_can_be_pickled(diagonal):
-    result = solve(diagonal=diagonal)
+@pytest.mark.parametrize("diagonal", [1 / (SCALE + 2), inverse_curvature])
+def test_hess_inv_is_an_exact_diagonal_and_can_be_pickled(diagonal):
+    """If H y = s for a pair (s, y), the BFGS update with this pair does not change H."""
+    result = solve(args=(2,), diagonal=diagonal)
     v = np.arange(1.0, 9)
     product = result.hess_inv @ v
-    np.testing.assert_allclose(product, v * inverse_curvature(result.x), rtol=0.2)
+    np.testing.assert_allclose(product, v / (SCALE + 2), rtol=1e-8)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(result)).hess_inv @ v, product)
 
 
@@ -121,7 +125,6 @@ def test_a_negative_element_of_a_diagonal_gives_bad_diagonal():
 def test_the_diagonal_of_a_solver_may_be_assigned(library):
     module = pytest.importorskip(library)
     curvature = module.asarray([1.0, 10, 100, 1000])
-    evaluations = []
     for assigns in (True, False):
         solver = cuda_opt.Solver(0 * curvature, 5, diagonal=True, PGTOL=1e-3)
         for task in solver:
@@ -130,9 +133,8 @@ def test_the_diagonal_of_a_solver_may_be_assigned(library):
                 assert abs(np.asarray(solver.diagonal) * np.asarray(curvature)).max() == 1
             else:
                 solver.f, solver.g = 0.5 * (curvature * (solver.x - 1) ** 2).sum(), curvature * (solver.x - 1)
-        evaluations.append(solver["EVALUATIONS"])
         assert solver.status is (cuda_opt.Task.CONVERGED if assigns else cuda_opt.Task.BAD_DIAGONAL)
-    assert evaluations[0] <= 8
+        assert solver["ITERATIONS"] <= 2  # an exact diagonal needs no more
 
 
 def test_assigning_an_invalid_diagonal_raises_an_exception():

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from problems import random_seed
 
 import cuda_opt
 from cuda_opt._differences import Differences, Objective
@@ -34,7 +35,7 @@ def points_and_boxes(rng):
 @pytest.mark.parametrize("options", [{}, {"finite_diff_rel_step": 1e-4}, {"eps": 1e-6}, {"eps": -1e-5}])
 def test_finite_differences_agree_with_those_of_scipy(method, options):
     numdiff = pytest.importorskip("scipy.optimize._numdiff")
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(random_seed(1))
     for _ in range(100):
         x, lower, upper = points_and_boxes(rng)
         ours = Differences(Objective(smooth, ()), method, lower, upper, len(x), options)

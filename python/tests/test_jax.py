@@ -5,6 +5,7 @@ import os
 
 import numpy as np
 import pytest
+from problems import random_seed
 
 import cuda_opt
 
@@ -279,7 +280,7 @@ def test_jax_and_numpy_batches_find_the_same_minima(doubles):
         g[:, 1:] += 200 * a
         return (100 * a**2 + b**2).sum(1), g
 
-    x0 = np.random.default_rng(0).uniform(-2, 2, (70, 5))
+    x0 = np.random.default_rng(random_seed(0)).uniform(-2, 2, (70, 5))
     box, options = cuda_opt.Bounds(-1.5, 0.8), {"ftol": 0, "gtol": 1e-9}
     by_numpy = cuda_opt.minimize_batch(fun, x0, bounds=box, options=options)
     by_jax = cuda_opt.jax.minimize_batch(rosenbrock, jnp.array(x0), bounds=box, options=options)

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from problems import random_seed
 
 import cuda_opt
 
@@ -23,7 +24,7 @@ def doubles():
 
 
 def random(*shape, seed=1):
-    return np.random.default_rng(seed).standard_normal(shape)
+    return np.random.default_rng(random_seed(seed)).standard_normal(shape)
 
 
 def regression():

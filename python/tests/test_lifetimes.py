@@ -13,6 +13,7 @@ import weakref
 
 import numpy as np
 import pytest
+from problems import random_seed
 
 import cuda_opt
 
@@ -196,19 +197,19 @@ def test_several_threads_may_use_the_same_hess_inv(rosenbrock):
 
 
 def test_several_threads_may_read_the_messages_of_one_batch():
-    x0 = np.random.default_rng(0).standard_normal((500, 3))
+    x0 = np.random.default_rng(random_seed()).standard_normal((500, 3))
     options = {"gtol": 0, "ftol": 0, "maxiter": 7}
     result = cuda_opt.minimize_batch(lambda x: ((x**4).sum(1), 4 * x**3), x0, options=options)
     said = [result.message_of(p) for p in range(500)]
     assert len(set(said)) > 100
     wrong = []
 
-    def read(seed):
-        for p in np.random.default_rng(seed).integers(0, 500, 4000):
+    def read(reader):
+        for p in np.random.default_rng(random_seed(reader)).integers(0, 500, 4000):
             if result.message_of(p) != said[p]:
                 wrong.append(p)
 
-    threads = [threading.Thread(target=read, args=(seed,)) for seed in range(4)]
+    threads = [threading.Thread(target=read, args=(reader,)) for reader in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

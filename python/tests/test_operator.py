@@ -35,13 +35,16 @@ def inverse(v, free):
 
 
 @pytest.mark.parametrize("bounds", [None, Bounds(0, 0.3)])
-def test_an_operator_reduces_the_number_of_evaluations(bounds):
+def test_an_exact_operator_reduces_the_number_of_evaluations(bounds):
+    """Without bounds the first direction leads to the minimiser. The first step may be shorter, and the step of the
+    second iteration is complete."""
     plain = minimize(quadratic, np.zeros(SIDE**2), bounds=bounds, options=OPTIONS)
     result = minimize(quadratic, np.zeros(SIDE**2), bounds=bounds, options=OPTIONS, preconditioner=inverse)
     assert plain.success and result.success
     np.testing.assert_allclose(result.x, plain.x, atol=1e-6)
-    assert 3 * result.nfev < plain.nfev
+    assert result.nfev < plain.nfev  # with bounds 15 and 54
     if bounds is None:
+        assert result.nit <= 2
         np.testing.assert_allclose(result.x, np.linalg.solve(MATRIX, LOAD), atol=1e-6)
 
 
@@ -49,7 +52,7 @@ def test_the_example_of_operator_md_needs_fewer_evaluations(capsys):
     page = (Path(__file__).parents[2] / "docs/operator.md").read_text()
     exec(page.split("```python\n")[1].split("```")[0], {})
     words = capsys.readouterr().out.split()
-    assert words[0] == "evaluations:" and 3 * int(words[4]) < int(words[1])
+    assert words[0] == "evaluations:" and int(words[4]) < int(words[1])  # 61 and 332
 
 
 def test_minimize_with_an_operator_matches_a_loop_with_solver():
@@ -92,8 +95,9 @@ def test_an_operator_receives_arrays_of_the_library_of_x0(library):
         assert type(v) is type(start) and type(free) is type(start)
         return module.where(free, v / scale, 0 * v)
 
-    result = minimize(fun, start, bounds=Bounds(-2, 3), options={"gtol": 1e-3}, preconditioner=precondition)
-    assert result.success and result.nfev < 12
+    # In single precision, x near 1 has errors of 6e-8, and the gradient has errors of 1e-3.
+    result = minimize(fun, start, bounds=Bounds(-2, 3), options={"gtol": 1e-2}, preconditioner=precondition)
+    assert result.success and result.nit <= 2
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax.numpy"])
@@ -106,7 +110,7 @@ def test_the_result_of_the_operator_may_be_assigned(library):
             solver.operator_out = solver.operator_in / curvature * solver.operator_free
         else:
             solver.f, solver.g = 0.5 * (curvature * (solver.x - 1) ** 2).sum(), curvature * (solver.x - 1)
-    assert solver.status is Task.CONVERGED and solver["EVALUATIONS"] < 8
+    assert solver.status is Task.CONVERGED and solver["ITERATIONS"] <= 2
     assert abs(np.asarray(solver.x) - 1).max() < 1e-3
 
 
@@ -163,12 +167,16 @@ def test_a_step_that_was_cut_is_not_lengthened_again():
 
     # The first trial point is about (0.7, 0.001), where f is undefined. After two cuts f is defined, but too large.
     solver = cuda_opt.Solver(np.zeros(2), 5, bounds=Bounds(-np.inf, [np.inf, 0.001]), preconditioner=True)
+    trials = []
     for task in solver:
         if task is Task.APPLY_OPERATOR:
             solver.operator_out[:] = solver.operator_in
         else:
             solver.f, solver.g = fun(solver.x)
-    assert solver.status is Task.CONVERGED and solver["CUTS"] == 2 and solver["EVALUATIONS"] <= 9
+            if solver["ITERATIONS"] == 0:
+                trials.append(solver.x[0])
+    assert solver.status is Task.CONVERGED and solver["CUTS"] == 2
+    assert len(trials) >= 4 and trials[1:] == sorted(trials[1:], reverse=True)
 
 
 def test_an_operator_that_is_not_positive_definite_gives_bad_operator():

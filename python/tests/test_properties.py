@@ -1,8 +1,9 @@
 """Tests properties that hold for all inputs, with the package Hypothesis.
 
 The inputs are arrays of any dtype, shape, strides and library. Other tests concern exceptions, nested calls, threads,
-fork, pickling and the interpreter's exit. Every run generates the same examples. CUDA_OPT_TEST_EXAMPLES=N generates N
-new ones for each property instead. After a failure Hypothesis prints how to reproduce it."""
+fork, pickling and the interpreter's exit. Every run generates the same examples, and other ones for another
+CUDA_OPT_TEST_SEED. CUDA_OPT_TEST_EXAMPLES=N generates N new ones for each property instead. After a failure Hypothesis
+prints how to reproduce it."""
 import copy
 import math
 import os
@@ -16,11 +17,13 @@ import numpy as np
 import pytest
 
 pytest.importorskip("hypothesis")
-from hypothesis import HealthCheck, assume, given, note, settings  # noqa: E402
+import hypothesis  # noqa: E402
+from hypothesis import HealthCheck, assume, note, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 from hypothesis.configuration import set_hypothesis_home_dir  # noqa: E402
 
 from any_arrays import LIBRARIES, library, plain_arrays  # noqa: E402
+from problems import random_seed  # noqa: E402
 
 import cuda_opt  # noqa: E402
 from cuda_opt import Bounds, Solver, Task  # noqa: E402
@@ -34,6 +37,13 @@ settings.register_profile("cuda_opt", max_examples=EXAMPLES or 50, derandomize=n
 settings.load_profile("cuda_opt")
 # Fewer examples are used if each starts a process or makes JAX compile.
 FEW = settings(max_examples=max(6, EXAMPLES // 20))
+
+
+def given(**strategies):
+    """Return hypothesis.given for these strategies, with the seed of this run if it is not 0."""
+    decorated = hypothesis.given(**strategies)
+    return (lambda test: hypothesis.seed(random_seed())(decorated(test))) if random_seed() else decorated
+
 
 # An incorrect call may raise one of these exceptions. Any other exception, or a crash, is a fault.
 REFUSED = (TypeError, ValueError, cuda_opt.Error)

@@ -3,6 +3,7 @@ import re
 
 import numpy as np
 import pytest
+from problems import random_seed
 
 import cuda_opt
 
@@ -15,7 +16,7 @@ BOX = [(-5.12, 5.12)] * 4
 
 
 def test_pattern_search_finds_the_global_minimum():
-    result = cuda_opt.pattern_search(rastrigin, BOX[:2], walks=400)
+    result = cuda_opt.pattern_search(rastrigin, BOX[:2], walks=400, seed=random_seed())
     assert result.success and result.status == 0 and result.fun == pytest.approx(0, abs=1e-6)
     np.testing.assert_allclose(result.x, 0, atol=1e-4)
     assert result.fun == rastrigin(result.x) and result.nfev > 400 and result.nit > 0
@@ -32,22 +33,22 @@ def test_points_are_read_only_in_the_box_and_determined_by_the_seed():
             points[0, 0] = 1
         return scale * rastrigin(points)
 
-    result = cuda_opt.pattern_search(fun, BOX, 30, (2.0,), seed=1)
+    result = cuda_opt.pattern_search(fun, BOX, 30, (2.0,), seed=random_seed(1))
     assert shapes[0] in ((4, 30), (4, 60)) and max(batch for _, batch in shapes) <= 60
     assert {n for n, _ in shapes} == {4}
-    again = cuda_opt.pattern_search(rastrigin, BOX, 30, seed=1)
+    again = cuda_opt.pattern_search(rastrigin, BOX, 30, seed=random_seed(1))
     np.testing.assert_array_equal(result.x, again.x)
     assert result.fun == 2 * again.fun
-    assert cuda_opt.pattern_search(rastrigin, BOX, 30, seed=2).fun != again.fun
+    assert cuda_opt.pattern_search(rastrigin, BOX, 30, seed=random_seed(2)).fun != again.fun
 
 
 def test_a_solve_from_each_of_the_best_walks_does_not_increase_f():
     """With ``keep``, the points and values of the best walks are returned in ascending order of f. A solve by
     ``minimize`` from each of these points does not end at a higher value."""
-    result = cuda_opt.pattern_search(rastrigin, BOX, 20, keep=5, options={"HALVINGS": 4})
+    result = cuda_opt.pattern_search(rastrigin, BOX, 20, keep=5, options={"HALVINGS": 4}, seed=random_seed())
     assert result.walks_x.shape == (5, 4) and (np.diff(result.walks_fun) >= 0).all()
     np.testing.assert_array_equal(result.walks_x[0], result.x)
-    every = cuda_opt.pattern_search(rastrigin, BOX, 20, keep=20, options={"HALVINGS": 4})
+    every = cuda_opt.pattern_search(rastrigin, BOX, 20, keep=20, options={"HALVINGS": 4}, seed=random_seed())
     np.testing.assert_array_equal(every.walks_x[:5], result.walks_x)
     assert len(np.unique(every.walks_x, axis=0)) == 20 and (np.diff(every.walks_fun) >= 0).all()
     np.testing.assert_array_equal(rastrigin(result.walks_x.T), result.walks_fun)
@@ -65,7 +66,7 @@ def test_each_limit_or_target_gives_its_return_code():
         ({"at_smallest_step": "restart", "maxiter": 100}, "ITERATION_LIMIT"),
         ({"at_smallest_step": "repeat", "maxiter": 100}, "ITERATION_LIMIT"),
     ):
-        result = cuda_opt.pattern_search(rastrigin, BOX, 25, **settings)
+        result = cuda_opt.pattern_search(rastrigin, BOX, 25, **settings, seed=random_seed())
         assert result.task.name == task and result.success == (task == "CONVERGED"), settings
 
 
@@ -78,13 +79,13 @@ def test_trial_points_have_the_given_steps_and_satisfy_the_bounds():
         seen.append(x.copy())
         return (x**2).sum(0)
 
-    result = cuda_opt.pattern_search(fun, box, 10, steps=steps)
+    result = cuda_opt.pattern_search(fun, box, 10, steps=steps, seed=random_seed())
     # The first trials change the first coordinate of each start by a step in both directions.
     starts, trials = seen[0], seen[1].reshape(2, 2, 10)
     np.testing.assert_allclose(trials[0], np.clip(starts[0] + [[0.1], [-0.1]], 1, 4))
     np.testing.assert_array_equal(trials[1], [starts[1]] * 2)
     np.testing.assert_allclose(result.x, [1, -2], atol=1e-3)
-    half = cuda_opt.pattern_search(lambda x: (x**2).sum(0), cuda_opt.Bounds(lower, 7), 10)
+    half = cuda_opt.pattern_search(lambda x: (x**2).sum(0), cuda_opt.Bounds(lower, 7), 10, seed=random_seed())
     np.testing.assert_allclose(half.x, [1, 0], atol=1e-3)
 
 
@@ -117,7 +118,7 @@ def test_a_search_stopped_at_any_batch_returns_an_evaluated_point():
             if len(batches) == last:
                 raise StopIteration
 
-        result = cuda_opt.pattern_search(rastrigin, BOX, 20, callback=callback)
+        result = cuda_opt.pattern_search(rastrigin, BOX, 20, callback=callback, seed=random_seed())
         assert result.task is cuda_opt.Task.STOPPED and len(batches) == last
         assert result.fun == rastrigin(result.x)
 

@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 import pytest
+from problems import random_seed
 
 import cuda_opt
 
@@ -130,7 +131,7 @@ def test_lbfgsb_rejects_tensors():
 
 def network(dtype=torch.float64, device="cpu"):
     """Return a network with two layers whose parameters are to be fitted, and a function that evaluates its loss."""
-    torch.manual_seed(0)
+    torch.manual_seed(random_seed())
     model = torch.nn.Sequential(torch.nn.Linear(3, 5), torch.nn.Tanh(), torch.nn.Linear(5, 1)).to(device, dtype)
     data = torch.randn(40, 3, dtype=dtype, device=device)
     wanted = data[:, :1] * data[:, 1:2]
@@ -386,7 +387,7 @@ def logistic_regression():
     """Return the parameter and the loss function of a logistic regression in single precision. Its features differ in
     size by four powers of ten."""
     def normal(shape, seed):
-        return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+        return torch.randn(*shape, generator=torch.Generator().manual_seed(random_seed(seed)))
 
     features = normal((500, 3), 1) * torch.tensor([1.0, 100.0, 1e4])
     labels = (features @ torch.tensor([1.0, 0.01, 1e-4]) + normal((500,), 2) > 0).float()

@@ -3,6 +3,7 @@ minimisers."""
 import warnings
 
 import pytest
+from problems import random_seed
 
 torch = pytest.importorskip("torch")
 from cuda_opt.torch import argmin  # noqa: E402
@@ -11,7 +12,7 @@ DOUBLE = torch.float64
 
 
 def random(*shape, seed=1):
-    return torch.randn(*shape, dtype=DOUBLE, generator=torch.Generator().manual_seed(seed))
+    return torch.randn(*shape, dtype=DOUBLE, generator=torch.Generator().manual_seed(random_seed(seed)))
 
 
 def regression():

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from problems import random_seed
 
 import cuda_opt
 
@@ -273,11 +274,12 @@ def test_gradients_written_before_the_step_are_used():
 
 SAVES = """
 import hashlib
+import sys
 import torch
 from cuda_opt.torch import LBFGSB
 
 for steps, maximize in ((0, False), (1, False), (4, False), (4, True)):
-    torch.manual_seed(0)
+    torch.manual_seed(int(sys.argv[1]))
     model = torch.nn.Linear(3, 2).double()
     data = torch.rand(20, 3, dtype=torch.float64)
     optimizer = LBFGSB(model.parameters(), bounds=(-1, 1), max_iter=2, maximize=maximize)
@@ -298,7 +300,7 @@ for steps, maximize in ((0, False), (1, False), (4, False), (4, True)):
 def test_the_state_has_the_same_bytes_in_two_processes():
     """The state of an optimizer has the same bytes in two processes, although their measured times differ."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", SAVES]
+    command = [sys.executable, "-c", SAVES, str(random_seed())]
     printed = [
         subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout for _ in range(2)
     ]

@@ -6,6 +6,7 @@ import io
 import pickle
 
 import pytest
+from problems import random_seed
 
 torch = pytest.importorskip("torch")
 # The tests are skipped without the package expecttest, which torch.testing._internal imports.
@@ -32,7 +33,7 @@ class Affine:
     """The loss |A x + b|^2 as a function of A and b. The problem has many solutions."""
 
     def __init__(self, dtype=torch.float64, contiguous=True, sign=1):
-        generator = torch.Generator().manual_seed(0)
+        generator = torch.Generator().manual_seed(random_seed())
         shape = (10, 5) if contiguous else (10, 5, 2)
         weight, bias = (torch.rand(*size, generator=generator, dtype=dtype) for size in (shape, shape[:1] + shape[2:]))
         self.weight, self.bias = (
@@ -229,7 +230,7 @@ def test_hooks_are_called_in_order_until_they_are_removed(options):
 
 @pytest.mark.parametrize("gradient", [None, 0.0])
 def test_parameters_do_not_change_without_a_gradient(options, gradient):
-    x = torch.rand(5, 1)
+    x = torch.rand(5, 1, generator=torch.Generator().manual_seed(random_seed()))
     before = x.clone()
     optimizer = LBFGSB([x], **options)
     x.grad = None if gradient is None else torch.full_like(x, gradient)

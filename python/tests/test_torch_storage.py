@@ -4,13 +4,19 @@ import copy
 import pickle
 
 import pytest
+from problems import random_seed
 
 import cuda_opt
 
 torch = pytest.importorskip("torch")
 from cuda_opt.torch import LBFGSB  # noqa: E402
 
-DATA = torch.rand(40, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+DATA = torch.rand(40, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(random_seed()))
+
+
+@pytest.fixture(autouse=True)
+def _seed():
+    torch.manual_seed(random_seed())
 
 
 def fit(model, optimizer, steps=15):
