@@ -75,9 +75,23 @@ def rosenbrock():
 PROBLEMS = [regression, logistic, obstacle, allocation, rosenbrock]
 
 
-def difference(f, e=3e-4):
+def difference(f, e):
     """Return the derivative f'(0) by central differences of fourth order with the step e."""
     return (8 * (f(e) - f(-e)) - (f(2 * e) - f(-2 * e))) / (12 * e)
+
+
+def active_in(box, x):
+    lower, upper = (none if side is None else side for side, none in zip(box, (-np.inf, np.inf)))
+    return np.array((x <= lower) | (x >= upper))
+
+
+def steady_step(active_at, first=3e-4):
+    """Return a step of the difference within which no variable reaches or leaves a bound, since x has a kink there."""
+    steps = [e for e in (first, first / 10) if (active_at(-2 * e) == active_at(0)).all()
+             and (active_at(2 * e) == active_at(0)).all()]
+    if not steps:
+        pytest.skip("with this seed, x has a kink at its data")
+    return steps[0]
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
@@ -90,10 +104,10 @@ def test_derivatives_by_data_agree_with_differences(problem):
     def x(t):
         return argmin(fun, x0, t, Bounds(*box))
 
-    at = x(t)
-    active = (at <= (-np.inf if box[0] is None else box[0])) | (at >= (np.inf if box[1] is None else box[1]))
+    active = active_in(box, x(t))
     assert 0 < active.sum() < n
-    expected = difference(lambda e: x(t + e * direction))
+    e = steady_step(lambda e: active_in(box, x(t + e * direction)))
+    expected = difference(lambda e: x(t + e * direction), e)
     scale = jnp.abs(expected).max()
     assert (jnp.abs(jax.jvp(x, (t,), (direction,))[1] - expected) <= 1e-6 * scale).all()
     jacobian = jax.jacrev(x)(t)
@@ -105,8 +119,8 @@ def test_derivatives_by_data_agree_with_differences(problem):
     def loss(t):
         return jnp.sum(jnp.sin(3 * x(t)))
 
-    slope = difference(lambda e: loss(t + e * direction))
-    assert abs(jax.jit(jax.grad(loss))(t) @ direction - slope) <= 1e-6 * abs(slope)
+    slope, gradient = difference(lambda e: loss(t + e * direction), e), jax.jit(jax.grad(loss))(t)
+    assert abs(gradient @ direction - slope) <= 1e-6 * jnp.linalg.norm(gradient) * jnp.linalg.norm(direction)
     several = jnp.stack([t, t + 0.01 * direction])
     gradients = jax.jit(jax.vmap(jax.grad(loss)))(several)
     for one, gradient in zip(several, gradients):
@@ -124,14 +138,21 @@ def test_derivatives_by_bounds_agree_with_differences():
     def loss(lower, upper):
         return jnp.sum(jnp.sin(3 * argmin(fun, jnp.zeros(n), t, (lower, upper)) + jnp.arange(n)))
 
+    def slope_along(by_lower, by_upper):
+        def box(e):
+            return lower + e * by_lower, upper + e * by_upper
+
+        e = steady_step(lambda e: active_in(box(e), argmin(fun, jnp.zeros(n), t, box(e))), 5e-5)
+        return difference(lambda e: loss(*box(e)), e)
+
     by_lower, by_upper = jax.jit(jax.grad(loss, (0, 1)))(lower, upper)
-    both = difference(lambda e: loss(lower + e * direction, upper + e * direction), 5e-5)
-    assert abs((by_lower + by_upper) @ direction - both) <= 1e-6 * abs(both)
+    both, size = by_lower + by_upper, jnp.linalg.norm(direction)
+    assert abs(both @ direction - slope_along(direction, direction)) <= 1e-6 * jnp.linalg.norm(both) * size
     other = direction.at[3].set(0)
     for gradient, moved in ((by_lower, (other, 0)), (by_upper, (0, other))):
-        slope = difference(lambda e: loss(lower + e * moved[0], upper + e * moved[1]), 5e-5)
+        slope = slope_along(*moved)
         if gradient.at[3].set(0).any():
-            assert abs(gradient @ other - slope) <= 1e-6 * abs(slope)
+            assert abs(gradient @ other - slope) <= 1e-6 * jnp.linalg.norm(gradient) * size
         # No variable is at this bound, so that only the tolerance of the solves contributes to the difference.
         else:
             assert abs(slope) <= 1e-5
@@ -146,7 +167,8 @@ def test_second_derivatives_agree_with_differences_of_gradients():
         return jnp.sum(jnp.sin(3 * argmin(fun, jnp.zeros(n), t, box)))
 
     gradient = jax.jit(jax.grad(loss))
-    expected = difference(lambda e: gradient(t + e * direction))
+    e = steady_step(lambda e: active_in(box, argmin(fun, jnp.zeros(n), t + e * direction, box)))
+    expected = difference(lambda e: gradient(t + e * direction), e)
     found = jax.jvp(gradient, (t,), (direction,))[1]
     assert (jnp.abs(found - expected) <= 1e-6 * jnp.abs(expected).max()).all()
 

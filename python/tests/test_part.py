@@ -14,7 +14,7 @@ class Everyone:
     """An all-gather between threads, where each thread acts as one rank."""
 
     def __init__(self, ranks):
-        self.barrier, self.sent = threading.Barrier(ranks, timeout=60), [None] * ranks
+        self.barrier, self.sent = threading.Barrier(ranks, timeout=300), [None] * ranks
 
     def gather_of(self, rank):
         def gather(send, receive):

@@ -431,5 +431,5 @@ time.sleep({seconds})
        seconds=st.floats(0, 0.03), end=st.sampled_from(["", "sys.exit(3)", "del kept", "import gc; gc.collect()"]))
 def test_the_interpreter_exits(log, at_exit, daemons, seconds, end):
     program = PROGRAM.format(log=log, at_exit=at_exit, daemons=daemons, seconds=seconds, end=end)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stderr) == (3 if "exit" in end else 0, "")
