@@ -2,8 +2,8 @@
 """Usage: check_tools.py SOURCE_ROOT
 
 Tests which CUDA compiler tools/find_nvcc and the build backend of pip choose, what tools/demo builds and prints on
-machines with and without a GPU and a compiler, what tools/setup installs, and what tools/build prints when it is
-interrupted or fails. Scripts in a temporary folder simulate the machines."""
+machines with and without a GPU and a compiler, what tools/setup installs, what tools/build prints when it is
+interrupted or fails, and what tools/test prints if a test fails. Scripts in a temporary folder simulate the machines."""
 import importlib.util
 import os
 import shutil
@@ -36,7 +36,7 @@ class Case(unittest.TestCase):
         self.path = self.root / "path"
         self.path.mkdir()
         (self.root / "tools").mkdir()
-        for name in ("build", "demo", "find_nvcc", "pip_backend.py", "setup"):
+        for name in ("build", "count_tests", "demo", "find_nvcc", "pip_backend.py", "setup", "test"):
             shutil.copy(TOOLS / name, self.root / "tools" / name)
 
     def environment(self, **variables):
@@ -210,14 +210,40 @@ class Build(Case):
 
     def test_an_interrupt(self):
         """Ctrl-C sends SIGINT to all processes of the group."""
-        script(self.path / "ninja", f"touch {self.root}/begun; sleep 30")
+        script(self.path / "ninja", f"touch {self.root}/begun; sleep 300")
         process = subprocess.Popen([self.root / "tools/build", "-Dcuda=disabled"], env=self.environment(), text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         while not (self.root / "begun").exists() and process.poll() is None:
             time.sleep(0.01)
         os.killpg(process.pid, signal.SIGINT)
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=200)
         self.assertEqual((process.returncode, errors), (130, "build: interrupted; the next call continues in build\n"))
+
+
+class Test(Case):
+    def lines(self, result, status):
+        script(self.root / "tools/build")
+        logs = self.root / "build/meson-logs"
+        script(self.path / "meson", f"echo '{{\"result\": \"{result}\"}}' >{logs}/testlog.json; exit {status}")
+        logs.mkdir(parents=True, exist_ok=True)
+        compiler = 'C++ compiler for the host machine: c++ (gcc 12.2.0 "c++ (Debian 12.2.0-14) 12.2.0")'
+        (logs / "meson-log.txt").write_text(f"{compiler}\nC++ linker for the host machine: c++\n")
+        done = self.run_tool("test")
+        self.assertEqual((done.returncode, done.stderr), (status, ""))
+        return done.stdout.splitlines()
+
+    def test_a_failure_is_followed_by_the_machine_and_the_counts(self):
+        begin, asked, *machine, counts = self.lines("FAIL", 1)
+        self.assertEqual((begin, counts), ("test: running the suite in build", "0 passed, 1 failed, 0 skipped"))
+        self.assertEqual(asked, "test: to report a failure, add its output and these lines:")
+        self.assertEqual([line.split(":")[0].strip() for line in machine],
+                         ["sources", "processor", "compiler", "C library"])
+        self.assertIn(f", {os.uname().machine}, with ", machine[1])
+        self.assertEqual(machine[2], '  compiler:  c++ (gcc 12.2.0 "c++ (Debian 12.2.0-14) 12.2.0")')
+        self.assertIn(os.confstr("CS_GNU_LIBC_VERSION"), machine[3])
+
+    def test_a_success_is_followed_by_the_counts_only(self):
+        self.assertEqual(self.lines("OK", 0), ["test: running the suite in build", "1 passed, 0 failed, 0 skipped"])
 
 
 if __name__ == "__main__":
