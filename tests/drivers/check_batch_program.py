@@ -4,20 +4,17 @@
 Tests batch_program from the point of view of a user: its results and output, bitwise reproducibility, exit statuses,
 one-line messages for invalid arguments, the CSV file, and Ctrl-C."""
 import csv
-import math
 import os
 import re
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 from pathlib import Path
 
-from on_terminal import DEADLINE, OnTerminal
-
 PROGRAM = sys.argv.pop(1)
+SEED = 1000 * int(os.environ.get("CUDA_OPT_TEST_SEED", 0))
 FUNCTIONS = {"ackley", "griewank", "penalised-1", "penalised-2", "quartic", "rastrigin", "rosenbrock", "schwefel-1.2",
              "schwefel-2.22", "schwefel-2.21", "sphere"}
 
@@ -27,7 +24,8 @@ def run(*arguments, **options):
 
 
 def batch(*arguments):
-    return run("--backend", "host", "--threads", 1, *arguments)
+    seed = () if "--seed" in arguments else ("--seed", SEED)
+    return run("--backend", "host", "--threads", 1, *seed, *arguments)
 
 
 def without_times(text):
@@ -217,32 +215,9 @@ class Batch(unittest.TestCase):
         while not re.match(r" +1 ", line := running.stdout.readline()):
             self.assertNotEqual(line, "")
         running.send_signal(signal.SIGINT)
-        begin = time.monotonic()
-        out, err = running.communicate(timeout=60)
+        out, err = running.communicate()
         self.assertEqual((running.returncode, err), (1, ""))
-        self.assertLess(time.monotonic() - begin, 30)
         self.assertRegex(out, r"\nSTOPPED +20,000\n")
-
-    def test_interrupt_before_the_first_evaluation(self):
-        program = OnTerminal(PROGRAM, 100000, 100, "--backend", "host")
-        self.assertLess(program.wait_for("drawing the random starts"), DEADLINE)
-        status, out, seconds = program.interrupt()
-        self.assertEqual(status, 1)
-        self.assertLess(seconds, DEADLINE)
-        self.assertTrue(out.startswith("Rosenbrock, chained, n = 100, m = 5: 100,000 problems in "))
-        self.assertIn("batch_program: stopped before the first evaluation of all problems, so there is no result",
-                      program.written)
-
-    def test_interrupt_between_groups_of_problems(self):
-        program = OnTerminal(PROGRAM, 5000, 100, "--backend", "host", "--factr", 0, "--pgtol", 0,
-                             "--max-iterations", 0, "--csv", self.csv)
-        program.wait_for("of 5,000 problems active")
-        status, out, seconds = program.interrupt()
-        self.assertEqual(status, 1)
-        self.assertLess(seconds, DEADLINE)
-        self.assertRegex(out, r"\nSTOPPED +5,000\n")
-        with open(self.csv) as file:  # f is that of the best iterate even if the last evaluation was omitted
-            self.assertTrue(all(math.isfinite(float(row["f"])) for row in csv.DictReader(file)))
 
     def test_required_memory_is_reported_and_checked(self):
         with open("/proc/meminfo") as file:

@@ -17,6 +17,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 PROGRAM = sys.argv.pop(1)
+SEED = 1000 * int(os.environ.get("CUDA_OPT_TEST_SEED", 0))
 FUNCTIONS = ["ackley", "griewank", "penalised-1", "penalised-2", "quartic", "rastrigin", "rosenbrock", "schwefel-1.2",
              "schwefel-2.22", "schwefel-2.21", "sphere", "step"]
 
@@ -26,7 +27,8 @@ def run(*arguments, **options):
 
 
 def search(*arguments):
-    return run("--backend", "host", "--threads", 1, *arguments)
+    seed = () if "--seed" in arguments else ("--seed", SEED)
+    return run("--backend", "host", "--threads", 1, *seed, *arguments)
 
 
 class Search(unittest.TestCase):
@@ -46,10 +48,10 @@ class Search(unittest.TestCase):
     def test_results_depend_on_the_seed_but_not_on_the_number_of_threads(self):
         lines = []
         for threads in (1, 2):
-            done = run(20, 200, "--backend", "host", "--threads", threads, "--seed", 7, "--function", "griewank")
+            done = run(20, 200, "--backend", "host", "--threads", threads, "--seed", 7 + SEED, "--function", "griewank")
             lines.append([re.sub(r" +\S+$|, \S+ a second$", "", line) for line in done.stdout.splitlines()])
         self.assertEqual(lines[0], lines[1])
-        other = search(20, 200, "--seed", 8, "--function", "griewank")
+        other = search(20, 200, "--seed", 8 + SEED, "--function", "griewank")
         self.assertNotEqual(self.best(done), self.best(other))
 
     def test_number_of_evaluations(self):
@@ -74,7 +76,8 @@ class Search(unittest.TestCase):
         self.assertIn("all walks have ended at their smallest steps\n", done.stdout)
         done = search(2, 10, "--max-iterations", 1e9, "--max-seconds", 0.2, "--iprint", 0)
         self.assertIn("the time limit of 0.2 s was reached\n", done.stdout)
-        self.assertEqual(len(re.findall(r"^ +\d+ ", done.stdout, re.M)), 2)
+        # only the start and the last iteration, which is the start if the processor is busy
+        self.assertLessEqual(len(re.findall(r"^ +\d+ ", done.stdout, re.M)), 2)
 
     def test_rounds_restart_the_walks(self):
         done = search(2, 10, "--max-iterations", 30, "--rounds", 7)
@@ -87,13 +90,13 @@ class Search(unittest.TestCase):
         self.assertLess(more, one)
         done = search(5, 10, "--max-iterations", 1e9, "--rounds", 50, "--max-seconds", 0.05)
         last = int(re.findall(r"^ +(\d+) ", done.stdout, re.M)[-1])
-        self.assertTrue(last > 0 and last % 50 == 0, last)
+        self.assertEqual(last % 50, 0)
 
     def test_single_precision_finds_similar_values(self):
         for name in FUNCTIONS:
             for n in (7, 20):
                 with self.subTest(name=name, n=n):
-                    arguments = (n, 100, "--function", name, "--seed", 3)
+                    arguments = (n, 100, "--function", name, "--seed", 3 + SEED)
                     double, single = (search(*arguments, "--precision", name) for name in ("double", "single"))
                     start = r"^ +0 +100 +100 +(\S+) "
                     first, rounded = (float(re.search(start, done.stdout, re.M)[1]) for done in (double, single))
@@ -121,7 +124,7 @@ class Search(unittest.TestCase):
         for name in FUNCTIONS:
             for n in (7, 20):
                 with self.subTest(name=name, n=n):
-                    arguments = (n, 2000, "--function", name, "--seed", 3)
+                    arguments = (n, 2000, "--function", name, "--seed", 3 + SEED)
                     host, cuda = search(*arguments), run(*arguments, "--backend", "cuda")
                     start = r"^ +0 +2,000 +2,000 +(\S+) "
                     of_host, of_cuda = (float(re.search(start, done.stdout, re.M)[1]) for done in (host, cuda))
