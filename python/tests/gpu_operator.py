@@ -37,8 +37,9 @@ def reference():
 
 
 def compare(solve, gtol, tolerance):
-    """Assert that the operator reduces the number of evaluations, on the host from 310 to 49, and that the minimiser is
-    that of the reference. solve(options, with_operator) has to return the result of ``minimize``, with x on the host."""
+    """Assert that the operator reduces the number of evaluations (on the host from 310 to 49), and that the minimiser
+    is that of the reference. solve(options, with_operator) has to return the result of ``minimize``, with x on the
+    host."""
     options = {"gtol": gtol, "ftol": 0, "maxiter": 5000}
     plain, result = solve(options, False), solve(options, True)
     assert plain.success and result.success, (plain.message, result.message)

@@ -3,7 +3,8 @@
 
 Tests which CUDA compiler tools/find_nvcc and the build backend of pip choose, what tools/demo builds and prints on
 machines with and without a GPU and a compiler, what tools/setup installs, what tools/build prints when it is
-interrupted or fails, and what tools/test prints if a test fails. Scripts in a temporary folder simulate the machines."""
+interrupted or fails, and what tools/test prints if a test fails. Scripts in a temporary folder simulate the
+machines."""
 import importlib.util
 import os
 import shutil
