@@ -87,7 +87,8 @@ class Tessellations(Case):
         table = self.folder / "run.csv"
         for density in ("gaussian", "linear", "waves", image):
             with self.subTest(density=density):
-                done = run(100, 128, *SEED, "--density", density, "--max-iterations", 30, "--csv", table, "--backend", "host")
+                options = ("--density", density, "--max-iterations", 30, "--csv", table, "--backend", "host")
+                done = run(100, 128, *SEED, *options)
                 self.assertEqual(done.stderr, "")
                 with table.open() as file:
                     energies = [float(row["f"]) for row in csv.DictReader(file)]

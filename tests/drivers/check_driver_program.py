@@ -55,8 +55,8 @@ class Solves(unittest.TestCase):
         self.assertEqual(sorted(f, reverse=True), f)
         self.assertAlmostEqual(f[-1], -0.41611287, delta=1e-6)
         gnorm = float(re.findall(r"^ +\d+ +\d+ +\S+ +(\S+) ", done.stdout, re.M)[-1])
-        # The standard test would end the solve at 1e-5. f no longer decreases at about sqrt(2 * 8 * 1e-16 * |f|) = 3e-8,
-        # where 8 is the largest eigenvalue of the Hessian.
+        # The standard test would end the solve at 1e-5. f no longer decreases at about sqrt(2 * 8 * 1e-16 * |f|), which
+        # is 3e-8, where 8 bounds the eigenvalues of the Hessian.
         self.assertLess(gnorm, 1e-6)
         for other in ("--eps", "--pgtol", "--factr"):
             refused = run(400, 5, "--until-still", other, 0)
@@ -317,9 +317,9 @@ class Checkpoints(unittest.TestCase):
         kills = resumptions = 0
         while kills < 50:
             resumptions += self.file.exists()
-            command = [DRIVER, *self.TORSION, *self.resumed(), "--checkpoint", self.file, "--every", 5, "--csv", self.csv]
+            command = (*self.TORSION, *self.resumed(), "--checkpoint", self.file, "--every", 5, "--csv", self.csv)
             lines = moments.randrange(100)
-            with subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            with subprocess.Popen([DRIVER, *map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                   bufsize=0) as driver:
                 log = list(itertools.islice(driver.stdout, lines))
                 if len(log) == lines:

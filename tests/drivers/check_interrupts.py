@@ -35,7 +35,8 @@ class Interrupts(unittest.TestCase):
     def test_batch_program_before_the_first_evaluation(self):
         out, written = self.interrupted("drawing the random starts", BATCH, 100000, 100)
         self.assertTrue(out.startswith("Rosenbrock, chained, n = 100, m = 5: 100,000 problems in "))
-        self.assertIn("batch_program: stopped before the first evaluation of all problems, so there is no result", written)
+        self.assertIn("batch_program: stopped before the first evaluation of all problems, so there is no result",
+                      written)
 
     def test_batch_program_between_groups_of_problems(self):
         out, _ = self.interrupted("of 5,000 problems active", BATCH, 5000, 100, "--factr", 0, "--pgtol", 0,
@@ -52,7 +53,7 @@ class Interrupts(unittest.TestCase):
                 self.assertIn("cvt_program: stopped before the first iteration, so there is no result", written)
 
     def test_cvt_program_within_an_evaluation(self):
-        out, _ = self.interrupted("0 iterations, 1 evaluations", CVT, 2000, 4096, "--tolerance", 0, "--iprint", 0,
+        out, _ = self.interrupted("0 iterations, 1 evaluations", CVT, 2000, 2560, "--tolerance", 0, "--iprint", 0,
                                   "--points", self.file)
         self.assertIn("stopped by the caller", out)
         self.assertTrue(math.isfinite(float(re.search(r"ENERGY = (\S+)", out)[1])))
