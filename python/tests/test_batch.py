@@ -121,7 +121,7 @@ def test_diagonal_initial_hessians_reduce_the_evaluations_of_a_batch(lower, solu
     assert len(calls) == given.rounds and calls[0] == 30
     # If ``lower`` is 0.25, all variables soon become active, and the initial Hessian has little effect.
     if lower < 0:
-        # Over 240 starts the medians of these ratios are 0.03 and 0.17.
+        # Over 120 starts the ratios of the medians are 0.03 and 0.17.
         assert np.median(given.nfev / plain.nfev) < 0.1 and np.median(learned.nfev / plain.nfev) < 0.55
 
 
