@@ -9,9 +9,9 @@ using namespace cudaopt;
 
 namespace {
 
-// Returns whether FACTR ends a solve at an iterate with f = 1 whose relative gradient is small. `steps` is the number
-// of steps since the last step along -g.
-bool ends(double f_previous, int steps, bool robust) {
+// Returns whether FACTR ends a solve at an iterate with f = 1. `steps` is the number of steps since the last step along
+// -g, f_restarted is f at the last restart, and relatively_flat says whether the relative gradient is small.
+bool ends(double f_previous, int steps, bool robust, double f_restarted = infinity, bool relatively_flat = true) {
     Settings settings;
     settings.pgtol = 0;
     settings.robust = robust;
@@ -20,7 +20,8 @@ bool ends(double f_previous, int steps, bool robust) {
     it.results.iterations = 5;
     it.f_previous = f_previous;
     it.steps_since_gradient = steps;
-    it.relatively_flat = true;
+    it.f_restarted = f_restarted;
+    it.relatively_flat = relatively_flat;
     return it.judge_iterate(settings, true) == IterateVerdict::end && it.results.stop_test == CUDA_OPT_FACTR;
 }
 
@@ -36,4 +37,15 @@ TEST_CASE("FACTR does not hold if f rises or after a first step along -g unless 
     // L-BFGS-B 3.0 treats both cases as convergence.
     CHECK(ends(1 - tiny, 2, false));
     CHECK(ends(1 + tiny, 1, false));
+}
+
+TEST_CASE("FACTR does not end a solve right after a restart unless the relative gradient is small", "[terminations]") {
+    constexpr int enough = Iteration::steps_before_verdict;
+    for (int steps = 2; steps < enough; steps++) {
+        CHECK_FALSE(ends(1, steps, true, 1, false));
+        CHECK(ends(1, steps, true, 1, true));
+    }
+    CHECK(ends(1, enough, true, 1, false));
+    CHECK_FALSE(ends(1, enough, true, 2, false));        // f has decreased since the restart
+    CHECK_FALSE(ends(1, enough, true, infinity, false)); // there was no restart
 }
