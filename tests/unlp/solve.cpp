@@ -4,6 +4,27 @@
 
 using namespace cudaopt_test;
 
+namespace {
+
+// Returns whether the log has a line that begins as this line of the manual. In the rows from iterate 32 on, rounding
+// errors decide the last digits, and the figures agree if they differ by at most 2e-6 (tests/support/manual_run.py).
+bool has_line_of_manual(const std::vector<std::string> &log, const std::string &expected) {
+    int iteration = 0, evaluations = 0;
+    std::istringstream words(expected);
+    if (!(words >> iteration >> evaluations) || iteration < 32) return has_line(log, expected);
+    return std::any_of(log.begin(), log.end(), [&](const std::string &line) {
+        std::istringstream ours(line), manual(expected);
+        int k = 0, count = 0;
+        bool same = ours >> k >> count && k == iteration && count == evaluations;
+        manual >> k >> count;
+        for (double figure, wanted; same && manual >> wanted;)
+            same = ours >> figure && std::fabs(figure / wanted - 1) <= 2e-6;
+        return same;
+    });
+}
+
+} // namespace
+
 CONFIGURED_TEST_CASE("A solve prints the manual's log on standard output", "[unlp][large]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
@@ -18,7 +39,7 @@ CONFIGURED_TEST_CASE("A solve prints the manual's log on standard output", "[unl
     int lines = 0;
     for (std::string expected; std::getline(manual, expected); lines++) {
         INFO(expected);
-        CHECK(has_line(log, expected));
+        CHECK(has_line_of_manual(log, expected));
     }
     CHECK(lines == 14);
     CHECK(!has_line(log, "  38"));
