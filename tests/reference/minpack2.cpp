@@ -1,6 +1,7 @@
 // On the eight problems of MINPACK-2, the host backend, the CUDA backend and L-BFGS-B 3.0 have the same iterates for 20
-// iterations and the same final energy. Later iterates are chaotic, in some problems after 50 iterations and in all of
-// them within 200. For the CUDA backend, f and g are evaluated on the device.
+// iterations, as far as rounding errors do not decide them, and the same final energy. Later iterates are chaotic, in
+// some problems after 50 iterations and in all of them within 200. For the CUDA backend, f and g are evaluated on the
+// device.
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <memory>
@@ -205,7 +206,7 @@ template <class Configuration> void check_the_same_end(const Minpack2Case &with)
     INFO(told("L-BFGS-B 3.0", theirs.f, theirs.iterations()));
     INFO(told("this library", ours.f, ours.iterations));
     CHECK(relative_difference(ours.f, theirs.f) <= same_end);
-    CHECK(count_active(with.problem, ours.x) == count_active(with.problem, theirs.x));
+    CHECK(same_active_set(with.problem, ours, theirs.x, 10 * with.pgtol));
     CHECK((count_active(with.problem, ours.x) > 0) == !with.problem.lower.empty());
 }
 
@@ -227,10 +228,11 @@ CONFIGURED_TEST_CASE("MINPACK-2: the first iterates match those of L-BFGS-B 3.0"
         INFO(with.problem.name);
         const int64_t most = static_cast<int64_t>(with.iterations);
         const ReferenceOutcome theirs = solve_reference(with.problem, m, 0, most);
+        const ReferenceOutcome other = solve_reference(one_bit_away(with.problem), m, 0, most);
         CHECK(theirs.iterations() == most);
         const Outcome ours = solve_case<TestType>(with, most);
-        check_the_same_way(values(theirs.history[0].f, ours.history), values(theirs.history), same_way,
-                           with.iterations);
+        check_the_same_way(values(theirs.history[0].f, ours.history), values(theirs.history), values(other.history),
+                           same_way, with.iterations);
     }
 }
 
@@ -254,10 +256,13 @@ TEST_CASE("MINPACK-2: CUDA and host have the same iterates and energies with eit
             INFO(with.problem.name);
             const int64_t most = static_cast<int64_t>(with.iterations);
             const double at_start = f_at_start(with.problem);
+            Minpack2Case other = with;
+            other.problem = one_bit_away(with.problem);
             const Outcome host = solve_case<HostDouble>(with, most, approximate);
+            const Outcome host_moved = solve_case<HostDouble>(other, most, approximate);
             const Outcome cuda = solve_case<CudaDouble>(with, most, approximate);
-            check_the_same_way(values(at_start, cuda.history), values(at_start, host.history), same_way,
-                               with.iterations);
+            check_the_same_way(values(at_start, cuda.history), values(at_start, host.history),
+                               values(f_at_start(other.problem), host_moved.history), same_way, with.iterations);
         }
         for (const Minpack2Case &with : cases_to_end()) {
             INFO(with.problem.name);
@@ -270,29 +275,10 @@ TEST_CASE("MINPACK-2: CUDA and host have the same iterates and energies with eit
     }
 }
 
-// A comparison with another program makes sense only if L-BFGS-B 3.0 itself repeats its iterates after a change of the
-// start by one bit.
-TEST_CASE("MINPACK-2: L-BFGS-B 3.0 repeats its iterates and energies if the start moves by one bit", "[reference]") {
-    for (const Minpack2Case &with : cases_to_follow()) {
-        INFO(with.problem.name);
-        const int64_t most = static_cast<int64_t>(with.iterations);
-        const ReferenceOutcome once = solve_reference(with.problem, m, 0, most);
-        const ReferenceOutcome again = solve_reference(one_bit_away(with.problem), m, 0, most);
-        check_the_same_way(values(again.history), values(once.history), same_way, with.iterations);
-    }
+TEST_CASE("MINPACK-2: L-BFGS-B 3.0 repeats its energies if the start moves by one bit", "[.slow]") {
     for (const Minpack2Case &with : cases_to_end()) check_the_same_end_from_one_bit_away(with);
 }
 
 TEST_CASE("MINPACK-2: L-BFGS-B 3.0 repeats the energies of longer runs if the start moves by one bit", "[.slow]") {
     for (const Minpack2Case &with : slow_cases_to_end()) check_the_same_end_from_one_bit_away(with);
-}
-
-// This test shows why the standard starts of these two problems are not followed for 20 iterations on the large grid.
-TEST_CASE("MINPACK-2: rounding errors grow from smooth starts in L-BFGS-B 3.0 too", "[reference]") {
-    for (const Minpack2Case &smooth : smooth_starts()) {
-        INFO(smooth.problem.name);
-        const ReferenceOutcome once = solve_reference(smooth.problem, m, 0, iterations_to_follow);
-        const ReferenceOutcome again = solve_reference(one_bit_away(smooth.problem), m, 0, iterations_to_follow);
-        CHECK(relative_difference(again.f, once.f) > 10 * same_way);
-    }
 }
