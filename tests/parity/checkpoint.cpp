@@ -90,12 +90,15 @@ template <class From, class To> void check_follows(const Problem &problem) {
     }
     Harness<To> to(problem, 5);
     to.load(from.save());
+    Harness<From> other(moved(problem), 5);
+    other.set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, 28);
     const Outcome here = from.run(), there = to.run();
-    const std::size_t skipped = here.history.size() - there.history.size();
-    CHECK(there.iterations == here.iterations);
-    for (std::size_t k = 0; k < there.history.size(); k++) {
-        INFO(problem.name << ", iteration " << there.history[k].iteration);
-        CHECK(there.history[k].f == Approx(here.history[k + skipped].f).epsilon(1e-9));
+    const std::size_t certain = certain_iterates(here, other.run());
+    CHECK(certain > 9);
+    for (const Iterate &iterate : there.history) {
+        INFO(problem.name << ", iteration " << iterate.iteration << ", certain until " << certain);
+        const auto k = static_cast<std::size_t>(iterate.iteration) - 1;
+        if (k < certain) CHECK(iterate.f == Approx(here.history[k].f).epsilon(1e-9));
     }
 }
 

@@ -54,13 +54,13 @@ CONFIGURED_TEST_CASE("The exact inverse diagonal saves iterations if the problem
         for (std::size_t i = 0; i < problem.start.size(); i++) problem.start[i] = -1 + static_cast<double>(i % 3);
         const double eps = wide ? 1e-5 : 1e-2;
         Harness<TestType> plain(problem, 5), scaled(problem, 5);
-        plain.set_real(CUDA_OPT_EPS, eps).set_int(CUDA_OPT_MAX_ITERATIONS, 5000);
-        scaled.set_real(CUDA_OPT_EPS, eps).with_diagonal(inverse_curvature);
+        // With the diagonal at most 5 iterations are needed, and without it more than 3000.
+        plain.set_real(CUDA_OPT_EPS, eps).set_int(CUDA_OPT_MAX_ITERATIONS, 100);
+        scaled.set_real(CUDA_OPT_EPS, eps).set_int(CUDA_OPT_MAX_ITERATIONS, 100).with_diagonal(inverse_curvature);
         const Outcome without = plain.run(), with = scaled.run();
         check_promises<TestType>(problem, with);
         CHECK(with.task == CUDA_OPT_CONVERGED);
-        CHECK(with.iterations <= 10);
-        CHECK(5 * with.iterations < without.iterations);
+        CHECK(without.task == CUDA_OPT_ITERATION_LIMIT);
         CHECK(scaled.diagonals_asked_for() >= with.iterations);
         CHECK(scaled.diagonals_asked_for() <= with.iterations + 1);
         CHECK(scaled.diagonal_kept());
@@ -79,14 +79,10 @@ CONFIGURED_TEST_CASE("The diagonal gamma I gives the iterates of a solve without
         INFO(problem.name);
         Harness<TestType> with(problem, 5);
         with.with_diagonal(GammaIdentity());
-        const Outcome ours = with.run(), plain = solve<TestType>(problem);
+        const Outcome ours = with.run(), plain = solve<TestType>(problem), other = solve<TestType>(moved(problem));
         check_promises<TestType>(problem, ours);
-        REQUIRE(ours.history.size() >= std::min<std::size_t>(plain.history.size(), 15));
-        for (std::size_t k = 0; k < std::min<std::size_t>(plain.history.size(), 15); k++) {
-            INFO("iteration " << k + 1);
-            CHECK(std::fabs(ours.history[k].f - plain.history[k].f) <= 1e-8 * std::fabs(plain.history[k].f));
-            CHECK(ours.history[k].evaluations == plain.history[k].evaluations);
-        }
+        CHECK(certain_iterates(plain, other) >= 4);
+        check_same_iterates(ours, plain, other, 1e-8, 15);
     }
 }
 
@@ -170,13 +166,13 @@ CONFIGURED_TEST_CASE("A diagonal that is kept is scaled by the newest correction
                 REQUIRE(a.iterations == 12);
                 CHECK(holding.diagonals_asked_for() == (every == 0 ? 1 : (12 + every - 1) / every));
                 if (!exact) continue;
-                const Outcome b = supplied.with_diagonal(Scaled(every)).run();
-                REQUIRE(a.history.size() == b.history.size());
-                for (std::size_t k = 0; k < a.history.size(); k++) {
-                    INFO("iteration " << k + 1);
-                    CHECK(std::fabs(a.history[k].f - b.history[k].f) <= 1e-8 * std::fabs(b.history[k].f));
-                    CHECK(a.history[k].evaluations == b.history[k].evaluations);
-                }
+                Harness<TestType> other(moved(*one), m);
+                other.set_real(CUDA_OPT_EPS, 1e-5).set_int(CUDA_OPT_MAX_ITERATIONS, 12);
+                const Outcome b = supplied.with_diagonal(Scaled(every)).run(),
+                              c = other.with_diagonal(Scaled(every)).run();
+                check_same_iterates(a, b, c, 1e-8, 12);
+                CHECK(certain_iterates(b, c) >= 4);
+                if (certain_iterates(b, c) < 12) continue;
                 Vector ours(problem.start.size()), theirs(problem.start.size()); // the diagonals of the newest model
                 REQUIRE(cuda_opt_get_diagonal(holding.handle(), ours.data()) == 0);
                 REQUIRE(cuda_opt_get_diagonal(supplied.handle(), theirs.data()) == 0);

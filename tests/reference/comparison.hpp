@@ -23,12 +23,6 @@ inline std::vector<double> values(double at_start, const std::vector<Iterate> &h
 // Returns |a - b| / |b|.
 inline double relative_difference(double a, double b) { return std::fabs(a - b) / std::fabs(b); }
 
-// Returns the problem from its start times 1 + 1e-15.
-inline Problem moved(Problem problem) {
-    for (double &x : problem.start) x *= 1 + 1e-15;
-    return problem;
-}
-
 // Compares f of two solves at each iterate, as long as rounding errors do not decide it: until `theirs_moved`, which is
 // `theirs` from a moved start, differs from it by a tenth of the tolerance.
 inline void check_the_same_way(const std::vector<double> &ours, const std::vector<double> &theirs,

@@ -242,6 +242,29 @@ template <class Configuration> void check_promises(const Problem &problem, const
         if (!(outcome.f <= iterate.f)) FAIL_CHECK("f = " << iterate.f << " was lower than the final " << outcome.f);
 }
 
+// Returns how many iterates of two solves whose starts differ by rounding errors have the same f, to 1e-10, and the
+// same number of evaluations. Rounding errors decide what follows.
+inline std::size_t certain_iterates(const Outcome &one, const Outcome &moved) {
+    std::size_t k = 0;
+    while (k < std::min(one.history.size(), moved.history.size()) &&
+           std::fabs(one.history[k].f - moved.history[k].f) <= 1e-10 * std::fabs(one.history[k].f) &&
+           one.history[k].evaluations == moved.history[k].evaluations)
+        k++;
+    return k;
+}
+
+// Compares the iterates of a solve with those of another as far as these are certain, and at most this number.
+inline void check_same_iterates(const Outcome &ours, const Outcome &other, const Outcome &other_moved, double tolerance,
+                                std::size_t most) {
+    const std::size_t certain = std::min(certain_iterates(other, other_moved), most);
+    REQUIRE(ours.history.size() >= certain);
+    for (std::size_t k = 0; k < certain; k++) {
+        INFO("iteration " << k + 1 << " of " << certain);
+        CHECK(std::fabs(ours.history[k].f - other.history[k].f) <= tolerance * std::fabs(other.history[k].f));
+        CHECK(ours.history[k].evaluations == other.history[k].evaluations);
+    }
+}
+
 // Runs a solve and checks these guarantees.
 template <class Configuration> Outcome solve(const Problem &problem, int m = 5) {
     Harness<Configuration> harness(problem, m);

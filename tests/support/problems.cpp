@@ -274,4 +274,15 @@ Problem without_bounds(Problem problem) {
     return problem;
 }
 
+Problem moved(Problem problem) {
+    Uniform uniform(1);
+    for (std::size_t i = 0; i < problem.start.size(); i++) {
+        double &x = problem.start[i];
+        x *= 1 + 1e-15 * (std::floor(3 * uniform()) - 1);
+        if (!problem.lower.empty()) x = std::max(x, problem.lower[i]);
+        if (!problem.upper.empty()) x = std::min(x, problem.upper[i]);
+    }
+    return problem;
+}
+
 } // namespace cudaopt_test

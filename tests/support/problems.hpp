@@ -86,5 +86,8 @@ Problem in_random_boxes(Problem problem, uint64_t seed);
 Problem with_mixed_bounds(Problem problem);
 // Returns the problem without bounds.
 Problem without_bounds(Problem problem);
+// Returns the problem from another start in the box: each component is multiplied by 1 - 1e-15, 1 or 1 + 1e-15 at
+// random. What changes by this, rounding errors decide.
+Problem moved(Problem problem);
 
 } // namespace cudaopt_test
