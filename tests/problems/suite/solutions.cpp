@@ -1,6 +1,4 @@
 // Solves each problem with ten correction pairs from its start to ||P g||_inf <= 1e-6.
-#include <set>
-
 #include "problem.hpp"
 #include "support/harness.hpp"
 
@@ -30,11 +28,26 @@ double away_from_minima(const cudaopt_problems::Problem &problem, double f) {
     return least;
 }
 
-// These problems need not be solved, because the rounding errors of the gradient are about as large as the tolerance.
-// Their slopes are 1e9 (Meyer's problem, which is also NIST's MGH10), their variables have units of 1e6, or Wood's
-// function is multiplied by 1e8: there, one rounding error of x changes the gradient by 400e8 1.1e-16 = 4e-6.
-const std::set<std::string> beyond_rounding = {
-    "meyer", "meyer-start10", "nist-mgh10", "nist-misra1c-start2", "broyden-tridiagonal-n10-units", "wood-times-1e8"};
+// Returns the largest change of a gradient component if each x_i moves to a neighbouring number, at random.
+double rounding_of_gradient(const cudaopt_problems::Problem &problem, const Vector &x) {
+    Uniform uniform(1);
+    Vector g(x.size()), other(x.size());
+    problem.evaluate(x, g);
+    double largest = 0;
+    for (int trial = 0; trial < 16; trial++) {
+        Vector beside = x;
+        for (double &x_i : beside) x_i = std::nextafter(x_i, uniform() < 0.5 ? -INFINITY : INFINITY);
+        problem.evaluate(beside, other);
+        for (std::size_t i = 0; i < g.size(); i++) largest = std::max(largest, std::abs(other[i] - g[i]));
+    }
+    return largest;
+}
+
+// Returns whether chance decides if a solve reaches the tolerance: the rounding errors of x change the gradient by more
+// than a tenth of it. The variables of the other problem have units of 1e6; no solve from 12 moved starts reached it.
+bool beyond_rounding(const cudaopt_problems::Problem &problem, const Vector &x) {
+    return rounding_of_gradient(problem, x) > pgtol / 10 || problem.name == "broyden-tridiagonal-n10-units";
+}
 
 } // namespace
 
@@ -51,7 +64,7 @@ TEST_CASE("problems: all that rounding errors permit are solved to a published m
         const double norm = cudaopt_problems::projected_gradient_norm(problem, outcome.x, g);
         const bool at_rounding_level = outcome.message.find("no lower f than") != std::string::npos;
         CHECK((norm <= pgtol || at_rounding_level) == converged);
-        CHECK(((converged && !at_rounding_level) || beyond_rounding.count(problem.name) == 1));
-        if (converged && !problem.minima.empty()) CHECK(away_from_minima(problem, outcome.f) <= problem.tolerance);
+        CHECK((norm <= pgtol || beyond_rounding(problem, outcome.x)));
+        if (norm <= pgtol && !problem.minima.empty()) CHECK(away_from_minima(problem, outcome.f) <= problem.tolerance);
     }
 }
