@@ -2,7 +2,8 @@
 """Usage: check_driver_program_mpi.py MPIRUN DRIVER_PROGRAM_MPI DRIVER_PROGRAM
 
 Tests driver_program_mpi on 1 to 4 ranks. Only rank 0 writes a log, which is the same for any number of ranks. Its first
-iterates are those of driver_program, which adds the terms of f in another order."""
+iterates are those of driver_program, which adds the terms of f in another order, except for torsion: all its variables
+start at bounds, where rounding errors can decide among equal breakpoints."""
 import os
 import re
 import subprocess
@@ -70,11 +71,12 @@ class SameLog(unittest.TestCase):
         self.check("beale", 9000, "--precision", "single", "--eps", "1e-3", iterations=4)
 
     def test_torsion(self):
-        self.check("torsion", 60 * 60)
+        self.check("torsion", 60 * 60, iterations=0)
 
     def test_torsion_with_halos_from_several_ranks(self):
         """A row of the grid has more points than a rank, so the halo of a rank comes from several ranks."""
-        self.check("torsion", 1500 * 2, "--nx", 1500, "--ny", 2, "--max-iterations", 4000)
+        self.check("torsion", 1500 * 2, "--nx", 1500, "--ny", 2, "--max-iterations", 4000,
+                   iterations=0)
 
     def test_bearing(self):
         self.check("bearing", 50 * 50, "--pgtol", "1e-3", "--eps", "0")
