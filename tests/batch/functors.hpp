@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "../support/seed.hpp"
 #include "../support/stopping.hpp"
 #include "cuda_opt/batch.cuh"
 
@@ -42,7 +43,7 @@ template <class Real> struct Data {
     int64_t count;
     std::vector<Real> x, lower, upper;
     Data(int n_, int64_t count_, bool bounded) : n(n_), count(count_) {
-        uint64_t state = 12345;
+        uint64_t state = cudaopt_test::seed(12345);
         const auto uniform = [&state] {
             state = state * 6364136223846793005u + 1442695040888963407u;
             return static_cast<double>(state >> 11) / 9007199254740992.0;

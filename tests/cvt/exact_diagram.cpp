@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "../support/seed.hpp"
 #include "apps/cvt/quality.hpp"
 #include "apps/cvt/tessellation.hpp"
 
@@ -76,7 +77,7 @@ TEST_CASE("The exact diagram has the known energy for one site and for square la
 
 TEST_CASE("The exact cells cover the square and the gradient agrees with differences") {
     if (skipped()) return;
-    std::vector<double> x = Tessellation(200, 64).random_sites(1);
+    std::vector<double> x = Tessellation(200, 64).random_sites(cudaopt_test::seed(1));
     x[0] = 0, x[3] = 1, x[4] = x[5] = 1;
     const ExactDiagram diagram(x);
     double sum = 0;
@@ -98,7 +99,7 @@ TEST_CASE("The exact cells cover the square and the gradient agrees with differe
 
 TEST_CASE("The circumcircle of every Delaunay triangle contains no site") {
     if (skipped()) return;
-    const std::vector<double> x = Tessellation(300, 64).random_sites(5);
+    const std::vector<double> x = Tessellation(300, 64).random_sites(cudaopt_test::seed(5));
     const ExactDiagram diagram(x);
     for (const Triangle &t : diagram.triangles()) {
         Point p[3];
@@ -138,7 +139,7 @@ TEST_CASE("Triangles of known shape have the known quality and smallest angle") 
 
 TEST_CASE("The energy and gradient of the grid converge to the exact ones with the resolution") {
     if (skipped()) return;
-    const std::vector<double> x = Tessellation(1000, 1024).random_sites(1);
+    const std::vector<double> x = Tessellation(1000, 1024).random_sites(cudaopt_test::seed(1));
     const Difference coarse = grid_against_exact(x, 256), fine = grid_against_exact(x, 1024);
     CAPTURE(coarse.f, coarse.g, fine.f, fine.g);
     CHECK(coarse.f < 1e-3);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "../support/seed.hpp"
 #include "brute_force.hpp"
 #include "apps/cvt/tessellation.hpp"
 
@@ -42,7 +43,7 @@ Difference against(const BruteForce &brute, const std::vector<double> &x, int re
 TEST_CASE("Jump flooding of 500 sites misassigns few pixels and has an accurate energy") {
     constexpr int resolution = 512;
     for (const uint64_t seed : {1, 2, 3}) { // of the last two, two sites lie in one pixel
-        const std::vector<double> x = Tessellation(500, resolution).random_sites(seed);
+        const std::vector<double> x = Tessellation(500, resolution).random_sites(cudaopt_test::seed(seed));
         const BruteForce brute(x, resolution);
         const auto [misassigned, f, g] = against(brute, x, resolution, Flooding::two_after);
         const Difference plain = against(brute, x, resolution, Flooding::jfa);
@@ -56,7 +57,7 @@ TEST_CASE("Jump flooding of 500 sites misassigns few pixels and has an accurate 
 
 TEST_CASE("Jump flooding handles many sites in one pixel and coinciding sites") {
     constexpr int resolution = 64;
-    std::vector<double> x = Tessellation(60, resolution).random_sites(1);
+    std::vector<double> x = Tessellation(60, resolution).random_sites(cudaopt_test::seed(1));
     for (std::size_t k = 0; k < 12; k++) x[k] = 0.4 + 1e-4 * static_cast<double>(k * k); // 6 in some two pixels
     const BruteForce brute(x, resolution);
     CHECK(against(brute, x, resolution, Flooding::two_after).f < 1e-6);
@@ -81,7 +82,7 @@ TEST_CASE("Jump flooding handles many sites in one pixel and coinciding sites") 
 TEST_CASE("The pixels of the sites do not depend on the order in which sites are inserted") {
     constexpr int resolution = 16;
     const Packing packing(150, resolution);
-    std::vector<double> x = Tessellation(150, resolution).random_sites(1);
+    std::vector<double> x = Tessellation(150, resolution).random_sites(cudaopt_test::seed(1));
     for (std::size_t k = 0; k < 60; k++) x[k] = 0.5 + x[k] / resolution; // crowds
     const auto planted = [&](int stride) {
         std::vector<Word> words(resolution * resolution, no_site);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "../support/configurations.hpp"
+#include "../support/seed.hpp"
 #include "cuda_opt.hpp"
 #include "apps/cvt/tessellation.hpp"
 
@@ -58,7 +59,7 @@ TEST_CASE("On the host an evaluation has the same bits in each run and with 1 to
     for (const Case &now : cases) {
         CAPTURE(now.sites, now.resolution, now.density);
         Tessellation grid(now.sites, now.resolution, make_density(now.density));
-        const std::vector<double> x = grid.random_sites(3);
+        const std::vector<double> x = grid.random_sites(cudaopt_test::seed(3));
         const Values one = on_host(grid, x, 1);
         check_equal(one, on_host(grid, x, 1));
         check_equal(one, on_host(grid, x, 2));
@@ -72,7 +73,7 @@ TEST_CASE("On CUDA an evaluation has the same bits as on the host in each run") 
         CAPTURE(now.sites, now.resolution, now.density);
         Tessellation grid(now.sites, now.resolution, make_density(now.density)),
             again = {now.sites, now.resolution, make_density(now.density)};
-        std::vector<double> x = grid.random_sites(3);
+        std::vector<double> x = grid.random_sites(cudaopt_test::seed(3));
         if (now.sites >= 300) // coinciding sites, sites in one pixel, sites in the corners
             for (std::size_t k = 0; k < 100; k++)
                 x[k] = k < 40 ? 0.25 : k < 80 ? 0.75 + 1e-5 * static_cast<double>(k) : 1;

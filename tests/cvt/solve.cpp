@@ -6,6 +6,7 @@
 
 #include "cuda_opt.hpp"
 #include "../support/configurations.hpp"
+#include "../support/seed.hpp"
 #include "apps/cvt/quality.hpp"
 #include "apps/cvt/tessellation.hpp"
 
@@ -50,7 +51,7 @@ template <class Configuration> Solved solve(Tessellation &grid, std::vector<doub
 
 TEST_CASE("The gradient agrees with differences of the grid's energy") {
     Tessellation grid(30, 64);
-    const std::vector<double> x = grid.random_sites(2);
+    const std::vector<double> x = grid.random_sites(cudaopt_test::seed(2));
     const auto evaluate = [&](const std::vector<double> &at, std::vector<double> &g) {
         double f;
         grid.evaluate(at.data(), &f, g.data(), Place());
@@ -72,7 +73,7 @@ CONFIGURED_TEST_CASE("From a random start sites converge to their centroids with
                      CudaDouble) {
     if (skipped<TestType>()) return;
     Tessellation grid(200, 256);
-    const Solved solved = solve<TestType>(grid, grid.random_sites(1), 0.01);
+    const Solved solved = solve<TestType>(grid, grid.random_sites(cudaopt_test::seed(1)), 0.01);
     REQUIRE(solved.task == CUDA_OPT_CONVERGED);
     CHECK(solved.f < 0.6 * solved.f_start);
     CHECK(solved.f * 200 < 1.05 * 5 * std::sqrt(3.) / 54); // 5 sqrt(3) / 54: of a regular hexagonal lattice
@@ -91,7 +92,7 @@ CONFIGURED_TEST_CASE("From a random start sites converge to their centroids with
 CONFIGURED_TEST_CASE("Sites that coincide at the start are separated", "", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     Tessellation grid(50, 256);
-    std::vector<double> x = grid.random_sites(4);
+    std::vector<double> x = grid.random_sites(cudaopt_test::seed(4));
     for (std::size_t k = 0; k < 12; k++) x[k] = 0.5;
     const Solved solved = solve<TestType>(grid, x, 0.02);
     CHECK(solved.cells.empty == 0);
@@ -101,7 +102,7 @@ CONFIGURED_TEST_CASE("Sites that coincide at the start are separated", "", HostD
 CONFIGURED_TEST_CASE("The sites concentrate where the density is larger", "", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     Tessellation grid(100, 128, [](double x, double) { return x < 0.5 ? 1 : 16; });
-    const std::vector<double> start = Tessellation(100, 128).random_sites(1); // spread evenly
+    const std::vector<double> start = Tessellation(100, 128).random_sites(cudaopt_test::seed(1)); // spread evenly
     const Solved solved = solve<TestType>(grid, start, 0.05);
     const auto on_the_right = [](const std::vector<double> &x) {
         int count = 0;

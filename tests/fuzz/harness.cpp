@@ -13,6 +13,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "../support/seed.hpp"
+
 // If sanitizers are used, they end the program with a signal, so that the last line names the episode. Requests for too
 // much memory return NULL, as without sanitizers.
 extern "C" __attribute__((visibility("default"))) const char *__asan_default_options() {
@@ -114,7 +116,7 @@ std::string formatted(const char *format, va_list arguments) {
 }
 
 struct Options {
-    uint64_t seed = 1;
+    uint64_t seed = cudaopt_test::seed(1);
     int64_t calls = INT64_MAX;
     double seconds = 5;
     std::string kind; // empty: all kinds

@@ -27,11 +27,12 @@ template <class Configuration> Finding check(const Problem &problem, bool find_c
     x.write(problem.start);
     const bool bounded = !problem.lower.empty();
     if (bounded) lower.write(problem.lower), upper.write(problem.upper), s.set_bounds(lower.data(), upper.data());
+    const auto own_seed = static_cast<int64_t>(cudaopt_test::seed(static_cast<uint64_t>(seed)));
     Finding finding{};
     const auto step = [&] {
         if constexpr (sizeof(Real) == 8)
-            return cuda_opt_check_gradient(s, x.data(), f.data(), g.data(), seed, find_component);
-        else return cuda_opt_check_gradient_f32(s, x.data(), f.data(), g.data(), seed, find_component);
+            return cuda_opt_check_gradient(s, x.data(), f.data(), g.data(), own_seed, find_component);
+        else return cuda_opt_check_gradient_f32(s, x.data(), f.data(), g.data(), own_seed, find_component);
     };
     while ((finding.task = step()) == CUDA_OPT_EVALUATE_FG) {
         const Vector point = x.read();

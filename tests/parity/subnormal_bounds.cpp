@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "../support/seed.hpp"
 #include "cuda_opt.h"
 #include "cuda_opt_batch.h"
 
@@ -23,7 +24,7 @@ class Random {
     }
 
   private:
-    uint64_t state_ = 88172645463325252u;
+    uint64_t state_ = cudaopt_test::seed(88172645463325252u);
 };
 
 // Returns whether all evaluation points of one solve of a small random problem are finite and within its bounds.

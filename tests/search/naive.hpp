@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "../support/seed.hpp"
 #include "cuda_opt.hpp"
 #include "cuda_opt/search.cuh"
 
@@ -33,7 +34,7 @@ inline Problem problem_of(int n, int64_t walks, int64_t iterations) {
     }
     p.options.walks = walks;
     p.options.iterations = iterations;
-    p.options.seed = 2009;
+    p.options.seed = cudaopt_test::seed(2009);
     return p;
 }
 

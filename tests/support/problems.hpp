@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "seed.hpp"
+
 namespace cudaopt_test {
 
 using Vector = std::vector<double>;
@@ -37,10 +39,10 @@ template <class Term> double pairwise_sum(int64_t begin, int64_t end, const Term
     return pairwise_sum(begin, middle, term) + pairwise_sum(middle, end, term);
 }
 
-// Generates uniform random numbers in [0, 1), the same with every standard library.
+// Generates uniform random numbers in [0, 1), the same with every standard library. CUDA_OPT_TEST_SEED shifts the seed.
 class Uniform {
   public:
-    explicit Uniform(uint64_t seed) : state_(seed) {}
+    explicit Uniform(uint64_t own_seed) : state_(seed(own_seed)) {}
     double operator()();
 
   private:

@@ -8,6 +8,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "../support/seed.hpp"
 #include "cuda_opt_batch.h"
 #include "solve.hpp"
 
@@ -34,7 +35,7 @@ const Vector start(10, -1.0);
 // Adds uniform noise to f, and noise of a hundredth of its size to each component of g. The noise is different in each
 // evaluation.
 Function with_noise(const Function &exact, double e, unsigned seed = 1) {
-    return [exact, e, random = std::mt19937(seed)](const Vector &x, Vector &g) mutable {
+    return [exact, e, random = std::mt19937(cudaopt_test::seed(seed))](const Vector &x, Vector &g) mutable {
         std::uniform_real_distribution<double> uniform(-1, 1);
         const double f = exact(x, g);
         for (double &component : g) component += 1e-2 * e * uniform(random);
@@ -131,7 +132,7 @@ TEST_CASE("A relative noise level is a fraction of |f|", "[noise]") {
 
 // f and g consist of noise only. The first step counts as progress, since there was none before it.
 TEST_CASE("A solve without progress beyond the noise ends after 200 evaluations", "[noise]") {
-    const Function nothing = [random = std::mt19937(3)](const Vector &, Vector &g) mutable {
+    const Function nothing = [random = std::mt19937(cudaopt_test::seed(3))](const Vector &, Vector &g) mutable {
         std::uniform_real_distribution<double> uniform(-1, 1);
         for (double &component : g) component = uniform(random) > 0 ? 1 : -1;
         return level * uniform(random);

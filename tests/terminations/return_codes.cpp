@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "../support/seed.hpp"
 #include "solve.hpp"
 
 using namespace terminations;
@@ -23,7 +24,7 @@ double rosenbrock(const Vector &x, Vector &g) {
 class LeastSquaresInSingle {
   public:
     explicit LeastSquaresInSingle(unsigned seed) {
-        std::mt19937_64 random(seed);
+        std::mt19937_64 random(cudaopt_test::seed(seed));
         std::normal_distribution<float> normal;
         for (float &element : a_) element = normal(random);
         for (int i = 0; i < rows; i++) {
@@ -361,7 +362,7 @@ TEST_CASE("Most solves without FACTR and PGTOL converge at the rounding level of
         return f;
     };
     int converged = 0, solves = 0;
-    std::mt19937_64 random(1);
+    std::mt19937_64 random(cudaopt_test::seed(1));
     std::normal_distribution<double> normal;
     for (std::size_t k = 0; k < 60; k++) {
         Vector start(2 + k % 15);

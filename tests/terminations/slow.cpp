@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "../support/seed.hpp"
 #include "cuda_opt_batch.h"
 #include "solve.hpp"
 
@@ -33,7 +34,7 @@ double long_valley(const Vector &x, Vector &g) {
 class MatrixScaling {
   public:
     explicit MatrixScaling(unsigned seed) {
-        std::mt19937 random(seed);
+        std::mt19937 random(cudaopt_test::seed(seed));
         const auto uniform = [&] { return static_cast<double>(random()) / 4294967296.0; };
         for (double &element : given_) element = uniform() * std::pow(10, 4 * uniform() - 2);
     }

@@ -1,6 +1,7 @@
 // What the tests of the test functions share: points, and f and g there.
 #pragma once
 
+#include "../support/seed.hpp"
 #include "testfuncs/problem.hpp"
 
 #include <algorithm>
@@ -64,7 +65,7 @@ inline Vector random_feasible(const cudaopt::testfuncs::Problem &problem, unsign
     Vector x = start_of(problem), lower(n), upper(n);
     problem.lower(0, n, lower.data());
     problem.upper(0, n, upper.data());
-    std::mt19937_64 random(seed);
+    std::mt19937_64 random(cudaopt_test::seed(seed));
     std::uniform_real_distribution<double> uniform(-width, width);
     for (int64_t i = 0; i < n; i++)
         x[i] = static_cast<float>(std::clamp(x[i] + uniform(random), 0.999 * lower[i], 0.999 * upper[i]));

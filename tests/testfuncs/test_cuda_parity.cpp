@@ -27,7 +27,7 @@ std::vector<int64_t> sizes(const Facts &facts) {
 
 Vector random_point(const Problem &problem) {
     if (is_of_minpack2(problem.facts())) return random_feasible(problem, 5);
-    std::mt19937_64 random(5);
+    std::mt19937_64 random(cudaopt_test::seed(5));
     std::uniform_real_distribution<double> uniform(-2, 2);
     Vector x(problem.n());
     for (double &value : x) value = static_cast<float>(uniform(random));

@@ -1,6 +1,7 @@
 // These tests check which elements the host executor reduces, in which order, and with which accuracy.
 #include <catch2/catch.hpp>
 
+#include "../support/seed.hpp"
 #include "exec/accumulators.hpp"
 #include "exec/map_reduce_host.hpp"
 
@@ -45,7 +46,7 @@ struct CountVisit {
 };
 
 std::vector<double> random_values(int64_t n) {
-    std::mt19937_64 random(7);
+    std::mt19937_64 random(cudaopt_test::seed(7));
     std::normal_distribution<double> normal;
     std::vector<double> values(n);
     for (double &value : values) value = normal(random) * std::exp(5 * normal(random));

@@ -30,7 +30,7 @@ std::string printed(double value) {
 }
 
 Vector random_point(int64_t n, unsigned seed) {
-    std::mt19937_64 random(seed);
+    std::mt19937_64 random(cudaopt_test::seed(seed));
     std::uniform_real_distribution<double> uniform(-2, 2);
     Vector x(n);
     for (double &value : x) value = static_cast<float>(uniform(random)); // a point of both precisions

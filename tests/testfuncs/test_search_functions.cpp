@@ -2,6 +2,7 @@
 // gradients against finite differences, and what a change of one coordinate is said to change.
 #include <catch2/catch.hpp>
 
+#include "../support/seed.hpp"
 #include "naive_search.hpp"
 #include "testfuncs/search/functions.hpp"
 
@@ -21,7 +22,7 @@ using Vector = std::vector<double>;
 namespace {
 
 Vector random_point(const Facts &facts, int n, unsigned seed) {
-    std::mt19937_64 random(seed);
+    std::mt19937_64 random(cudaopt_test::seed(seed));
     std::uniform_real_distribution<double> uniform(facts.lower, facts.upper);
     Vector x(n);
     std::generate(x.begin(), x.end(), [&] { return uniform(random); });

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../support/forwarded_sweeps.hpp"
+#include "../support/seed.hpp"
 #include "cuda_opt.h"
 #include "solver/solver.hpp"
 
@@ -52,7 +53,7 @@ struct Path {
 Path follow(decltype(make_late) make, int64_t metric, unsigned seed) {
     constexpr std::size_t n = 10;
     Vector x(n), g(n), lower(n), upper(n);
-    uint64_t state = seed;
+    uint64_t state = cudaopt_test::seed(seed);
     const auto random = [&] {
         state = state * 6364136223846793005u + 1442695040888963407u; // Knuth's MMIX
         return static_cast<double>(state >> 11) / 9007199254740992.0;

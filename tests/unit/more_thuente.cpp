@@ -8,6 +8,7 @@
 #include <random>
 
 #include "../support/line_functions.hpp"
+#include "../support/seed.hpp"
 
 using namespace cudaopt_test;
 using cudaopt::MoreThuente;
@@ -77,7 +78,7 @@ TEST_CASE("The line search reports step limits and small intervals and rounding 
 // The values are random, but the same if a step recurs, and some of them cannot be evaluated. All branches of the line
 // search are executed in this way.
 TEST_CASE("Setting step_max only when the next step depends on it gives the same steps", "[line-search]") {
-    std::mt19937_64 random(19);
+    std::mt19937_64 random(cudaopt_test::seed(19));
     const auto uniform = [&](double from, double to) { return std::uniform_real_distribution(from, to)(random); };
     int asked = 0, spared = 0, updates = 0;
     for (int k = 0; k < 50000; k++) {

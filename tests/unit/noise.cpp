@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "../support/seed.hpp"
 #include "lbfgsb/termination.hpp"
 #include "lbfgsb/trial.hpp"
 
@@ -18,7 +19,7 @@ namespace {
 struct Values {
     double of[samples];
     Values(double sigma, double a, double b, double c, unsigned seed) {
-        std::mt19937 random(seed);
+        std::mt19937 random(cudaopt_test::seed(seed));
         std::normal_distribution<double> normal;
         for (int i = 0; i < samples; i++) of[i] = a + b * i + c * i * i + sigma * normal(random);
     }

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "../support/seed.hpp"
 #include "sweeps/host/variable_tiles.hpp"
 #include "sweeps/rules.hpp"
 
@@ -20,7 +21,7 @@ template <class Real_, class History_> struct Storage {
 // Fills a tile with variables inside the box, at a bound, or with a trial point at a bound. Some steps exceed the
 // largest number that a column can store.
 template <class Real, class History> void fill(TileVariables &tile, int rows, double *trial, bool huge) {
-    std::mt19937_64 engine(7);
+    std::mt19937_64 engine(cudaopt_test::seed(7));
     std::uniform_real_distribution<double> unit(-1, 1);
     // Half a unit in the last place of a number in [1, 2).
     constexpr double half_unit = std::is_same_v<History, float> ? 0x1p-24 : 0x1p-8;
