@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <functional>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "../support/forwarded_sweeps.hpp"
@@ -17,6 +18,14 @@ namespace {
 
 using Vector = std::vector<double>;
 
+// Waits until the token interrupts it.
+[[noreturn]] void wait_for_ever(CancellationToken &cancellation) {
+    for (;;) {
+        cancellation.check();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
 // These are the host's sweeps, except that the call number silent_sweep of sweep 1 waits forever.
 class Silent final : public ForwardedSweeps {
   public:
@@ -24,6 +33,7 @@ class Silent final : public ForwardedSweeps {
 
     int64_t silent_sweep = 0; // counted from 1 in each solve; 0 means that none waits forever
     std::function<void()> when_silent = [] {};
+    bool is_silent() const { return sweeps_begun_ == silent_sweep; }
 
     void allocate(int m, const BackendOptions &options) override {
         sweeps_begun_ = 0;
@@ -33,7 +43,7 @@ class Silent final : public ForwardedSweeps {
     const PanelProducts &inner_products(const ProductsRequest &request) override {
         if (++sweeps_begun_ == silent_sweep) {
             when_silent();
-            for (;;) cancellation_->check();
+            wait_for_ever(*cancellation_);
         }
         return ForwardedSweeps::inner_products(request);
     }
@@ -96,10 +106,18 @@ class Run {
     double f_ = 0, best_f_ = 0;
 };
 
-void check_silence(Run &run, int64_t gather, int code, const Vector &solution) {
+// max_seconds: the time limit, 0 for none. On a busy machine, it may be reached before the sweep that waits. The solve
+// is then repeated with a longer limit.
+void check_silence(Run &run, int64_t gather, int code, const Vector &solution, double max_seconds = 0) {
     INFO("sweep 1 waits forever in call " << gather);
     run.sweeps().silent_sweep = gather;
-    CHECK(run.to_the_end() == code);
+    int task = 0;
+    do {
+        run.solver().settings().max_seconds = max_seconds;
+        task = run.to_the_end();
+        max_seconds *= 4;
+    } while (!run.sweeps().is_silent() && max_seconds > 0 && max_seconds < 100);
+    CHECK(task == code);
     CHECK(run.holds_the_best());
     CHECK(std::string(run.solver().message().text()).find("while the call waited for the stream") != std::string::npos);
     CHECK(run.solver().ended());
@@ -126,24 +144,21 @@ TEST_CASE("A time limit interrupts a wait and leaves the best iterate", "[cancel
     Run run;
     REQUIRE(run.to_the_end() == CUDA_OPT_CONVERGED);
     const Vector solution = run.x();
-    for (const int64_t gather : {1, 2, 7}) {
-        run.solver().settings().max_seconds = 0.1;
-        const auto before = CancellationToken::Clock::now();
-        check_silence(run, gather, CUDA_OPT_TIME_LIMIT, solution);
-        CHECK(CancellationToken::Clock::now() - before < std::chrono::milliseconds(1000));
-    }
+    for (const int64_t gather : {1, 2, 7}) check_silence(run, gather, CUDA_OPT_TIME_LIMIT, solution, 0.1);
 }
 
 TEST_CASE("A cancellation token interrupts waits only during a call", "[cancellation]") {
     std::atomic<bool> stop{true};
     CancellationToken cancellation(stop);
-    const auto looks = [&] {
-        const auto begin = CancellationToken::Clock::now();
-        while (CancellationToken::Clock::now() - begin < std::chrono::milliseconds(400)) cancellation.check();
+    const auto looks = [&] { // for longer than the grace period
+        for (int k = 0; k < 40; k++) {
+            cancellation.check();
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
     };
     CHECK_NOTHROW(looks());
     cancellation.begin_call(CancellationToken::Clock::now(), 0);
-    CHECK_THROWS_AS(looks(), Interrupted);
+    CHECK_THROWS_AS(wait_for_ever(cancellation), Interrupted);
     cancellation.end_call();
     CHECK_NOTHROW(looks());
 }

@@ -3,7 +3,7 @@
 #include "sweeps/cuda/product_rectangles.hpp"
 
 #include <catch2/catch.hpp>
-#include <set>
+#include <vector>
 
 using namespace cudaopt;
 
@@ -27,14 +27,17 @@ template <class Map> Formed product_at(const Map &map, const typename Map::Place
 
 template <bool free_gram> void check_places(int columns) {
     const ProductRectangles<free_gram> map{(columns + 7) / 8};
-    std::set<std::pair<int, int>> places;
+    std::vector<bool> taken(static_cast<std::size_t>(map.count()) * map.elements);
     const auto check = [&](int i, int j, bool over_all, const auto &place) {
         const Formed formed = product_at(map, place);
         const bool inside =
             place.rectangle >= 0 && place.rectangle < map.count() && place.element >= 0 && place.element < map.elements;
         if (!inside || formed.i != i || formed.j != j || formed.over_all != over_all)
             FAIL("the product of columns " << i << " and " << j << " of " << columns << " is not at its place");
-        if (!places.insert({place.rectangle, place.element}).second) FAIL("two products at one place");
+        const auto at =
+            static_cast<std::size_t>(place.rectangle) * map.elements + static_cast<std::size_t>(place.element);
+        if (taken[at]) FAIL("two products at one place");
+        taken[at] = true;
     };
     for (int i = 0; free_gram && i < columns; i++)
         for (int j = i; j < columns; j++) check(i, j, false, map.over_free(i, j));

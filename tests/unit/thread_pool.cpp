@@ -118,7 +118,7 @@ TEST_CASE("The thread pool of a thread ends with it", "[threads]") {
     const int64_t before = living_threads();
     for (int caller = 0; caller < 5; caller++) std::thread([] { sum_to(1000, 8); }).join();
     // A joined thread may remain visible to the system for a moment.
-    for (int wait = 0; wait < 1000 && living_threads() > before; wait++)
+    for (int wait = 0; wait < 60000 && living_threads() > before; wait++)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     CHECK(living_threads() <= before);
 }
