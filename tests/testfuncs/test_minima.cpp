@@ -21,8 +21,8 @@ struct Minimum {
     int64_t active;
 };
 
-// With eight correction pairs, on one thread where it is the host's, down to the rounding errors of f.
-template <class Configuration> Minimum minimise(const std::string &name, int64_t n) {
+// With eight correction pairs, on one thread where it is the host's, until ||P g||_inf <= pgtol.
+template <class Configuration> Minimum minimise(const std::string &name, int64_t n, double pgtol) {
     const auto problem = make_problem(name, n);
     cudaopt_test::Problem with_bounds = {name, start_of(*problem), {}};
     if (problem->bounded()) {
@@ -38,18 +38,22 @@ template <class Configuration> Minimum minimise(const std::string &name, int64_t
     Harness<Configuration> harness(with_bounds, 8);
     harness.with_evaluation([&](const double *x, double *f, double *g) { problem->evaluate(x, f, g, place); });
     harness.set_int(CUDA_OPT_MAX_ITERATIONS, 6000).set_int(CUDA_OPT_THREADS, 1);
-    harness.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, 1e-10);
+    harness.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, pgtol);
     const auto outcome = harness.run();
     if (outcome.task != CUDA_OPT_LINE_SEARCH_FAILED) // where f is as low as its rounding errors allow
         CHECK(outcome.task == CUDA_OPT_CONVERGED);
     return {outcome.f, harness.get_int(CUDA_OPT_LOWER_COUNT) + harness.get_int(CUDA_OPT_UPPER_COUNT)};
 }
 
-template <class Configuration>
-void check(const std::string &name, int64_t n, double f, double tolerance, int64_t active) {
+// f lies at most n pgtol^2 / (2 lambda) above the minimum, where lambda is the least eigenvalue of the Hessian. For
+// torsion it is 2 pi^2 h^2 = 20 h^2, and for no problem it is below h^2, which is about 1 / n. The published values are
+// rounded to 13 digits. No multiplier of an active bound is below 1e-6, and free variables are farther than 2e-8 from
+// their bounds, so that rounding errors do not change the number of active variables.
+template <class Configuration> void check(const std::string &name, int64_t n, double f, double pgtol, int64_t active) {
     CAPTURE(name, n);
-    const Minimum found = minimise<Configuration>(name, n);
-    CHECK(std::fabs(found.f - f) <= tolerance);
+    const Minimum found = minimise<Configuration>(name, n, pgtol);
+    const double size = static_cast<double>(n);
+    CHECK(std::fabs(found.f - f) <= 1e-13 + size * size * pgtol * pgtol / 2);
     CHECK(found.active == active);
 }
 
@@ -63,15 +67,15 @@ const std::pair<std::string, double> on_200_by_200[] = {{"torsion", -0.418468664
 
 CONFIGURED_TEST_CASE("The minimum of torsion on small grids is the published one", "", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
-    check<TestType>("torsion", 1600, -0.417865756732326, 1e-14, 488);
-    check<TestType>("torsion", 10000, -0.418391026664265, 1e-14, 2984);
+    check<TestType>("torsion", 1600, -0.417865756732326, 1e-10, 488);
+    check<TestType>("torsion", 10000, -0.418391026664265, 1e-10, 2984);
 }
 
 CONFIGURED_TEST_CASE("The minima with 40000 variables are the published ones", "", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     for (const auto &[name, f] : on_200_by_200) {
         const int64_t active = name == "torsion" ? 11888 : name == "bearing" ? 12918 : 0;
-        check<TestType>(name, 40000, f, name == "combustion" ? 2e-13 : 1e-13, active);
+        check<TestType>(name, 40000, f, name == "torsion" ? 1e-9 : 1e-8, active);
     }
 }
 
@@ -90,5 +94,5 @@ TEST_CASE("The facts of a problem name its minimum on 200 x 200 points") {
 CONFIGURED_TEST_CASE("The minimum of torsion with 160000 variables is the published one", "[.slow]", HostDouble,
                      CudaDouble) {
     if (skipped<TestType>()) return;
-    check<TestType>("torsion", 160000, -0.4184883039833, 1e-13, 47392);
+    check<TestType>("torsion", 160000, -0.4184883039833, 1e-10, 47392);
 }

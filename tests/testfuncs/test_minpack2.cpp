@@ -46,6 +46,22 @@ std::vector<Case> cases() {
     return all;
 }
 
+// Returns the largest difference of a component of g from a central difference of the naive f.
+double naive_gradient_error(const Case &one, const Vector &x, const Vector &g, double h) {
+    double largest = 0;
+    for (std::size_t k = 0; k < x.size(); k++) {
+        const auto at = [&](double x_k) {
+            Vector moved = x;
+            moved[k] = x_k;
+            return naive_minpack2(one.name, one.nx, one.ny, moved, one.parameters);
+        };
+        const double up = x[k] + h, down = x[k] - h; // as they are rounded
+        const long double difference = (at(up) - at(down)) / (static_cast<long double>(up) - down);
+        largest = largest_of(largest, static_cast<double>(std::fabs(g[k] - difference)));
+    }
+    return largest;
+}
+
 Vector bound(const Problem &problem, bool upper) {
     Vector b(problem.n());
     upper ? problem.upper(0, problem.n(), b.data()) : problem.lower(0, problem.n(), b.data());
@@ -82,6 +98,12 @@ TEST_CASE("MINPACK-2: g agrees with central differences of f") {
             const Vector x = random_feasible(*problem, seed);
             const double h = one.name == "ginzburg-landau-1d" ? 1e-2 : 1e-4;
             const Value value = evaluate(*problem, x);
+            if (one.name == "optimal-design") {
+                // The second derivative of psi is discontinuous where the material changes, so that differences with
+                // the step h may be wrong by a multiple of h. The step is tiny, and f is computed in long double.
+                CHECK(naive_gradient_error(one, x, value.g, 1e-10) <= 1e-8 * norm_inf(value.g));
+                continue;
+            }
             const double rounding = 1e-15 * std::fabs(value.f) / h;
             CHECK(gradient_error(*problem, x, h) <= 1e-8 * norm_inf(value.g) + rounding);
         }
