@@ -142,11 +142,12 @@ TEST_CASE("The energy and gradient of the grid converge to the exact ones with t
     const std::vector<double> x = Tessellation(1000, 1024).random_sites(cudaopt_test::seed(1));
     const Difference coarse = grid_against_exact(x, 256), fine = grid_against_exact(x, 1024);
     CAPTURE(coarse.f, coarse.g, fine.f, fine.g);
+    // The limits are at least three times the values of eight other starts, which differ from one another by 50 %.
     CHECK(coarse.f < 1e-3);
     CHECK(fine.f < 1e-4);
-    CHECK(coarse.g < 0.1);
-    CHECK(fine.g < 0.015);
-    CHECK(fine.g < coarse.g / 4);
+    CHECK(coarse.g < 0.15);
+    CHECK(fine.g < 0.02);
+    CHECK(fine.g < coarse.g / 3); // about a seventh
 }
 
 // Not a test: `test_cvt [.table]` prints what docs/cvt.md shows.

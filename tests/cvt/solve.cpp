@@ -75,18 +75,20 @@ CONFIGURED_TEST_CASE("From a random start sites converge to their centroids with
     Tessellation grid(200, 256);
     const Solved solved = solve<TestType>(grid, grid.random_sites(cudaopt_test::seed(1)), 0.01);
     REQUIRE(solved.task == CUDA_OPT_CONVERGED);
-    CHECK(solved.f < 0.6 * solved.f_start);
-    CHECK(solved.f * 200 < 1.05 * 5 * std::sqrt(3.) / 54); // 5 sqrt(3) / 54: of a regular hexagonal lattice
+    // The limits allow three times the median distance of eight starts from a regular hexagonal lattice, for which
+    // f is 5 sqrt(3) / 54, the quality 1 and the angle 60 degrees. The start has about twice this f.
+    CHECK(solved.f < 0.8 * solved.f_start);
+    CHECK(solved.f * 200 < 1.08 * 5 * std::sqrt(3.) / 54);
     CHECK(solved.f * 200 > 5 * std::sqrt(3.) / 54);
     CHECK(solved.cells.empty == 0);
     double farthest = 0;
     for (std::size_t i = 0; i < solved.x.size(); i++)
         farthest = std::max(farthest, std::fabs(solved.x[i] - solved.cells.centroid[i]));
-    CHECK(farthest * std::sqrt(200.) < 0.02);
+    CHECK(farthest * std::sqrt(200.) < 0.03); // the tolerance is 0.01 for a cell of mean mass
     if (!ExactDiagram::available()) return;
     const Quality quality = quality_of(ExactDiagram(solved.x), solved.x, true);
-    CHECK(quality.mean_q > 0.89);
-    CHECK(quality.mean_angle > 50);
+    CHECK(quality.mean_q > 0.71);
+    CHECK(quality.mean_angle > 37);
 }
 
 CONFIGURED_TEST_CASE("Sites that coincide at the start are separated", "", HostDouble, CudaDouble) {
@@ -96,7 +98,7 @@ CONFIGURED_TEST_CASE("Sites that coincide at the start are separated", "", HostD
     for (std::size_t k = 0; k < 12; k++) x[k] = 0.5;
     const Solved solved = solve<TestType>(grid, x, 0.02);
     CHECK(solved.cells.empty == 0);
-    CHECK(solved.f * 50 < 1.1 * 5 * std::sqrt(3.) / 54);
+    CHECK(solved.f * 50 < 1.15 * 5 * std::sqrt(3.) / 54);
 }
 
 CONFIGURED_TEST_CASE("The sites concentrate where the density is larger", "", HostDouble, CudaDouble) {
