@@ -22,6 +22,9 @@ template <class Configuration> class Backend {
     using Real = typename Configuration::Real;
     static constexpr bool single = sizeof(Real) == sizeof(float);
     static bool on_cuda() { return Configuration::backend == CUDA_OPT_BACKEND_CUDA; }
+    // Returns whether n variables show no more than 1001 do. On the host and under a sanitizer, a thousand variables
+    // have each kind of tile and several segments. On CUDA the number of tiles per warp and of blocks depends on n.
+    static bool too_large(int64_t n) { return n > 1001 && (!on_cuda() || cudaopt_test::sanitized); }
 
     // The caller's arrays begin `offset` elements after the start of their memory. With an odd offset they are not
     // aligned for vector accesses. learns: the diagonal is a learned one of the backend, and not the caller's.

@@ -15,12 +15,12 @@ namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
-// A displacement is a sum of at most 160 terms in double precision, whose rounding errors have both signs. The
-// direction is rounded once when it is stored. If the columns have fewer bits than x, displacements that differ by
-// rounding errors may be rounded to neighbouring numbers. These differ by a unit in the last place of d, which is at
-// most the epsilon of the history precision times |d|.
+// A displacement is a sum of at most 162 products in double precision. The direction is rounded once when it is stored.
+// If the columns have fewer bits than x, displacements that differ by rounding errors may be rounded to neighbouring
+// numbers. These differ by a unit in the last place of d, which is at most the epsilon of the history precision times
+// |d|.
 double tolerance(const reference::Machine &machine, double size, double d) {
-    return (machine.epsilon() + 64 * epsilon) * size + (machine.apart() ? machine.history.epsilon * std::fabs(d) : 0);
+    return (machine.epsilon() + 84 * epsilon) * size + (machine.apart() ? machine.history.epsilon * std::fabs(d) : 0);
 }
 
 void check_rows(const char *what, const std::vector<double> &is, const std::vector<double> &should,
@@ -107,7 +107,7 @@ CONFIGURED_TEST_CASE("Sweep 2 is equivalent to the reference", "[direction]", EV
     for (const int64_t n : {1, 2, 31, 127, 128, 129, 1000, 5000})
         for (int kind = 0; kind < static_cast<int>(Bounds::count); kind++)
             for (int variant = kind % apart; variant < (n < 1000 ? 16 : 4); variant += apart) {
-                if (sanitized && n > 1000) continue; // n = 1000 has the same kinds of tiles
+                if (Backend<TestType>::too_large(n)) continue;
                 // Variant 3 has more coefficients than fit into the parameters of a kernel.
                 const int most = variant == 3 ? 32 : 5;
                 const bool fresh = uniform() < 0.5, weighted = uniform() < 0.3, truncate = uniform() < 0.3;

@@ -71,7 +71,7 @@ CONFIGURED_TEST_CASE("Sweep 1 forms the changes of the products over the free va
     Uniform uniform(61);
     for (const auto &[n, pairs] :
          {std::pair<int64_t, int>{1, 2}, {7, 3}, {100, 2}, {127, 5}, {129, 4}, {1000, 25}, {40000, 4}, {300, 80}}) {
-        if (cudaopt_test::sanitized && n > 1000) continue;
+        if (Backend<TestType>::too_large(n)) continue;
         reference::Machine machine = random_machine<TestType>(n, pairs, Bounds::both, uniform);
         const int newest = pairs / 2;
         PanelRequest request{pairs, newest, 0, true, true, false};
@@ -298,13 +298,23 @@ Solve solve(const cudaopt_test::Problem &problem, int m, int64_t metric, bool fo
     return made;
 }
 
-void check_same_path(const Solve &updated, const Solve &anew) {
+// Solves the problem with updated products and without, and compares f at each iterate. Rounding errors grow along the
+// path. The comparison therefore ends where a start that is moved by rounding errors has changed f by a hundredth of
+// the tolerance.
+Solve check_same_path(cudaopt_test::Problem problem, int m, int64_t metric, int64_t further) {
+    const Solve anew = solve(problem, m, metric, false, further), updated = solve(problem, m, metric, true, further);
+    for (double &x : problem.start) x *= 1 + 1e-15;
+    const Solve moved = solve(problem, m, metric, false, further);
     CHECK(anew.counts.changes == 0);
-    REQUIRE(updated.f.size() == anew.f.size());
-    for (std::size_t k = 0; k < anew.f.size(); k++) {
+    const std::size_t iterations = std::min({updated.f.size(), anew.f.size(), moved.f.size()});
+    std::size_t k = 0;
+    for (; k < iterations && std::fabs(moved.f[k] - anew.f[k]) <= 1e-11 * std::fabs(anew.f[k]); k++) {
         INFO("iteration " << k + 1);
-        CHECK(updated.f[k] == Approx(anew.f[k]).epsilon(1e-9).margin(0));
+        CHECK(std::fabs(updated.f[k] - anew.f[k]) <= 1e-9 * std::fabs(anew.f[k]));
     }
+    CHECK(k >= 30); // the products are updated from iteration 21 on
+    if (m <= FreeGram::most_pairs_anew) CHECK(updated.f == anew.f);
+    return updated;
 }
 
 } // namespace
@@ -316,11 +326,9 @@ TEST_CASE("A solve that updates the products has the same f at each iterate", "[
     for (const int m : {20, 25, 80})
         for (const int64_t metric : {Metric::one_number, Metric::learned}) {
             INFO("m = " << m << ", initial Hessian " << metric);
-            const Solve anew = solve(problem, m, metric, false, 8), updated = solve(problem, m, metric, true, 8);
-            check_same_path(updated, anew);
+            const Solve updated = check_same_path(problem, m, metric, 8);
             if (m == 20) {
                 CHECK(updated.counts.changes == 0);
-                CHECK(updated.f == anew.f);
                 continue;
             }
             // The products are updated at all further iterates, except at those where the diagonal has changed.
@@ -331,15 +339,14 @@ TEST_CASE("A solve that updates the products has the same f at each iterate", "[
 
 TEST_CASE("Products are formed in full after a skipped pair", "[free gram]") {
     using namespace cudaopt_test;
-    int64_t skipped = 0;
+    int64_t full = 0;
     for (const Problem &problem : {in_random_boxes(extended_wood(300), 3), in_random_boxes(extended_powell(300), 3),
                                    in_random_boxes(extended_beale(300), 3)}) {
         INFO(problem.name);
-        const Solve anew = solve(problem, 25, 0, false, 0), updated = solve(problem, 25, 0, true, 0);
-        check_same_path(updated, anew);
+        const Solve updated = check_same_path(problem, 25, 0, 0);
         CHECK(updated.counts.changes > 30);
-        CHECK(updated.counts.full == updated.skipped);
-        skipped += updated.skipped;
+        CHECK(updated.counts.full <= updated.skipped); // a pair may also be skipped while the history has few pairs
+        full += updated.counts.full;
     }
-    CHECK(skipped > 0);
+    CHECK(full > 0);
 }

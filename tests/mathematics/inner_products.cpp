@@ -162,7 +162,7 @@ CONFIGURED_TEST_CASE("Sweep 1 is equivalent to the reference", "[inner products]
     const int most = 5;
     for (const int64_t n : {1, 2, 31, 32, 127, 128, 129, 1000, 5000})
         for (int kind = 0; kind < static_cast<int>(Bounds::count); kind++) {
-            if (sanitized && n > 1000) continue; // n = 1000 has the same kinds of tiles
+            if (Backend<TestType>::too_large(n)) continue;
             const auto bounds = static_cast<Bounds>(kind);
             INFO("n = " << n << ", bounds " << kind);
             const reference::Machine machine = random_machine<TestType>(n, most, bounds, uniform);
@@ -181,10 +181,10 @@ CONFIGURED_TEST_CASE("Sweep 1 is equivalent to the reference if a bound is the s
                      "[inner products]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(15);
-    for (const int64_t n : {33, 63, 65, 300001})
+    for (const int64_t n : {33, 63, 65, 1001, 300001})
         for (auto kind = static_cast<int>(Bounds::uniform_around_0); kind < static_cast<int>(Bounds::count); kind++)
             for (const int offset : {0, 1}) {
-                if (sanitized && n > 1000) continue; // the large n is for CUDA
+                if (Backend<TestType>::too_large(n)) continue;
                 INFO("n = " << n << ", bounds " << kind << ", offset " << offset);
                 const auto bounds = static_cast<Bounds>(kind);
                 const reference::Machine machine = random_machine<TestType>(n, 1, bounds, uniform);
@@ -202,7 +202,7 @@ CONFIGURED_TEST_CASE("Sweep 1 is equivalent to the reference for panels of any w
     for (const Bounds bounds : {Bounds::both, Bounds::uniform_above_0, Bounds::uniform_upper}) {
         const reference::Machine machine = random_machine<TestType>(300, most, bounds, uniform);
         Backend<TestType> backend(machine);
-        for (int pairs = 6; pairs <= most; pairs += 2)
+        for (int pairs = 6; pairs <= most; pairs += Backend<TestType>::on_cuda() ? 2 : 6) // CUDA has a kernel per width
             gather_all_ways(backend, machine, bounds, pairs, pairs % 7, pairs % 4 == 0);
     }
 }
@@ -214,7 +214,7 @@ CONFIGURED_TEST_CASE("Sweep 1 in single precision is equivalent to the reference
     const int most = 24;
     for (const int64_t n : {1, 2, 31, 32, 33, 63, 64, 65, 129, 1000, 9001})
         for (const Bounds bounds : {Bounds::none, Bounds::both, Bounds::uniform_above_0}) {
-            if (sanitized && n > 1000) continue;
+            if (Backend<TestType>::too_large(n)) continue;
             const reference::Machine machine = random_machine<TestType>(n, most, bounds, uniform);
             Backend<TestType> backend(machine, n % 2);
             for (const int pairs : {1, 2, 6, 7, 14, 15, 22, 23}) {
@@ -244,6 +244,8 @@ CONFIGURED_TEST_CASE("Sweep 1 and windows of breakpoints are equivalent to the r
             const reference::Machine machine = random_machine<TestType>(n, most, bounds, uniform);
             Backend<TestType> backend(machine, n % 2);
             for (const int pairs : {20, 23, 25, 30, 40, 46, 51, most}) {
+                // The other numbers are limits of kernels.
+                if (!Backend<TestType>::on_cuda() && pairs != 23 && pairs % 20 != 0) continue;
                 const bool fresh = pairs % 2 == 0;
                 INFO("n = " << n << ", bounds " << static_cast<int>(bounds) << ", pairs " << pairs);
                 if (fresh) backend.store_g_base(machine, pairs);
@@ -411,8 +413,9 @@ CONFIGURED_TEST_CASE("Sweep 1 updates the diagonal before it uses it", "[metric]
     if (skipped<TestType>()) return;
     Uniform uniform(51);
     for (const int m : {1, 2, 5, 14, 17, 19, 24})
-        for (const int64_t n : {1, 31, 64, 129, 3000})
+        for (const int64_t n : {1, 31, 64, 300, 3000})
             for (const bool bounded : {false, true}) {
+                if (Backend<TestType>::too_large(n)) continue;
                 reference::Machine machine =
                     random_machine<TestType>(n, m, bounded ? Bounds::both : Bounds::none, uniform);
                 Backend<TestType> backend(machine, bounded ? 1 : 0, true, true);
