@@ -16,9 +16,24 @@ __device__ unsigned long long nanoseconds() {
     return now;
 }
 
-__global__ void spin_kernel(unsigned long long duration) {
+// Ends after the duration, or when the host has released this hold.
+__global__ void hold_kernel(unsigned long long duration, const volatile unsigned *released, unsigned hold) {
     const unsigned long long start = nanoseconds();
-    while (nanoseconds() - start < duration) __nanosleep(1000);
+    while (*released < hold && nanoseconds() - start < duration) __nanosleep(1000);
+}
+
+constexpr double longest_hold = 60; // seconds
+
+// The number of holds, and in memory of the host that kernels can read, the number of those that were released.
+unsigned holds = 0;
+volatile unsigned *released() {
+    static volatile unsigned *const number = [] {
+        void *memory = nullptr;
+        check(cudaHostAlloc(&memory, sizeof(unsigned), cudaHostAllocPortable | cudaHostAllocMapped));
+        *static_cast<unsigned *>(memory) = 0;
+        return static_cast<volatile unsigned *>(memory);
+    }();
+    return number;
 }
 
 template <class Real>
@@ -62,10 +77,16 @@ void *allocate_managed(int64_t bytes) {
 
 void release(void *memory) { check(cudaFree(memory)); }
 
-void spin(double seconds) {
-    spin_kernel<<<1, 1>>>(static_cast<unsigned long long>(1e9 * std::min(seconds, 4.0)));
+void hold(double seconds) {
+    hold_kernel<<<1, 1>>>(static_cast<unsigned long long>(1e9 * std::min(seconds, longest_hold)), released(),
+                          holds + 1);
     check(cudaGetLastError());
+    holds++;
 }
+
+void let_go() { *released() = holds; }
+
+bool is_busy() { return cudaStreamQuery(nullptr) == cudaErrorNotReady; }
 
 void synchronize() { check(cudaDeviceSynchronize()); }
 

@@ -13,8 +13,11 @@ void *allocate(int64_t bytes);
 void *allocate_managed(int64_t bytes);
 void release(void *memory);
 
-// Keeps the legacy default stream of the current device busy for this time, at most 4 s.
-void spin(double seconds);
+// Keeps the legacy default stream of the current device busy for this time or until let_go(), at most for 60 s.
+void hold(double seconds = 60);
+void let_go();
+// Returns whether the legacy default stream has work that has not ended.
+bool is_busy();
 // Waits until all work of the current device is done.
 void synchronize();
 
