@@ -67,25 +67,38 @@ CONFIGURED_TEST_CASE("Additional fixed variables do not change the iterates of a
                      BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
+    const double rounding = wide ? 1e-15 : 1e-7;
     constexpr int64_t n = 11;
+    const auto run = [&](const std::vector<Problem> &problems) {
+        BatchRun<TestType> batch(problems);
+        // The fixed variables contribute to ||x||, but not to the projected gradient.
+        batch.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, wide ? 1e-5 : 1e-3);
+        batch.run();
+        return batch.outcomes();
+    };
     std::vector<Problem> problems;
     for (int64_t own = 2; own <= n; own++) problems.push_back(lengthened(chained_rosenbrock(own, 40 + own), n));
-    BatchRun<TestType> batch(problems);
-    batch.set_real(CUDA_OPT_EPS, wide ? 1e-5 : 1e-3);
-    batch.run();
-    const auto outcomes = batch.outcomes();
+    const auto outcomes = run(problems);
+    std::size_t compared = 0;
     for (std::size_t p = 0; p < problems.size(); p++) {
+        const BatchOutcome &one = outcomes[p];
         const int64_t own = static_cast<int64_t>(p) + 2;
-        INFO(own << " of " << n << " variables: " << outcomes[p].message);
-        BatchRun<TestType> alone({chained_rosenbrock(own, 40 + own)});
-        alone.set_real(CUDA_OPT_EPS, wide ? 1e-5 : 1e-3);
-        alone.run();
-        const BatchOutcome shorter = alone.outcomes()[0];
-        CHECK(outcomes[p].code == shorter.code);
-        CHECK(outcomes[p].values == shorter.values); // f at each evaluation, to the bit
-        for (int64_t i = 0; i < n; i++) {
-            const double x = outcomes[p].x[static_cast<std::size_t>(i)];
-            CHECK(x == (i < own ? shorter.x[static_cast<std::size_t>(i)] : 0.75));
-        }
+        INFO(own << " of " << n << " variables: " << one.message);
+        Problem problem = chained_rosenbrock(own, 40 + own);
+        const BatchOutcome shorter = run({problem})[0];
+        for (double &x : problem.start) x *= 1 + rounding;
+        const BatchOutcome moved = run({problem})[0];
+        CHECK(one.code == shorter.code);
+        // If all variables are free, the step is computed by another formula, with other rounding errors. f is compared
+        // at each evaluation until a start that is moved by rounding errors has changed it.
+        const auto apart = [&](const BatchOutcome &other, std::size_t k) {
+            return std::fabs(other.values[k] - shorter.values[k]) / shorter.values[0];
+        };
+        const std::size_t evaluations = std::min({one.values.size(), shorter.values.size(), moved.values.size()});
+        std::size_t k = 0;
+        for (; k < evaluations && apart(moved, k) <= 1e2 * rounding; k++) CHECK(apart(one, k) <= 1e4 * rounding);
+        compared += k;
+        for (int64_t i = own; i < n; i++) CHECK(one.x[static_cast<std::size_t>(i)] == 0.75);
     }
+    CHECK(compared >= 50);
 }

@@ -112,6 +112,8 @@ template <class Configuration> class BatchRun {
         write(f_, all_f), write(g_, all_g);
         if (diagonal_) write(diagonals_, diagonals);
     }
+    // f of each evaluation of a problem so far.
+    const std::vector<double> &values(std::size_t p) const { return values_[p]; }
     int run() {
         start();
         while (call() > 0) evaluate();
