@@ -164,7 +164,7 @@ namespace failing {
 namespace {
 
 constexpr int64_t most_allocations = 5000; // a body that needs more is assumed to allocate without end
-constexpr unsigned most_seconds = 10;
+constexpr unsigned most_seconds = 60;      // a body takes milliseconds
 
 struct Reply {
     bool whole = false, failed = false; // whether the child completed the body, and whether a call failed in it

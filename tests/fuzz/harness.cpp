@@ -30,8 +30,9 @@ namespace {
 
 constexpr int most_shown_of_a_kind = 5;
 constexpr int ticks_a_second = 10;
-constexpr double seconds_of_processor = 1; // limit per call
-constexpr int seconds_of_clock = 10;       // limit per call if other processes use the processors
+// Limits per call. Calls take milliseconds, but up to 50 times as long on an emulated processor.
+constexpr double seconds_of_processor = 10;
+constexpr int seconds_of_clock = 60; // if other processes use the processors
 
 // The descriptor of the output of the fuzzer. The library may print to standard output, which is discarded.
 int lines = STDOUT_FILENO;
