@@ -267,7 +267,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     }
 
     // Prefetches the variables of the tile after the next one to the second-level cache. A tile is too short for the
-    // hardware prefetcher to recognise the access pattern, and too short for memory to answer while one is processed.
+    // hardware prefetcher to recognise the access pattern, and is processed faster than memory can be read.
     template <class T> void prefetch(const T *vector, int64_t begin) const {
         constexpr int64_t ahead = 2 * tile_height;
         const int64_t end = std::min(begin + ahead + tile_height, n_);
