@@ -268,7 +268,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
 
     // Prefetches the variables of the tile after the next one to the second-level cache. A tile is too short for the
     // hardware prefetcher to recognise the access pattern, and is processed faster than memory can be read.
-    template <class T> void prefetch(const T *vector, int64_t begin) const {
+    // The function is always inlined, because GCC 12 removes calls of a function whose only effect is a prefetch.
+    template <class T> __attribute__((always_inline)) void prefetch(const T *vector, int64_t begin) const {
         constexpr int64_t ahead = 2 * tile_height;
         const int64_t end = std::min(begin + ahead + tile_height, n_);
         for (int64_t i = begin + ahead; i < end; i += 64 / sizeof(T)) __builtin_prefetch(vector + i, 0, 2);
