@@ -4,6 +4,8 @@
 
 #include "../support/harness.hpp"
 
+namespace api_log {
+
 using namespace cudaopt_test;
 
 namespace {
@@ -146,3 +148,5 @@ TEST_CASE("The log function can remove itself", "[api]") {
     CHECK(meddler.run().task == CUDA_OPT_CONVERGED);
     CHECK(meddler.lines == 1);
 }
+
+} // namespace api_log

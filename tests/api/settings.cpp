@@ -5,6 +5,8 @@
 
 #include "../support/harness.hpp"
 
+namespace api_settings {
+
 using namespace cudaopt_test;
 
 namespace {
@@ -287,3 +289,5 @@ CONFIGURED_TEST_CASE("The results on the last direction match values computed by
     CHECK(harness.get_real(CUDA_OPT_SLOPE_START) == -6.25);
     CHECK(harness.get_real(CUDA_OPT_SLOPE) == -4);
 }
+
+} // namespace api_settings

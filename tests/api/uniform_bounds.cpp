@@ -6,6 +6,8 @@
 
 #include "../support/harness.hpp"
 
+namespace api_uniform_bounds {
+
 using namespace cudaopt_test;
 
 namespace {
@@ -164,3 +166,5 @@ TEST_CASE("A handle for pattern search refuses uniform bounds", "[api]") {
           std::string("cuda_opt_set_uniform_bounds is not for a handle of cuda_opt_create_search"));
     cuda_opt_destroy(&s);
 }
+
+} // namespace api_uniform_bounds

@@ -10,6 +10,8 @@
 #include "brute_force.hpp"
 #include "apps/cvt/tessellation.hpp"
 
+namespace cvt_flooding {
+
 using namespace cudaopt::testfuncs;
 using namespace cudaopt::cvt;
 using cudaopt_test::BruteForce;
@@ -147,3 +149,5 @@ TEST_CASE("The variants of jump flooding", "[.table]") {
             }
         }
 }
+
+} // namespace cvt_flooding

@@ -10,6 +10,8 @@
 #include "apps/cvt/quality.hpp"
 #include "apps/cvt/tessellation.hpp"
 
+namespace cvt_solve {
+
 using namespace cudaopt::testfuncs;
 using namespace cudaopt::cvt;
 using namespace cudaopt_test;
@@ -114,3 +116,5 @@ CONFIGURED_TEST_CASE("The sites concentrate where the density is larger", "", Ho
     CHECK(on_the_right(solved.x) > on_the_right(start));
     CHECK(on_the_right(solved.x) < 80 + 5); // at the best, sites per area go like the root of the density
 }
+
+} // namespace cvt_solve

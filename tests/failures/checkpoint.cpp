@@ -6,6 +6,8 @@
 
 #include "trials.hpp"
 
+namespace failures_checkpoint {
+
 using namespace failing;
 
 namespace {
@@ -79,3 +81,5 @@ TEST_CASE("cuda_opt_load reports each failed allocation and can be repeated", "[
               "");
     }
 }
+
+} // namespace failures_checkpoint

@@ -8,6 +8,8 @@
 #include "cuda_opt_unlp.h"
 #include "trials.hpp"
 
+namespace failures_interfaces {
+
 using namespace failing;
 
 namespace {
@@ -168,3 +170,5 @@ TEST_CASE("setulb reports or tolerates each failed allocation and solves afterwa
         each_in_turn([&](int64_t number, Mode mode) { return setulb_body(iprint, number, mode); });
     CHECK(wrong == "");
 }
+
+} // namespace failures_interfaces

@@ -4,6 +4,8 @@
 #include "cuda_opt/ranks.h"
 #include "trials.hpp"
 
+namespace failures_ranks {
+
 using namespace failing;
 
 namespace {
@@ -139,3 +141,5 @@ TEST_CASE("All ranks report or tolerate each failed allocation alike", "[failure
     const std::string wrong = each_in_turn([&](int64_t number, Mode mode) { return body(metric, number, mode); });
     CHECK(wrong == "");
 }
+
+} // namespace failures_ranks

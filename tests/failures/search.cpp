@@ -3,6 +3,8 @@
 
 #include "one_trial.hpp"
 
+namespace failures_search {
+
 using namespace failing;
 
 namespace {
@@ -77,3 +79,5 @@ TEST_CASE("A pattern search reports or tolerates each failed allocation", "[fail
     });
     CHECK(wrong == "");
 }
+
+} // namespace failures_search

@@ -6,6 +6,8 @@
 #include "../support/abi.hpp"
 #include "trials.hpp"
 
+namespace failures_solver {
+
 using namespace failing;
 
 namespace {
@@ -249,3 +251,5 @@ TEST_CASE("cuda_opt_create and cuda_opt_alloc report each failed allocation and 
     });
     CHECK(wrong == "");
 }
+
+} // namespace failures_solver

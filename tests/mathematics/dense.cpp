@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace reference {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 void add_outer(Matrix &a, Number factor, const Vector &v) {
     for (int i = 0; i < a.rows(); i++)

@@ -3,12 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace reference {
 
 using Number = long double;
 using Vector = std::vector<Number>;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 class Matrix { // stored by rows
   public:

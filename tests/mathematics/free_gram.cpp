@@ -7,6 +7,8 @@
 #include "lbfgsb/free_gram.hpp"
 #include "solver/solver.hpp"
 
+namespace mathematics_free_gram {
+
 using namespace mathematics;
 using cudaopt::FreeGram;
 using cudaopt::PanelRequest;
@@ -350,3 +352,5 @@ TEST_CASE("Products are formed in full after a skipped pair", "[free gram]") {
         }
     CHECK(full > 0);
 }
+
+} // namespace mathematics_free_gram

@@ -3,6 +3,8 @@
 
 #include "backend.hpp"
 
+namespace mathematics_inner_products {
+
 using namespace mathematics;
 using cudaopt::PanelRequest;
 using cudaopt_test::sanitized;
@@ -470,3 +472,5 @@ CONFIGURED_TEST_CASE("Windows of breakpoints are equivalent to the reference aft
         }
     }
 }
+
+} // namespace mathematics_inner_products

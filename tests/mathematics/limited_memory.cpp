@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+namespace mathematics_limited_memory {
+
 using Memory = cudaopt::CompactMatrix<0>;
 using cudaopt::PanelRequest;
 using namespace mathematics;
@@ -322,3 +324,5 @@ TEST_CASE("Systems with K are solved for any free variables and without factoris
     }
     CHECK(judged > 2500);
 }
+
+} // namespace mathematics_limited_memory

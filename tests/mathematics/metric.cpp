@@ -8,6 +8,8 @@
 #include "lbfgsb/learned_diagonal.hpp"
 #include "reference.hpp"
 
+namespace mathematics_metric {
+
 using cudaopt::DiagonalUpdate;
 using cudaopt::LearnedDiagonal;
 using cudaopt_test::Uniform;
@@ -186,3 +188,5 @@ TEST_CASE("The first ten pairs update the diagonal one at a time and later pairs
     const DiagonalUpdate update = metric.take_update();
     CHECK((update.count == DiagonalUpdate::most && update.pairs[0].slot == 0 && update.pairs[3].slot == 3));
 }
+
+} // namespace mathematics_metric

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+namespace mathematics_model {
+
 using namespace mathematics;
 using reference::Vector;
 namespace panel = cudaopt::panel;
@@ -285,3 +287,5 @@ TEST_CASE("Products are formed again if hundreds of variables reach their bounds
     CHECK(tally.crossed == tally.all);
     CHECK(gathers > 0);
 }
+
+} // namespace mathematics_model

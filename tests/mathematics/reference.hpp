@@ -2,14 +2,10 @@
 // extended precision.
 #pragma once
 
-#include <limits>
-
 #include "dense.hpp"
 #include "lbfgsb/requests.hpp"
 
 namespace reference {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // The inner products of a sweep and the sums of the absolute values of their terms, to which rounding errors are
 // relative.

@@ -3,6 +3,8 @@
 
 #include "backend.hpp"
 
+namespace mathematics_variables {
+
 using namespace mathematics;
 using cudaopt_test::skipped;
 using cudaopt_test::Uniform;
@@ -246,3 +248,5 @@ CONFIGURED_TEST_CASE("Stored vectors are fetched unchanged and can be read from 
         }
     }
 }
+
+} // namespace mathematics_variables

@@ -8,6 +8,8 @@
 
 #include "../support/harness.hpp"
 
+namespace parity_held {
+
 using namespace cudaopt_test;
 
 namespace {
@@ -425,3 +427,5 @@ CONFIGURED_TEST_CASE("A warm start after a load is bitwise identical if blocks o
         check_same(end_of(*there, moved), end_of(*here, stayed));
     }
 }
+
+} // namespace parity_held

@@ -4,6 +4,8 @@
 
 #include "../support/harness.hpp"
 
+namespace parity_not_finite {
+
 using namespace cudaopt_test;
 
 namespace {
@@ -206,3 +208,5 @@ CONFIGURED_TEST_CASE("A line search within bounds never evaluates beyond a point
     CHECK(after >= 2);
     CHECK(beyond == 0);
 }
+
+} // namespace parity_not_finite

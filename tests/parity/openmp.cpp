@@ -7,6 +7,8 @@
 #include "../support/harness.hpp"
 #include "../support/living_threads.hpp"
 
+namespace parity_openmp {
+
 using namespace cudaopt_test;
 
 namespace {
@@ -36,3 +38,5 @@ TEST_CASE("In a program with OpenMP the solver uses only the threads of OpenMP",
     for (const int threads : {2, 5}) CHECK(solve_with_threads(threads).x == alone.x);
     CHECK(living_threads() <= 5);
 }
+
+} // namespace parity_openmp

@@ -8,6 +8,8 @@
 
 #include "../support/harness.hpp"
 
+namespace parity_scaling {
+
 using namespace cudaopt_test;
 
 namespace {
@@ -417,3 +419,5 @@ TEST_CASE("A pattern search and a batch refuse scales", "[scaling]") {
                Catch::Contains("cuda_opt_set_scales is not for a handle of cuda_opt_create_batch"));
     cuda_opt_destroy(&s);
 }
+
+} // namespace parity_scaling

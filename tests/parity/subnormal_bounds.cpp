@@ -11,6 +11,8 @@
 #include "cuda_opt.h"
 #include "cuda_opt_batch.h"
 
+namespace parity_subnormal_bounds {
+
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
@@ -86,3 +88,5 @@ TEST_CASE("With subnormal bounds every evaluation point is finite and within the
             CHECK(bad == 0);
         }
 }
+
+} // namespace parity_subnormal_bounds

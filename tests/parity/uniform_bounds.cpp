@@ -7,6 +7,8 @@
 
 #include "../support/harness.hpp"
 
+namespace parity_uniform_bounds {
+
 using namespace cudaopt_test;
 
 namespace {
@@ -167,3 +169,5 @@ CONFIGURED_TEST_CASE("A warm start keeps scalar bounds unless others are set", "
         CHECK(*std::min_element(x.begin(), x.end()) == static_cast<Real>(-0.4));
     }
 }
+
+} // namespace parity_uniform_bounds

@@ -7,6 +7,8 @@
 #include "cuda_opt.hpp"
 #include "sweeps/segments.hpp"
 
+namespace ranks_interface {
+
 namespace {
 
 bool contains(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
@@ -208,3 +210,5 @@ TEST_CASE("cuda_opt_save and cuda_opt_load refuse a handle that is a rank") {
     CHECK(contains(s.message(), "rank 1 of 2 has no checkpoint"));
     CHECK(cuda_opt_load(s, "", 0, x, &f, g) == CUDA_OPT_MISUSE);
 }
+
+} // namespace ranks_interface

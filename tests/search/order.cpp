@@ -6,6 +6,8 @@
 #include "naive.hpp"
 #include "objectives.hpp"
 
+namespace search_order {
+
 using namespace search_test;
 using namespace cudaopt_test;
 using cudaopt::AtSmallestStep;
@@ -191,3 +193,5 @@ TEST_CASE("Walks are ranked by their best values and ties by their numbers", "[s
         CHECK(walk == order[rank]);
     }
 }
+
+} // namespace search_order

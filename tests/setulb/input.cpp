@@ -4,6 +4,8 @@
 
 #include "run.hpp"
 
+namespace setulb_input {
+
 using namespace cudaopt_test;
 
 namespace {
@@ -135,3 +137,5 @@ TEST_CASE("A workspace that is too large for any array is reported as out of mem
     caller.call();
     CHECK(caller.task_words() == "ERROR: OUT OF MEMORY");
 }
+
+} // namespace setulb_input

@@ -3,6 +3,8 @@
 
 #include "run.hpp"
 
+namespace setulb_stops {
+
 using namespace cudaopt_test;
 
 namespace {
@@ -108,3 +110,5 @@ TEST_CASE("Solves to the rounding level of f converge about as often as in L-BFG
     INFO(ours << " of ours and " << theirs << " of theirs converge");
     CHECK(std::abs(ours - theirs) <= 3 * 18);
 }
+
+} // namespace setulb_stops

@@ -8,6 +8,8 @@
 #include "../support/seed.hpp"
 #include "solve.hpp"
 
+namespace terminations_return_codes {
+
 using namespace terminations;
 
 namespace {
@@ -378,3 +380,5 @@ TEST_CASE("Most solves without FACTR and PGTOL converge at the rounding level of
     INFO(converged << " of " << solves);
     CHECK(converged >= 0.77 * solves); // three times as many failures as the 9 of 120 that were found
 }
+
+} // namespace terminations_return_codes

@@ -12,6 +12,8 @@
 #include "cuda_opt.h"
 #include "solver/solver.hpp"
 
+namespace unit_late_direction_sums {
+
 using namespace cudaopt;
 
 namespace {
@@ -98,3 +100,5 @@ TEST_CASE("The iterates do not depend on when the sums over a direction arrive",
         CHECK(truncations > 20);
     }
 }
+
+} // namespace unit_late_direction_sums

@@ -69,7 +69,7 @@ struct Vectors {
     }
 };
 
-using FormInput = cudaopt::FormInput<Counted, Counted>;
+using CountedInput = cudaopt::FormInput<Counted, Counted>;
 
 } // namespace
 
@@ -77,11 +77,11 @@ TEST_CASE("The sweeps of an operator access as many vectors as their comments sa
     Vectors v;
     const int k = pairs;
 
-    FormInput{&v.x, &v.g, v.box(), 0, &v.mask, &v.in, 1, v.columns(v.y, k, true), {1, 1, 1, 1, 1, 1}}(0);
+    CountedInput{&v.x, &v.g, v.box(), 0, &v.mask, &v.in, 1, v.columns(v.y, k, true), {1, 1, 1, 1, 1, 1}}(0);
     CHECK(accesses.count() == k + 6);
 
     accesses = {};
-    FormInput{&v.x, &v.g, v.box(), 0, &v.mask, &v.in, 0, v.columns(v.y, 1, true), {1}}(0);
+    CountedInput{&v.x, &v.g, v.box(), 0, &v.mask, &v.in, 0, v.columns(v.y, 1, true), {1}}(0);
     CHECK(accesses.count() == 7);
 
     accesses = {};

@@ -9,6 +9,8 @@
 
 #include "../support/problems.hpp"
 
+namespace unit_stored_numbers {
+
 using cudaopt::bfloat16;
 using cudaopt::infinity;
 using cudaopt::largest_number;
@@ -252,3 +254,5 @@ TEMPLATE_TEST_CASE("A stored direction reaches the bound of a trial point and is
     CHECK(tally.vanishing > 100);
     CHECK(tally.beyond > 100);
 }
+
+} // namespace unit_stored_numbers
