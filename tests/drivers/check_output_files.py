@@ -98,7 +98,7 @@ class Checkpoints(InFolder):
                 self.assertEqual(rows()[-5:], whole[-5:])
 
     def test_run_that_ends_at_the_time_limit_can_be_resumed(self):
-        problem = (100000, 5, "--threads", 1)
+        problem = (90000, 5, "--problem", "torsion", "--threads", 1)  # takes more than 500 iterations
         done = run(*problem, "--max-seconds", 0.1, "--eps", 0, "--max-iterations", 0, "--checkpoint", self.file)
         ended = int(re.search(r"ITERATIONS = (\d+)\n", done.stdout)[1])
         resumed = run(*problem, "--max-seconds", 0, "--max-iterations", ended + 2, "--resume", self.file)

@@ -71,7 +71,8 @@ TEST_CASE("logarithm agrees with the C library and is NaN for all other numbers"
             CHECK(std::fabs(logarithm(v) - wanted) <= 8 * DBL_EPSILON * std::fabs(wanted));
         }
     CHECK(logarithm(DBL_MAX) == Approx(std::log(DBL_MAX)).epsilon(8 * DBL_EPSILON));
-    for (const double v : {0.0, -0.0, -1.0, -infinity, infinity, cudaopt::not_a_number}) CHECK(std::isnan(logarithm(v)));
+    for (const double v : {0.0, -0.0, -1.0, -infinity, infinity, cudaopt::not_a_number})
+        CHECK(std::isnan(logarithm(v)));
 }
 
 TEST_CASE("The data of dense::Nothing is a null pointer") {
