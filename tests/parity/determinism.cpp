@@ -9,8 +9,9 @@ using namespace cudaopt_test;
 
 namespace {
 
-// n is large enough that every thread has several tiles.
-constexpr int64_t several_tiles = 200001;
+// n is large enough that every thread or block has several tiles.
+template <class Configuration>
+const int64_t several_tiles = Configuration::backend == CUDA_OPT_BACKEND_HOST ? 50001 : 200001;
 
 } // namespace
 
@@ -92,7 +93,8 @@ CONFIGURED_TEST_CASE("A handle can be called from different threads with the sam
 
 CONFIGURED_TEST_CASE("Any number of host threads gives bitwise identical results", "[determinism]",
                      HOST_CONFIGURATIONS) {
-    const Problem boxed = chained_rosenbrock(several_tiles, 9), free = extended_wood(several_tiles - 1);
+    const Problem boxed = chained_rosenbrock(several_tiles<TestType>, 9),
+                  free = extended_wood(several_tiles<TestType> - 1);
     const int iterations = sanitized ? 7 : 15; // more than m
     for (const Problem &problem : {boxed, free}) {
         INFO(problem.name);

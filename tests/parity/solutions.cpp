@@ -173,7 +173,7 @@ CONFIGURED_TEST_CASE("A solve converges if thousands of breakpoints lie before a
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
-    const KnownQuadratic known = quadratic_with_many_breakpoints(100000);
+    const KnownQuadratic known = quadratic_with_many_breakpoints(60000);
     Harness<TestType> harness(known.problem, 5);
     harness.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, wide ? 1e-9 : 1e-5);
     int64_t most_in_one = 0, so_far = 0;
