@@ -86,8 +86,8 @@ void check_the_same_solution(const Problem &problem, int of_f, int of_x) {
     const Path original = solved(problem, 1e-8, 0, 0), path = solved(problem, pgtol, of_f, of_x);
     CAPTURE(problem.name, of_f, of_x, path.points.size(), path.message);
     REQUIRE(original.task == CUDA_OPT_CONVERGED);
-    // Rounding errors of f can end a line search where ||P g|| is about sqrt(2 lambda epsilon |f|), which may be above the
-    // tolerance.
+    // Rounding errors of f can end a line search where ||P g|| is about sqrt(2 lambda epsilon |f|), which may be above
+    // the tolerance.
     CHECK((path.task == CUDA_OPT_CONVERGED || path.task == CUDA_OPT_LINE_SEARCH_FAILED));
     double furthest = 0;
     for (std::size_t i = 0; i < path.x.size(); i++)

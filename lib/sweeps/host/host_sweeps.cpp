@@ -323,27 +323,31 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     const History *older_column(const PanelRequest &request, int c) const {
         return panel::inverse(c) ? column_s(request, panel::age(c)) : column_y(request, panel::age(c));
     }
-    // Returns the address of a tile's variables in such a column. It is in the tile, or in the column itself if that is
-    // read only once and neither converted nor scaled.
-    const double *address_of_older(const ProductsRequest &request, int c, int64_t begin, const double *tile) const {
-        if constexpr (std::is_same_v<History, double>) {
-            const bool once = (request.free_changes || !request.free_gram) && !request.only_yy && !request.older_steps;
-            if (once && !request.weighted && variables_from(begin) == tile_height)
-                return older_column(request, c) + begin;
-        }
+    // Returns whether the columns of older pairs are read in place: they are only multiplied with the leading columns
+    // and neither converted nor scaled. `any_free` is whether a variable of the tile is free.
+    bool reads_in_place(const ProductsRequest &request, int variables, bool any_free) const {
+        const bool once = (request.free_changes || !request.free_gram || !any_free) && !request.only_yy;
+        return std::is_same_v<History, double> && once && !request.older_steps && !request.weighted &&
+               variables == tile_height;
+    }
+    // Returns the address of a tile's variables in such a column, which is in the tile or in the column itself.
+    const double *address_of_older(const PanelRequest &request, int c, int64_t begin, bool in_place,
+                                   const double *tile) const {
+        if constexpr (std::is_same_v<History, double>)
+            if (in_place) return older_column(request, c) + begin;
         return tile + c * tile_height;
     }
     // Returns four columns from column c on, after loading older ones into the tile if they are not read in place.
-    FourColumns load_four(const ProductsRequest &request, int columns, int c, int64_t begin, int variables,
+    FourColumns load_four(const PanelRequest &request, int columns, int c, int64_t begin, int variables, bool in_place,
                           double *tile) const {
         FourColumns four;
         for (int j = 0; j < 4; j++) {
             double *const to = tile + (c + j) * tile_height;
             four.at[j] = to;
             if (c < panel::leading || c + j >= columns) continue;
-            four.at[j] = address_of_older(request, c + j, begin, tile);
+            four.at[j] = address_of_older(request, c + j, begin, in_place, tile);
             prefetch(older_column(request, c + j), begin);
-            if (four.at[j] == to) load_column(older_column(request, c + j) + begin, variables, to);
+            if (!in_place) load_column(older_column(request, c + j) + begin, variables, to);
         }
         return four;
     }
@@ -375,9 +379,10 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         const bool all_are_free = facts.free_variables == variables;
         const VariableGroups groups = of_free && !all_are_free ? groups_with_weights(free) : all_groups();
         if (of_free && !all_are_free) weigh_variables(tile, panel::displacement, free, groups, free_tile);
+        const bool in_place = reads_in_place(request, variables, facts.free_variables > 0);
         for (int c = 0; c < columns; c += 4) {
             const int count = std::min(4, columns - c);
-            const FourColumns four = load_four(request, columns, c, begin, variables, tile);
+            const FourColumns four = load_four(request, columns, c, begin, variables, in_place, tile);
             if (request.weighted && c >= panel::leading) scale_columns(scaling, count, tile + c * tile_height);
             // z = 0 if the threshold is 0.
             add_leading_products(tile, request.threshold > 0 ? 4 : 3, four, count, columns,
@@ -415,7 +420,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         load_and_prefetch(work_.x_base(), begin, variables, base.x);
         load_column(work_.g_base(request.newest_slot) + begin, variables, base.g);
         if (!changes_of_tile(now, base, variables, sign)) return;
-        const auto column = [&](int c) { return address_of_older(request, c, begin, tile); };
+        const bool in_place = reads_in_place(request, variables, true);
+        const auto column = [&](int c) { return address_of_older(request, c, begin, in_place, tile); };
         int found[tile_height], count = 0;
         for (int r = 0; r < variables; r++)
             if (sign[r] != 0) found[count++] = r;
