@@ -307,16 +307,17 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
 
     // Loads a tile of the columns y and s of the newest pair, or zeros if there is none.
     void load_newest_pair(const PanelRequest &request, int64_t begin, int variables, double *tile) const {
-        double *const y = tile + panel::y_new * tile_height, *const s = tile + panel::s_new * tile_height;
-        if (request.pairs == 0) variables = 0;
-        else if (request.fresh) prefetch(work_.g_base(request.newest_slot), begin);
-        else load_and_prefetch(column_y(request, 0), begin, variables, y);
-        if (variables == 0 || request.fresh) {
+        if (request.pairs == 0) {
+            std::fill(tile, tile + panel::gradient * tile_height, 0.0);
+            return;
+        }
+        double *const y = tile + panel::y_new * tile_height;
+        if (request.fresh) {
+            prefetch(work_.g_base(request.newest_slot), begin);
             for (int r = 0; r < variables; r++) y[r] = fresh_y(request, begin + r);
             std::fill(y + variables, y + tile_height, 0.0);
-        }
-        if (variables > 0) load_and_prefetch(column_s(request, 0), begin, variables, s);
-        else std::fill(s, s + tile_height, 0.0);
+        } else load_and_prefetch(column_y(request, 0), begin, variables, y);
+        load_and_prefetch(column_s(request, 0), begin, variables, tile + panel::s_new * tile_height);
     }
 
     // Returns column c of the panel, which belongs to an older pair.
