@@ -12,9 +12,8 @@ namespace driver {
 // Returns whether the library was built with CUDA and finds a device.
 bool cuda_is_here();
 
-// Creates a pattern search within the bounds, in double or single precision. For 20 and 30 variables, n is a
-// compile-time constant in the code of the search. If the search rejects its input, code() and message() give the
-// reason.
+// Creates a pattern search within the bounds, in double or single precision. If the search rejects its input, code() and
+// message() give the reason.
 std::unique_ptr<cudaopt::PatternSearch> make_search(const cudaopt::testfuncs::search::Function &function, bool on_cuda,
                                                     const std::vector<double> &lower, const std::vector<double> &upper,
                                                     const cudaopt::SearchOptions &options, bool single = false);
@@ -30,19 +29,20 @@ std::unique_ptr<cudaopt::PatternSearch> make_cuda_search(const cudaopt::testfunc
                                                          const std::vector<double> &upper,
                                                          const cudaopt::SearchOptions &options, bool single);
 
-// Creates a pattern search as an object of the class template Search, for example HostSearch.
-template <template <class, int, class> class Search, class Real>
+// Creates a pattern search as an object of the class template Search, for example HostSearch. `fixed` are the numbers of
+// variables that are compile-time constants in the code of the search.
+template <template <class, int, class> class Search, class Real, int... fixed>
 std::unique_ptr<cudaopt::PatternSearch>
 make_search_of_kind(const cudaopt::testfuncs::search::Function &function, const std::vector<double> &lower,
                     const std::vector<double> &upper, const cudaopt::SearchOptions &options) {
     return std::visit(
-        [&](const auto &f) -> std::unique_ptr<cudaopt::PatternSearch> {
+        [&](const auto &f) {
             using F = std::decay_t<decltype(f)>;
-            switch (lower.size()) {
-            case 20: return std::make_unique<Search<F, 20, Real>>(f, lower, upper, options);
-            case 30: return std::make_unique<Search<F, 30, Real>>(f, lower, upper, options);
-            default: return std::make_unique<Search<F, 0, Real>>(f, lower, upper, options);
-            }
+            std::unique_ptr<cudaopt::PatternSearch> search;
+            const auto n = static_cast<int>(lower.size());
+            ((n == fixed && (search = std::make_unique<Search<F, fixed, Real>>(f, lower, upper, options))) || ...);
+            if (!search) search = std::make_unique<Search<F, 0, Real>>(f, lower, upper, options);
+            return search;
         },
         function);
 }

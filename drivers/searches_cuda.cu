@@ -12,8 +12,8 @@ std::unique_ptr<cudaopt::PatternSearch> make_cuda_search(const cudaopt::testfunc
                                                          const std::vector<double> &lower,
                                                          const std::vector<double> &upper,
                                                          const cudaopt::SearchOptions &options, bool single) {
-    return (single ? make_search_of_kind<cudaopt::CudaSearch, float>
-                   : make_search_of_kind<cudaopt::CudaSearch, double>)(function, lower, upper, options);
+    return (single ? make_search_of_kind<cudaopt::CudaSearch, float, 20, 30>
+                   : make_search_of_kind<cudaopt::CudaSearch, double, 20, 30>)(function, lower, upper, options);
 }
 
 } // namespace driver

@@ -10,8 +10,10 @@
 #define CUDA_OPT_HD
 #define CUDA_OPT_HD_CALL
 // CUDA_OPT_HD_INLINE marks functions that are always inlined. They are thus compiled for the instruction set of each
-// caller.
+// caller. Where there is only one instruction set, a source file may define it as `inline`.
+#ifndef CUDA_OPT_HD_INLINE
 #define CUDA_OPT_HD_INLINE inline __attribute__((always_inline))
+#endif
 #endif
 
 namespace cudaopt {

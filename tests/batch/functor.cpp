@@ -1,4 +1,8 @@
 // On the host batches by a functor are bitwise identical to those of the C interface, with any number of threads.
+//
+// Functions that are not forced into their callers compile in half the time.
+#define CUDA_OPT_HD_INLINE inline
+
 #include <catch2/catch.hpp>
 
 #include "batch/layout.hpp"

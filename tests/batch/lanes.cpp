@@ -1,5 +1,9 @@
 // A team of several lanes is emulated on the host with one thread per lane. Data and synchronisation are those of a
 // warp, so that ThreadSanitizer detects data races between lanes.
+//
+// Functions that are not forced into their callers compile in half the time.
+#define CUDA_OPT_HD_INLINE inline
+
 #include <pthread.h>
 
 #include <atomic>

@@ -1,3 +1,6 @@
+// Functions that are not forced into their callers compile in half the time.
+#define CUDA_OPT_HD_INLINE inline
+
 #include "on_host.hpp"
 
 #include "host_functor.hpp"
