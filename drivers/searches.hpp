@@ -12,8 +12,8 @@ namespace driver {
 // Returns whether the library was built with CUDA and finds a device.
 bool cuda_is_here();
 
-// Creates a pattern search within the bounds, in double or single precision. If the search rejects its input, code() and
-// message() give the reason.
+// Creates a pattern search within the bounds, in double or single precision. If the search rejects its input, code()
+// and message() give the reason.
 std::unique_ptr<cudaopt::PatternSearch> make_search(const cudaopt::testfuncs::search::Function &function, bool on_cuda,
                                                     const std::vector<double> &lower, const std::vector<double> &upper,
                                                     const cudaopt::SearchOptions &options, bool single = false);
@@ -29,8 +29,8 @@ std::unique_ptr<cudaopt::PatternSearch> make_cuda_search(const cudaopt::testfunc
                                                          const std::vector<double> &upper,
                                                          const cudaopt::SearchOptions &options, bool single);
 
-// Creates a pattern search as an object of the class template Search, for example HostSearch. `fixed` are the numbers of
-// variables that are compile-time constants in the code of the search.
+// Creates a pattern search as an object of the class template Search, for example HostSearch. `fixed` are the numbers
+// of variables that are compile-time constants in the code of the search.
 template <template <class, int, class> class Search, class Real, int... fixed>
 std::unique_ptr<cudaopt::PatternSearch>
 make_search_of_kind(const cudaopt::testfuncs::search::Function &function, const std::vector<double> &lower,

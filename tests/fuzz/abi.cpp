@@ -8,7 +8,6 @@ namespace fuzz {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int64_t any = INT64_MAX;
 
 bool inside(const RealKey &range, double value) {

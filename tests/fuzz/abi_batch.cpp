@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <type_traits>
 
 #include "abi.hpp"
@@ -13,8 +12,6 @@
 namespace fuzz {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // The data of a problem and its results.
 template <class Real> struct Member {

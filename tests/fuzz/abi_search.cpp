@@ -9,8 +9,6 @@ namespace fuzz {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 class Search {
   public:
     explicit Search(Run &run)

@@ -16,8 +16,6 @@ namespace fuzz {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 void check_line(void *user, const char *line) {
     Run &run = *static_cast<Run *>(user);
     // An exception must not pass through the library, so that the fault is noted here and checked afterwards.

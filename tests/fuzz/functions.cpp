@@ -7,7 +7,6 @@ namespace fuzz {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int pranks = 12;
 
 const char *const shape_names[] = {"quadratic",  "indefinite quadratic",

@@ -17,7 +17,6 @@ namespace fuzz {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int most_n = 40, most_m = 20;
 constexpr std::size_t text_length = 60;
 

@@ -10,6 +10,8 @@
 
 namespace fuzz {
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
 class Random {
   public:
     // Consecutive seeds lead to distant states.
@@ -30,7 +32,6 @@ class Random {
     }
 
     double hostile() {
-        constexpr double infinity = std::numeric_limits<double>::infinity();
         if (chance(0.3)) return sign() * power_of_10(-320, 308);
         return sign() * pick({0.0, 1.0, infinity, std::nan(""), DBL_MAX, DBL_MIN, 4.9e-324, 1e-300, 1e-160, 1e-20,
                               DBL_EPSILON, 0.5, 1e20, 1e154, 1e160, 1e300, 1.7e308});
