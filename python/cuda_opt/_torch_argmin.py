@@ -63,9 +63,39 @@ def _conjugate_gradients(
     return w
 
 
-def _products(g: Any, inputs: list[Any], w: Any) -> list[Any]:
-    """Return w' (dg / d input) for each input. The result is 0 for an input on which g does not depend."""
-    found = torch.autograd.grad(g, inputs, w, retain_graph=True, allow_unused=True)
+def _once_differentiable(results: Any, inputs: Any) -> bool:
+    """Return whether a backward pass that is once_differentiable has contributed to results, which are functions of
+    inputs. Autograd regards such contributions as constant, without a message if it is asked for some derivatives only.
+    """
+    seen = {one.grad_fn for one in inputs} | {None}
+    nodes = [one.grad_fn for one in results]
+    while nodes:
+        node = nodes.pop()
+        if node not in seen:
+            if node.name().endswith("::Error"):
+                return True
+            seen.add(node)
+            nodes += [parent for parent, _ in node.next_functions]
+    return False
+
+
+def _products(g: Any, inputs: list[Any], w: Any, others: Any = ()) -> list[Any]:
+    """Return w' (dg / d input) for each input. The result is 0 for an input on which g does not depend.
+
+    If gradients are enabled, autograd can differentiate the results with respect to w, inputs and others. Raises
+    ValueError if it cannot do so."""
+    again = torch.is_grad_enabled()
+    found = torch.autograd.grad(g, inputs, w, retain_graph=True, create_graph=again, allow_unused=True)
+    products = [one for one in found if one is not None]
+    # A product is linear in w. One that is not 0 and requires no gradient was computed without autograd.
+    if again and (
+        any(not one.requires_grad and one.any() for one in products)
+        or _once_differentiable(products, [w, *inputs, *others])
+    ):
+        raise ValueError(
+            "autograd cannot differentiate the derivative of the minimum again: an operation in fun cannot be "
+            "differentiated often enough"
+        )
     return [torch.zeros_like(one) if product is None else product for one, product in zip(inputs, found)]
 
 
@@ -85,13 +115,13 @@ def _checked(f: Any) -> torch.Tensor:
     return f
 
 
-def _require_constant_gradient(fun: Callable[..., Any], g: Any, x: Any, lower: Any, upper: Any, data: Any) -> None:
+def _require_constant_gradient(gradient: Any, g: Any, x: Any, lower: Any, upper: Any, data: Any) -> None:
     """Raise ValueError if a gradient that autograd regards as constant changes with x. Functions whose backward pass is
     once_differentiable have such gradients."""
     with torch.enable_grad():
         step = 1e-3 * (1 + x.abs())
         elsewhere = torch.where(x + step <= upper, x + step, torch.maximum(x - step, lower)).requires_grad_()
-        (other,) = torch.autograd.grad(fun(elsewhere, *data), elsewhere)
+        other = gradient(elsewhere, *data)
     if not torch.equal(g, other):
         raise ValueError(
             "autograd cannot differentiate the gradient of fun, so that the minimum has no derivative: an operation in "
@@ -120,64 +150,78 @@ def _contains_variable(value: Any) -> bool:
 
 
 class _Minimum(torch.autograd.Function):
-    """The autograd function that maps data and bounds to the minimiser x, with its derivative. ``solve`` computes x
-    without recording derivatives."""
+    """The autograd function that maps data and bounds to the minimiser x, with its derivatives. ``solve`` computes x
+    without recording derivatives, and ``gradient`` computes the gradient at x so that autograd can differentiate it."""
 
     @staticmethod
-    def forward(context: Any, solve: Any, lower: Any, upper: Any, *data: Any) -> Any:
+    def forward(context: Any, solve: Any, gradient: Any, lower: Any, upper: Any, *data: Any) -> Any:
         x, pairs, degenerate = solve(lower, upper, data)
         context.save_for_backward(x, lower, upper, *pairs, *data)
-        context.fun, context.degenerate = solve.fun, degenerate
+        context.gradient, context.degenerate = gradient, degenerate
         return x
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(context: Any, v: Any) -> Any:
+        gradient = context.gradient
         x, lower, upper, s, y, initial, *data = context.saved_tensors
-        free = (x > lower) & (x < upper)
-        needed = [i for i, needs in enumerate(context.needs_input_grad[3:]) if needs]
+        free = ~((x <= lower) | (x >= upper))
+        needs = context.needs_input_grad[4:]
+        needed = [i for i, one in enumerate(needs) if one]
         if context.degenerate:
             warnings.warn(
                 f"{context.degenerate} of the {int((~free).sum())} active variables are degenerate: their multiplier "
                 "is 0, and the derivative is that of one side, on which they stay at their bounds",
                 RuntimeWarning, stacklevel=2,
             )
+        # If the result is to be differentiated again, it has to depend on x and data. Views of both are used, because x
+        # does not depend on the view of data, so that the derivatives below are partial ones.
+        again = torch.is_grad_enabled()
         with torch.enable_grad():
-            at = x.detach().requires_grad_()
-            data = [one.detach().requires_grad_(i in needed) for i, one in enumerate(data)]
-            (g,) = torch.autograd.grad(context.fun(at, *data), at, create_graph=True)
+            at, *data = (
+                one.view_as(one) if again and one.requires_grad else one.detach().requires_grad_(need)
+                for one, need in zip((x, *data), (True, *needs))
+            )
+            g = gradient(at, *data)
         if not g.requires_grad:
-            _require_constant_gradient(context.fun, g, x, lower, upper, data)
+            _require_constant_gradient(gradient, g, x, lower, upper, data)
 
-        def hessian(w: Any) -> Any:
-            return _products(g, [at], w)[0]
+        def system(w: Any, at: Any, v: Any, *data: Any) -> Any:
+            """Return H w - v, which is the gradient of w'Hw / 2 - v'w."""
+            return _products(gradient(at, *data), [at], w, data)[0] - v
 
-        def product(w: Any) -> Any:
-            """Multiply w by diag(H_FF, I): return H_FF w_F for the free variables, and w_A for the active ones."""
-            return torch.where(free, hessian(w * free), w)
+        def solution(*_: Any) -> Any:
+            """Return the solution w of H_FF w_F = v_F with w_A = 0."""
+            def product(w: Any) -> Any:
+                """Multiply w by diag(H_FF, I): return H_FF w_F for the free variables, and w_A for the active ones."""
+                return torch.where(free, _products(g, [at], w * free)[0], w)
 
-        inverse = masked_pairs(torch, s, y, initial, free)
+            inverse = masked_pairs(torch, s, y, initial, free)
+            w = _conjugate_gradients(product, v * free, lambda r: apply_pairs(*inverse, r)) * free
+            return w, (s, y, initial), 0
+
         w = torch.zeros_like(v)
         if g.requires_grad:
-            w = _conjugate_gradients(product, v * free, lambda r: apply_pairs(*inverse, r)) * free
+            # w minimises w'Hw / 2 - v'w subject to w_A = 0, so that this class also differentiates it.
+            limit = torch.zeros_like(v).masked_fill(free, math.inf)
+            w = _Minimum.apply(solution, system, -limit, limit, at, v, *data)
         by_data: list[Any] = [None] * len(data)
         if needed and g.requires_grad:
             inputs = [data[i] for i in needed]
-            for i, gradient in zip(needed, _products(g, inputs, -w)):
-                by_data[i] = gradient
+            for i, product in zip(needed, _products(g, inputs, -w, [at])):
+                by_data[i] = product
         by_lower = by_upper = None
-        if any(context.needs_input_grad[1:3]):
-            moved = torch.where(free, 0, v - (hessian(w) if g.requires_grad else 0))
+        if any(context.needs_input_grad[2:4]):
+            moved = torch.where(free, 0, v - (_products(g, [at], w, data)[0] if g.requires_grad else 0))
             at_lower = ~free & (x <= lower) & ((x < upper) | (g.detach() >= 0))
             by_lower, by_upper = moved * at_lower, moved * ~at_lower
-        return None, by_lower, by_upper, *by_data
+        return None, None, by_lower, by_upper, *by_data
 
 
 class _Solve:
     """A solve with given data. It stores the arrays that the derivative of its minimiser needs."""
 
     def __init__(self, fun: Callable[..., Any], x0: torch.Tensor, options: Mapping[str, Any]) -> None:
-        self.fun, self._x0, self._options = fun, x0, options
+        self._fun, self._x0, self._options = fun, x0, options
 
     def __call__(self, lower: Any, upper: Any, data: Any) -> tuple[Any, tuple[Any, Any, Any], int]:
         options = options_of(self._options, None)
@@ -186,7 +230,7 @@ class _Solve:
         def both(x: torch.Tensor) -> Any:
             with torch.enable_grad():
                 at = x.detach().requires_grad_()
-                f = _checked(self.fun(at, *data))
+                f = _checked(self._fun(at, *data))
                 (g,) = torch.autograd.grad(f, at)
             return f.detach(), g
 
@@ -223,7 +267,9 @@ def argmin(
     ----------
     fun : callable
         ``fun(x, *data)`` returns a tensor of one element. Autograd must be able to differentiate it twice with respect
-        to x, and with respect to x and data. The result has no derivative with respect to other tensors that fun uses.
+        to x, and with respect to x and data, and k + 1 times for derivatives of order k of the result. The result has
+        no derivative with respect to other tensors that fun uses. Its derivatives must not be differentiated with
+        respect to them.
     x0 : tensor of shape (n,)
         The start, float64 or float32, on the host or on a CUDA device. The derivative with respect to it is 0.
     data : tuple of tensors, or a tensor
@@ -243,7 +289,7 @@ def argmin(
     ------
     TypeError, ValueError
         as for ``cuda_opt.minimize``; ValueError in the backward pass if the Hessian of the free variables is
-        singular or not positive definite at x
+        singular or not positive definite at x, or if autograd cannot differentiate fun as often as needed
 
     Warns
     -----
@@ -253,7 +299,9 @@ def argmin(
 
     Notes
     -----
-    The derivative is that of ``cuda_opt.jax.argmin``, in reverse mode and of the first order.
+    The derivatives are those of ``cuda_opt.jax.argmin``, in reverse mode and of any order. A derivative that was
+    computed with ``create_graph=True`` can be differentiated again. Forward mode, ``vmap`` and ``torch.func`` raise an
+    exception.
     """
     if not isinstance(x0, torch.Tensor):
         raise TypeError(f"x0 is a {type(x0).__name__}: it has to be a tensor")
@@ -287,7 +335,10 @@ def argmin(
             every[i] = tensor
         return fun(x, *every)
 
+    def gradient(x: torch.Tensor, *tensors: torch.Tensor) -> Any:
+        return torch.autograd.grad(of_tensors(x, *tensors), x, create_graph=True)[0]
+
     solve = _Solve(of_tensors, start, {"ftol": 0.0, "gtol": tolerance, **(options or {})})
     lower, upper = (side(*one) for one in zip(_pair_of(bounds), (-math.inf, math.inf), SIDES))
-    minimum: torch.Tensor = _Minimum.apply(solve, lower, upper, *(arguments[i] for i in places))
+    minimum: torch.Tensor = _Minimum.apply(solve, gradient, lower, upper, *(arguments[i] for i in places))
     return minimum

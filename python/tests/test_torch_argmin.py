@@ -104,6 +104,74 @@ def test_derivatives_by_several_tensors_are_exact_without_bounds():
     torch.testing.assert_close(b.grad, -a.detach().sum() / 9)
 
 
+def test_second_derivatives_agree_with_differences_of_first_derivatives():
+    """The parameters are a matrix, a vector and both bounds. One variable is at each bound, and two are free, so that
+    small changes of the parameters do not change the active set."""
+    matrix = torch.tensor([[4.0, 1, 0, 1], [1, 3, 1, 0], [0, 1, 5, -1], [1, 0, -1, 4]], dtype=DOUBLE)
+    linear = torch.tensor([3.0, -6.0, 9.0, 2.0], dtype=DOUBLE)
+    inputs = [matrix, linear, torch.full((4,), -0.8, dtype=DOUBLE), torch.full((4,), 0.9, dtype=DOUBLE)]
+
+    def minimum(matrix, linear, lower, upper):
+        def fun(x, matrix, linear):
+            return x @ matrix @ x / 2 - linear @ x + (linear * x**3).sin().sum() / 20
+
+        return argmin(fun, torch.zeros(4, dtype=DOUBLE), (matrix, linear), (lower, upper), tol=1e-12)
+
+    x = minimum(*inputs)
+    assert ((x > -0.8) & (x < 0.9)).tolist() == [True, False, False, True] and x[1] == -0.8 and x[2] == 0.9
+    inputs = [one.requires_grad_() for one in inputs]
+    assert torch.autograd.gradcheck(minimum, inputs, eps=1e-4, atol=1e-6)
+    assert torch.autograd.gradgradcheck(minimum, inputs, eps=1e-4, atol=1e-6)
+
+
+def test_derivatives_of_every_order_are_exact():
+    """The minimiser of exp(x) - t x is log t. Its second derivative by t is -1 / t^2, and its fourth -6 / t^4."""
+    t = torch.tensor([0.3, 1.7, 5.0], dtype=DOUBLE, requires_grad=True)
+
+    def log(t):
+        return argmin(lambda x, t: (x.exp() - t * x).sum(), torch.zeros(3, dtype=DOUBLE), t)
+
+    derivative = log(t)
+    for order, exact in enumerate((1 / t, -1 / t**2, 2 / t**3, -6 / t**4), 1):
+        (derivative,) = torch.autograd.grad(derivative.sum(), t, create_graph=True)
+        torch.testing.assert_close(derivative, exact, rtol=1e-7, atol=0, msg=f"order {order}")
+    hessian = torch.autograd.functional.hessian(lambda t: (log(t) ** 3).sum(), t)
+    torch.testing.assert_close(hessian, ((6 * t.log() - 3 * t.log() ** 2) / t**2).diag())
+    _, slope = torch.autograd.functional.jvp(log, t, torch.ones_like(t))
+    torch.testing.assert_close(slope, 1 / t)
+
+
+def test_a_penalty_on_the_gradient_has_the_derivatives_of_the_closed_form():
+    """The penalty is the squared norm of the gradient by a parameter and the bounds. It is differentiated by these and
+    by a second parameter. The minimiser has a closed form. The third variable is at its bound."""
+    a, b = torch.tensor([0.5, -2.0, 4.0], dtype=DOUBLE, requires_grad=True), (2 * one().detach()).requires_grad_()
+    upper = torch.tensor([5.0, 5.0, 0.7], dtype=DOUBLE, requires_grad=True)
+
+    def penalty(minimum):
+        x = minimum(a, b, upper)
+        gradients = torch.autograd.grad((x**3).sum() * b, (a, upper), create_graph=True)
+        return sum((gradient**2).sum() for gradient in gradients)
+
+    def solved(a, b, upper):
+        return argmin(lambda x, a, b: ((x - a) ** 2).sum() + b * (x**2).sum(), X0, (a, b), (None, upper))
+
+    def closed(a, b, upper):
+        return torch.minimum(a / (1 + b), upper)
+
+    first, second = (torch.autograd.grad(penalty(minimum), (a, b, upper)) for minimum in (solved, closed))
+    assert all(one.any() for one in second)
+    torch.testing.assert_close(first, second)
+
+
+def test_a_derivative_that_could_be_differentiated_again_has_the_same_value():
+    t, weights = random(12, seed=6).requires_grad_(), random(12, seed=9)
+    x = argmin(allocation()[0], torch.zeros(12, dtype=DOUBLE), t, (-0.8, 0.8))
+    plain, again = (
+        torch.autograd.grad(weights @ x, t, retain_graph=True, create_graph=create)[0] for create in (False, True)
+    )
+    assert again.requires_grad and not plain.requires_grad and torch.equal(plain, again)
+
+
 def test_argmin_warns_of_degenerate_active_variables():
     t = torch.tensor([-1.0, 0.0, 2.0], dtype=DOUBLE, requires_grad=True)
     x = argmin(lambda x, t: ((x - t) ** 2).sum(), -torch.ones(3, dtype=DOUBLE), t, (0.0, None))
@@ -208,11 +276,69 @@ def test_functions_that_can_be_differentiated_only_once_are_rejected():
             x, c = context.saved_tensors
             return 2 * (x - c) * v, (-2 * (x - c) * v).sum()
 
-    with pytest.raises(ValueError, match="autograd cannot differentiate the gradient of fun"):
-        argmin(Squares.apply, X0, one()).sum().backward()
     c = one()
+    for create_graph in (False, True):
+        with pytest.raises(ValueError, match="autograd cannot differentiate the gradient of fun"):
+            torch.autograd.grad(argmin(Squares.apply, X0, c).sum(), c, create_graph=create_graph)
     argmin(lambda x, c: x.sum() + c**2, X0, c, (0.0, 1.0)).sum().backward()  # the gradient is constant
     assert c.grad is None or c.grad == 0
+
+
+class Exponential(torch.autograd.Function):
+    """t exp(x), which can be differentiated only once"""
+
+    @staticmethod
+    def forward(context, x, t):
+        context.save_for_backward(x, t)
+        return t * x.exp()
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(context, v):
+        x, t = context.saved_tensors
+        return v * t * x.exp(), v * x.exp()
+
+
+class UnmarkedExponential(Exponential):
+    """The same without the mark once_differentiable"""
+
+    @staticmethod
+    @torch.no_grad()
+    def backward(context, v):
+        x, t = context.saved_tensors
+        return v * t * x.exp(), v * x.exp()
+
+
+class SumOfExponentials(torch.autograd.Function):
+    """The sum of t exp(x), which can be differentiated only twice"""
+
+    @staticmethod
+    def forward(context, x, t, exponential=Exponential):
+        context.save_for_backward(x, t)
+        context.exponential = exponential
+        return (t * x.exp()).sum()
+
+    @staticmethod
+    def backward(context, v):
+        x, t = context.saved_tensors
+        return v * context.exponential.apply(x, t), v * x.exp(), None
+
+
+@pytest.mark.parametrize(
+    "fun, slope",
+    [
+        (lambda x, t: SumOfExponentials.apply(x, t) - x.sum(), lambda t: -1 / t),
+        (lambda x, t: SumOfExponentials.apply(x, t, UnmarkedExponential) - x.sum(), lambda t: -1 / t),
+        (lambda x, t: SumOfExponentials.apply(x, torch.ones_like(x)) - (t * x).sum(), lambda t: 1 / t),
+        (lambda x, t: SumOfExponentials.apply(x, t) + (t * x.exp()).sum() - 2 * x.sum(), lambda t: -1 / t),
+    ],
+)
+def test_functions_that_can_be_differentiated_only_twice_have_first_derivatives_only(fun, slope):
+    t = torch.tensor([0.5, 2.0, 3.0], dtype=DOUBLE, requires_grad=True)
+    (derivative,) = torch.autograd.grad(argmin(fun, X0, t).sum(), t)
+    torch.testing.assert_close(derivative, slope(t.detach()))
+    with pytest.raises(ValueError, match="cannot differentiate the derivative of the minimum again: an operation in"):
+        torch.autograd.functional.hessian(lambda t: argmin(fun, X0, t).sum(), t)
 
 
 def test_nan_derivatives_are_returned():
