@@ -182,7 +182,7 @@ class _Minimum(torch.autograd.Function):
                 for one, need in zip((x, *data), (True, *needs))
             )
             g = gradient(at, *data)
-        if not g.requires_grad:
+        if not g.requires_grad or _once_differentiable([g], [at, *data]):
             _require_constant_gradient(gradient, g, x, lower, upper, data)
 
         def system(w: Any, at: Any, v: Any, *data: Any) -> Any:
@@ -336,7 +336,9 @@ def argmin(
         return fun(x, *every)
 
     def gradient(x: torch.Tensor, *tensors: torch.Tensor) -> Any:
-        return torch.autograd.grad(of_tensors(x, *tensors), x, create_graph=True)[0]
+        f = of_tensors(x, *tensors)
+        # Autograd marks results of a backward pass that is once_differentiable if the incoming gradient requires one.
+        return torch.autograd.grad(f, x, torch.ones_like(f, requires_grad=True), create_graph=True)[0]
 
     solve = _Solve(of_tensors, start, {"ftol": 0.0, "gtol": tolerance, **(options or {})})
     lower, upper = (side(*one) for one in zip(_pair_of(bounds), (-math.inf, math.inf), SIDES))
