@@ -40,8 +40,9 @@ make_search_of_kind(const cudaopt::testfuncs::search::Function &function, const 
             using F = std::decay_t<decltype(f)>;
             std::unique_ptr<cudaopt::PatternSearch> search;
             const auto n = static_cast<int>(lower.size());
-            ((n == fixed && (search = std::make_unique<Search<F, fixed, Real>>(f, lower, upper, options))) || ...);
-            if (!search) search = std::make_unique<Search<F, 0, Real>>(f, lower, upper, options);
+            const bool is_fixed =
+                ((n == fixed && (search = std::make_unique<Search<F, fixed, Real>>(f, lower, upper, options))) || ...);
+            if (!is_fixed) search = std::make_unique<Search<F, 0, Real>>(f, lower, upper, options);
             return search;
         },
         function);
