@@ -38,13 +38,15 @@
  * @endcode
  *
  * Guarantees
- * - After every return code <= 0 that follows a first evaluation, x, f and g hold the accepted iterate with the lowest
- *   f. There are three exceptions. If the stopping test EPS or PGTOL has ended the solve, they hold the iterate at
- *   which the test is satisfied. The f of this iterate exceeds the lowest f by rounding errors only, at most
- *   2.3e-11 |f|. With a noise level (CUDA_OPT_NOISE) they hold the iterate with the least ||P g||_inf. After
- *   CUDA_OPT_CUDA_FAILURE their contents may be lost.
+ * - After every return code <= 0 that follows a first evaluation, x, f and g hold the point with the lowest f, of those
+ *   at which f and g were finite. There are three exceptions. If the stopping test EPS or PGTOL has ended the solve,
+ *   they hold the iterate at which the test is satisfied. The f of this iterate exceeds that of each other iterate by
+ *   rounding errors only, at most 2.3e-11 |f|. With a noise level (CUDA_OPT_NOISE) they hold the iterate with the least
+ *   ||P g||_inf. After CUDA_OPT_CUDA_FAILURE their contents may be lost.
  * - Every x that you evaluate is finite and satisfies l <= x <= u exactly, without a rounding error.
  * - If f or an element of g is NaN or Inf, f counts as undefined at x, and the step is shortened (CUDA_OPT_MAX_CUTS).
+ *   The exception is g_i = +Inf where x_i = l_i, or g_i = -Inf where x_i = u_i, as sqrt(x) has at 0. The library sets
+ *   this g_i to 0.
  * - Repeated runs give bitwise identical results. On the host this holds for any number of threads. On the same GPU it
  *   holds if the arrays have the same alignment modulo 16 bytes.
  * - The library prints nothing, never exits and keeps no global state. Two threads may use two handles at the same
@@ -309,7 +311,9 @@ enum {
      *  grows there, and the test would be satisfied only because x is large. */
     CUDA_OPT_EPS = 200,
     /** PGTOL is the tolerance of the projected gradient: the solve has converged when ||P g||_inf <= PGTOL.
-     *  Range: >= 0; default 1e-5; 0: only P g = 0 satisfies the test. SciPy calls this tolerance gtol. */
+     *  Range: >= 0; default 1e-5; 0: only P g = 0 satisfies the test. SciPy calls this tolerance gtol. If ROBUST is 1,
+     *  the test does not hold while a box with 0 < u_i - l_i <= PGTOL hides a slope |g_i| > PGTOL: x_i is not at the
+     *  bound to which -g_i points. */
     CUDA_OPT_PGTOL = 201,
     /** FACTR is the tolerance of the decrease of f: the solve has converged when f_k - f_{k+1} <= FACTR * 2.22e-16 *
      *  max(|f_k|, |f_{k+1}|, 1). Range: >= 0; default 1e7; 0: off. FACTR is SciPy's ftol / 2.22e-16. If ROBUST is 1,
@@ -345,10 +349,12 @@ enum {
      *  Range: >= 0; default 5e-4; infinity removes this condition. */
     CUDA_OPT_RELATIVE_GTOL = 210,
     /** ROUNDING is the tolerance for rounding errors of f if ROBUST is 1. Range: >= 0 and finite; default 100; 0: off.
-     *  A solve that finds no lower f counts as converged if the model predicts only a small fall of f. This fall must
-     *  be at most the bound of FACTR, or at most ROUNDING * (u_f |f| + u_x ||x||_2 ||P g||_2). The unit roundoffs u_f
-     *  and u_x are 1.1e-16 in double precision and 6.0e-8 in single precision. u_f is that of single precision if all
-     *  values of f so far are single-precision numbers, and u_x if x has single precision. */
+     *  A solve that finds no lower f counts as converged if the model predicts only a small fall of f, and if the
+     *  relative gradient is small as well (RELATIVE_GTOL), or no larger than what rounding x and f causes. The fall
+     *  must be at most the bound of FACTR, or at most ROUNDING * (u_f |f| + u_x ||x||_2 ||P g||_2). The unit roundoffs
+     *  u_f and u_x are 1.1e-16 in double precision and 6.0e-8 in single precision. u_f is that of single precision if
+     *  all values of f so far are single-precision numbers, and u_x if x has single precision. With a noise level this
+     *  test is off. */
     CUDA_OPT_ROUNDING = 211,
     /** F_UNBOUNDED ends the solve with the code UNBOUNDED if f is at or below F_UNBOUNDED. Default -1e300. With -Inf no
      *  solve ends with UNBOUNDED. */

@@ -67,6 +67,9 @@ class TimedSweeps final : public Sweeps {
     void save_best(int slot) override {
         timed("others", [&] { return sweeps_->save_best(slot), 0; });
     }
+    void save_trial() override {
+        timed("others", [&] { return sweeps_->save_trial(), 0; });
+    }
     void restore_best(double f) override {
         timed("others", [&] { return sweeps_->restore_best(f), 0; });
     }
@@ -79,6 +82,11 @@ class TimedSweeps final : public Sweeps {
     double x_norm() override { return sweeps_->x_norm(); }
     double projected_gradient_norm() override { return sweeps_->projected_gradient_norm(); }
     double relative_gradient_norm() override { return sweeps_->relative_gradient_norm(); }
+    double narrow_gradient_norm(double width) override { return sweeps_->narrow_gradient_norm(width); }
+    double relative_change_norm(int slot, bool fresh, double weight) override {
+        return sweeps_->relative_change_norm(slot, fresh, weight);
+    }
+    void remove_infinite_slopes() override { sweeps_->remove_infinite_slopes(); }
     int64_t bad_diagonal() override { return sweeps_->bad_diagonal(); }
     void read(const void *vector, int64_t begin, int count, double *to) override {
         sweeps_->read(vector, begin, count, to);

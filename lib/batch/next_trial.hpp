@@ -128,10 +128,10 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
                     return begin_direction(false);
                 });
             }
-            if (next == Next::products) {
+            if (next == Next::products || next == Next::again) {
                 sweeps_.inner_products(operands().panel, operands().update);
                 next = decide([&] { return judges ? judge_point() : Next::model; });
-                judges = false;
+                judges = next == Next::again;
             }
             if (next == Next::model) next = decide([&] { return form_model(); });
             if (next == Next::truncation) {
@@ -176,6 +176,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     // The next action between one evaluation and the next.
     enum class Next {
         products,   // compute the inner products at x
+        again,      // compute the inner products at x again, after infinite slopes were removed from g
         model,      // form the quadratic model from the inner products
         diagonal,   // let the caller supply the diagonal
         direction,  // compute the direction that minimises the model
@@ -199,6 +200,12 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     CUDA_OPT_HD_INLINE Next judge_point() {
         Iteration &it = persistent_.iteration;
         const PanelProducts sums = sweeps_.products();
+        if constexpr (has_bounds<ShapeOf>)
+            if (it.removes_infinite_slopes(settings_, sums)) {
+                sweeps_.remove_infinite_slopes();
+                operands().update = {};
+                return Next::again;
+            }
         const bool is_start = it.first;
         bool has_products = settings_.metric != Metric::callers;
         if (is_start) {
@@ -209,7 +216,9 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
                 return report_bad_diagonal();
             it.measure_trial(settings_, sums);
             if (it.step_max_matters(settings_, sums, false)) it.set_step_max(settings_, sweeps_.largest_step());
-            switch (it.judge_trial(settings_, sums)) {
+            const TrialVerdict verdict = it.judge_trial(settings_, sums);
+            if (it.saves_trial(settings_, sums, verdict)) sweeps_.save_trial();
+            switch (verdict) {
             case TrialVerdict::evaluate: return Next::step;
             case TrialVerdict::fail: return Next::failure;
             case TrialVerdict::end: return finish();
@@ -221,8 +230,13 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
             it.note_progress(settings_);
         }
         IterateVerdict verdict = it.judge_iterate(settings_, false);
+        if (verdict == IterateVerdict::verify_box) {
+            it.verify_box(sweeps_.narrow_gradient_norm(settings_.pgtol));
+            verdict = it.judge_iterate(settings_, false);
+        }
         if (verdict == IterateVerdict::verify) {
             it.verify(settings_, sweeps_.projected_gradient_norm(true));
+            if (!it.relatively_flat) measure_curvature();
             verdict = it.judge_iterate(settings_, true);
         }
         if (verdict == IterateVerdict::end) return finish();
@@ -243,6 +257,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         const auto &matrix = persistent_.matrix;
         sweeps_.restore(it.f_base);
         it.at_iterate = true;
+        measure_curvature();
         FailureVerdict verdict = it.after_failure(settings_, matrix.pairs(), matrix.theta(), false);
         if (verdict == FailureVerdict::verify) {
             it.verify(settings_, sweeps_.projected_gradient_norm(true));
@@ -251,6 +266,16 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         if (verdict == FailureVerdict::end) return finish();
         refresh();
         return begin_direction(false);
+    }
+
+    CUDA_OPT_HD_INLINE void measure_curvature() {
+        const auto &matrix = persistent_.matrix;
+        Iteration &it = persistent_.iteration;
+        if (!it.measures_curvature(settings_, matrix.pairs())) return;
+        const int pair = matrix.stiffest_pair();
+        while (
+            it.note_change(sweeps_.relative_change_norm(matrix.slot(pair), it.change_weight), matrix.curvature(pair))) {
+        }
     }
 
     CUDA_OPT_HD_INLINE Next begin_direction(bool has_products) {
@@ -457,8 +482,13 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     // Ends the solve: x, f and g become those of the best iterate.
     CUDA_OPT_HD_INLINE Next finish() {
         Iteration &it = persistent_.iteration;
-        if (it.best_saved) sweeps_.restore_best(it.take_best());
-        else if (!it.at_iterate) sweeps_.restore(it.f_base);
+        if (it.best_saved) {
+            sweeps_.restore_best(it.take_best());
+            if (it.measures_best()) {
+                it.results.pg_norm2 = least(sweeps_.projected_gradient_norm(false), largest_finite);
+                it.results.x_norm2 = least(sweeps_.x_norm(), largest_finite);
+            }
+        } else if (!it.at_iterate) sweeps_.restore(it.f_base);
         it.at_iterate = true;
         it.record_end(settings_);
         return Next::end;

@@ -126,6 +126,9 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     CUDA_OPT_HD void save_best() const {
         alone(CopyIterate<Real, Values>{vector(at_best_x), vector(at_best_g), vector(at_x_base), vector(at_g_base)});
     }
+    CUDA_OPT_HD void save_trial() const {
+        alone(CopyIterate<Real, Values>{vector(at_best_x), vector(at_best_g), x(), g()});
+    }
     CUDA_OPT_HD void restore_best(double f_best) const {
         alone(Restore<Real, Values>{x(), g(), vector(at_best_x), vector(at_best_g), &f(), f_best});
     }
@@ -134,6 +137,21 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     CUDA_OPT_HD double projected_gradient_norm(bool times_x) const {
         return norm(MeasureProjectedGradient<Real, Values>{x(), g(), box_, times_x});
     }
+    CUDA_OPT_HD double narrow_gradient_norm(double width) const {
+        return norm(MeasureProjectedGradient<Real, Values>{x(), g(), box_, false, width});
+    }
+    // The rule of Sweeps::relative_change_norm().
+    CUDA_OPT_HD double relative_change_norm(int slot, double weight) const {
+        struct Change {
+            const SmallSweeps *sweeps;
+            int column;
+            CUDA_OPT_HD double operator[](int64_t i) const { return sweeps->pairs(static_cast<int>(i))[column]; }
+        };
+        const int slots = shape_.m + 1, ahead = static_cast<int>(front() - slot + slots) % slots;
+        return norm(MeasureRelativeChange<Real, Change, Values>{
+            x(), g(), box_, {this, 2 * ahead + panel::y_new}, vector(at_g_base), false, weight});
+    }
+    CUDA_OPT_HD void remove_infinite_slopes() const { alone(RemoveInfiniteSlope<Real, Values>{x(), g(), box_}); }
     CUDA_OPT_HD Variable variable(int64_t i) const {
         const auto k = static_cast<int>(i);
         return {static_cast<double>(x()[k]), box_.lower(i), box_.upper(i)};

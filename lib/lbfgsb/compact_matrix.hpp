@@ -46,6 +46,20 @@ template <int M> class CompactMatrix {
     // The factors of a stored pair: s = step d, and y is y_scale times the stored difference of the gradients.
     CUDA_OPT_HD double step(int pair) const { return step_[pair]; }
     CUDA_OPT_HD double y_scale(int pair) const { return y_scale_[pair]; }
+    // Returns the pair with the largest curvature y'y / s'y, counted from the oldest. There must be a pair.
+    CUDA_OPT_HD int stiffest_pair() const {
+        const int first = model_pairs() - k_;
+        int stiffest = first;
+        for (int j = first + 1; j < model_pairs(); j++)
+            if (at(yy_, j, j) * at(ys_, stiffest, stiffest) >= at(yy_, stiffest, stiffest) * at(ys_, j, j))
+                stiffest = j;
+        return stiffest - first;
+    }
+    // s'y of a pair, with the stored difference of the gradients as y.
+    CUDA_OPT_HD double curvature(int pair) const {
+        const int j = model_pairs() - k_ + pair;
+        return at(ys_, j, j) / y_scale_[j];
+    }
     // Returns whether the stored inner products are unweighted and over all variables.
     CUDA_OPT_HD bool plain() const { return plain_; }
     // Returns the number that identifies the diagonal with which the stored inner products are weighted.

@@ -52,6 +52,7 @@ struct Event {
     EventKind kind = EventKind::nothing;
     int64_t integers[2] = {};
     double numbers[4] = {};
+    bool box_is_narrow = false; // whether PGTOL was not used, because a box is not wider
 };
 
 } // namespace cudaopt

@@ -28,10 +28,11 @@ enum class TrialVerdict {
 };
 
 // The actions that may follow at an iterate, and those that may follow a failed line search. `verify`: compute the norm
-// of the relative gradient (Iteration::verify()) and decide again. `restart`: discard the history and continue along
-// -g, with a new first step. `restart_anew`: discard the learned diagonal as well. `refresh`: discard the history after
-// a failed line search.
-enum class IterateVerdict { go_on, restart, restart_anew, verify, end };
+// of the relative gradient (Iteration::verify()) and decide again. `verify_box`: compute the norm of the gradient that
+// narrow boxes hide (Iteration::verify_box()) and decide again. `restart`: discard the history and continue along -g,
+// with a new first step. `restart_anew`: discard the learned diagonal as well. `refresh`: discard the history after a
+// failed line search.
+enum class IterateVerdict { go_on, restart, restart_anew, verify, verify_box, end };
 enum class FailureVerdict { refresh, verify, end };
 
 // The reasons for which a line search fails. no_descent: the direction is not a descent direction. nothing_lower: no
@@ -51,6 +52,7 @@ struct Iteration {
     int64_t n = 0;
     // bounded: at least one variable has a finite bound. boxed: every variable has two finite bounds.
     bool bounded = false, boxed = false;
+    double narrowest = infinity; // the least positive u_i - l_i
     // single_x: x is stored in single precision. single_f: single precision represents all values of f so far exactly.
     bool single_x = false, single_f = true;
 
@@ -64,8 +66,9 @@ struct Iteration {
     int64_t cauchy_free = 0, cauchy_breakpoints = 0;
     MoreThuente line;
     int64_t search_evaluations = 0, cuts_in_a_row = 0;
-    bool truncated = false;   // whether the direction was truncated at the box
-    bool fresh_start = false; // the next line search is along -g, with an estimated first step
+    double lowest_trial = infinity; // the lowest f of a trial point of this line search
+    bool truncated = false;         // whether the direction was truncated at the box
+    bool fresh_start = false;       // the next line search is along -g, with an estimated first step
     bool search_started = false;
     bool step_max_pending = false; // whether the largest step within the box must still be computed
     bool exhausted = false;        // the line search ended without a step that satisfies both Wolfe conditions
@@ -79,9 +82,11 @@ struct Iteration {
 
     // Progress.
     double f_previous = 0, f_best = infinity;
-    IterateFacts best; // data of the best iterate, valid while a copy of that iterate is saved
+    IterateFacts best; // data of the saved point: the best iterate, or a trial point with a lower f
     bool best_saved = false;
-    bool ran_away = false; // in the last line search f decreased almost linearly up to the last step
+    bool best_norms_unknown = false; // whether the square of a norm of the saved point is not representable
+    bool lags = false;               // whether an earlier iterate is better than the current one
+    bool ran_away = false;           // in the last line search f decreased almost linearly up to the last step
     // f and ||P g|| when the history was last discarded after a failed line search.
     double f_refreshed = infinity, pg_refreshed = infinity;
     int refreshes_in_vain = 0;
@@ -95,8 +100,19 @@ struct Iteration {
     int postponed = 0;
     // The decrease of f that the model predicts along the direction of a failed line search. Inf: unknown.
     double expected_decrease = infinity;
-    double f_restarted = infinity; // f when the solve last restarted
-    bool relatively_flat = false;  // whether the relative gradient was small when it was last computed
+    double f_restarted = infinity;       // f when the solve last restarted
+    double relative_gradient = infinity; // the norm of the relative gradient when it was last computed
+    // The curvature of f in the variables x_i / |x_i|, along the stored pair of the largest curvature. 0: not measured
+    // at this iterate.
+    double relative_curvature = 0;
+    // The weight with which rounding the stiffest variables changes the relative gradient by the components x_i y_i,
+    // and the norm of what is left of it.
+    double change_weight = 0, unexplained = infinity;
+    bool relatively_flat = false; // whether the relative gradient is small
+    // box_verified: at this iterate verify_box() was called. box_hides_slope: its result, whether a component of the
+    // gradient larger than PGTOL is missing in P g, because its box is not wider than PGTOL.
+    bool box_verified = false, box_hides_slope = false;
+    bool slopes_removed = false; // whether infinite slopes were removed from g at this point
 
     // Data of slow_progress.hpp. f_start is f at the start. f_slow and pg_slow are the least f and the least
     // ||P g||_inf at the last progress. evaluations_slow is the number of evaluations at the last progress or restart.
@@ -110,6 +126,9 @@ struct Iteration {
     double end_numbers[2] = {}; // numbers for the final message, copied because they change before it is written
     double seconds = 0;         // time since the solve began, measured only if it is limited
 
+    static constexpr double unit_roundoff = machine_epsilon / 2, single_unit_roundoff = 1 / 16777216.0; // 2^-53, 2^-24
+    CUDA_OPT_HD double unit_of_x() const { return single_x ? single_unit_roundoff : unit_roundoff; }
+    CUDA_OPT_HD double unit_of_f() const { return single_f ? single_unit_roundoff : unit_roundoff; }
     static constexpr double progress_share = 0.1;  // a decrease by this fraction counts as progress
     static constexpr int steps_before_verdict = 5; // steps after a restart before the FACTR test may end the solve
     // A difference of f below this fraction of |f| counts as a rounding error if the slopes satisfy the approximate
@@ -132,12 +151,22 @@ struct Iteration {
     CUDA_OPT_HD static bool norm_is_representable(double squares) {
         return squares >= smallest_normal / machine_epsilon && is_finite(squares);
     }
+    CUDA_OPT_HD static IterateFacts facts_of(const PanelProducts &sums);
+    // Returns whether infinite components that the projection removes have to be removed from g, and the inner products
+    // to be formed again. This is tried once at each point at which a component is not finite.
+    CUDA_OPT_HD bool removes_infinite_slopes(const Settings &settings, const PanelProducts &sums) {
+        slopes_removed = !slopes_removed && settings.robust && bounded && sums.variable_sums[not_finite] > 0;
+        return slopes_removed;
+    }
     CUDA_OPT_HD bool accept_start(const PanelProducts &sums, int pairs); // returns false if f or g is not finite
     CUDA_OPT_HD void note_progress(const Settings &settings);
     CUDA_OPT_HD FirstStep steepest_descent_step(const Settings &settings) const;
     // Sets the first step of the next line search. Returns theta of B_0, or 0 if it does not change.
     CUDA_OPT_HD double begin_direction(const Settings &settings, int pairs);
-    CUDA_OPT_HD void restart() { f_restarted = results.f, fresh_start = true; }
+    CUDA_OPT_HD void restart() {
+        f_restarted = results.f, fresh_start = true;
+        expected_decrease = f_previous - results.f; // the history, which could predict a decrease, is discarded
+    }
     // Returns whether fewer steps have followed the last restart than the FACTR test requires. These steps do not use
     // an operator. Otherwise a poor operator could make f decrease slowly far from a minimum, and the test would hold.
     CUDA_OPT_HD bool is_restarting() const {
@@ -162,10 +191,21 @@ struct Iteration {
     // than the base point, at which the line search began. Returns whether the base point is the best iterate so far
     // and therefore has to be saved.
     CUDA_OPT_HD bool accept(const Settings &settings, const PanelProducts &sums);
+    // Called after judge_trial(). Returns whether the trial point does not become an iterate, but has the lowest f so
+    // far. It is then saved, and the solve returns it unless a lower f follows.
+    CUDA_OPT_HD bool saves_trial(const Settings &settings, const PanelProducts &sums, TrialVerdict verdict);
     // Returns s'y of the new correction pair, or 0 if the pair is unusable.
     CUDA_OPT_HD double curvature(const PanelProducts &sums) const;
     CUDA_OPT_HD double curvature_scale(const Settings &settings, const PanelProducts &sums, double curvature) const;
     CUDA_OPT_HD double scale_without_pair(const Settings &settings, double theta) const;
+    // Returns whether relative_curvature may explain the relative gradient, and has to be measured.
+    CUDA_OPT_HD bool measures_curvature(const Settings &settings, int pairs) const {
+        return pairs > 0 && relative_curvature == 0 && settings.robust && settings.rounding > 0 &&
+               !(noise_level(settings, results.f) > 0);
+    }
+    // Called twice, with the results of Sweeps::relative_change_norm() for a pair with this s'y. The first call sets
+    // relative_curvature and the weight of the second sweep, and returns true; the second one sets unexplained.
+    CUDA_OPT_HD bool note_change(double norm, double curvature);
     CUDA_OPT_HD FailureVerdict after_failure(const Settings &settings, int pairs, double theta, bool verified);
 
     // ---- noise.hpp
@@ -181,13 +221,15 @@ struct Iteration {
     // ---- defined in termination.hpp
 
     CUDA_OPT_HD IterateVerdict judge_iterate(const Settings &settings, bool verified);
-    CUDA_OPT_HD void verify(const Settings &settings, double relative_gradient);
+    CUDA_OPT_HD void verify(const Settings &settings, double norm);
+    CUDA_OPT_HD void verify_box(double hidden) { box_verified = true, box_hides_slope = hidden > 0; }
     CUDA_OPT_HD double significant_decrease(const Settings &settings) const;
     CUDA_OPT_HD void end(int code, EventKind why) { end_code = code, end_why = why; }
     CUDA_OPT_HD bool ends_at_limit(const Settings &settings, bool at_iterate);
     CUDA_OPT_HD void give_up(bool stop_requested, double seconds_passed);
-    // Sets the results to those of the saved iterate, with which the solve ends. Returns f there.
+    // Sets the results to those of the saved point, with which the solve ends. Returns f there.
     CUDA_OPT_HD double take_best();
+    CUDA_OPT_HD bool measures_best();
     CUDA_OPT_HD void record_end(const Settings &settings);
 
   private:
@@ -206,6 +248,9 @@ struct Iteration {
     CUDA_OPT_HD bool decrease_is_small(const Settings &settings) const;
     CUDA_OPT_HD double least_decrease(const Settings &settings) const;
     CUDA_OPT_HD double rounding_errors(const Settings &settings) const;
+    CUDA_OPT_HD double flat_gradient(const Settings &settings) const;
+    CUDA_OPT_HD double change_by_rounding() const;
+    CUDA_OPT_HD bool is_rounding(const Settings &settings) const;
     CUDA_OPT_HD double negligible_decrease(const Settings &settings) const;
     CUDA_OPT_HD bool factr_is_verified(const Settings &settings) const;
     CUDA_OPT_HD bool restart_is_recent() const;
@@ -215,18 +260,27 @@ struct Iteration {
 CUDA_OPT_HD_INLINE void Iteration::begin(const StartReport &report) {
     bounded = report.bounded > 0; // an infinite bound does not count as a bound
     boxed = report.boxed == n;
+    narrowest = report.narrowest;
     single_x = report.digits < 53;
     results.start_projected = report.projected;
 }
 
 CUDA_OPT_HD_INLINE void Iteration::measure(const PanelProducts &sums, double theta) {
-    results.f = sums.f;
-    results.pg_norm_max = sums.projected_gradient_max;
-    results.at_lower = static_cast<int64_t>(sums.variable_sums[at_lower]);
-    results.at_upper = static_cast<int64_t>(sums.variable_sums[at_upper]);
+    static_cast<IterateFacts &>(results) = facts_of(sums);
     results.theta = theta;
-    results.pg_norm2 = std::sqrt(sums.variable_sums[projected_gradient_squared]);
-    results.x_norm2 = std::sqrt(sums.variable_sums[x_squared]);
+    box_verified = box_hides_slope = false;
+    relative_curvature = change_weight = 0;
+}
+
+// The norms are those whose squares are representable.
+CUDA_OPT_HD_INLINE IterateFacts Iteration::facts_of(const PanelProducts &sums) {
+    const double *const of = sums.variable_sums;
+    return {sums.f,
+            std::sqrt(of[projected_gradient_squared]),
+            sums.projected_gradient_max,
+            std::sqrt(of[x_squared]),
+            static_cast<int64_t>(of[at_lower]),
+            static_cast<int64_t>(of[at_upper])};
 }
 
 CUDA_OPT_HD_INLINE bool Iteration::accept_start(const PanelProducts &sums, int pairs) {

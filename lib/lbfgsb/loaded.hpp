@@ -29,7 +29,8 @@ inline bool is_consistent(const PanelRequest &panel, int m) {
 }
 
 inline bool is_consistent(const Event &event) {
-    return dense::is_within(EventKind::nothing, event.kind, EventKind::called_after_end);
+    return dense::is_within(EventKind::nothing, event.kind, EventKind::called_after_end) &&
+           dense::are_bools(event.box_is_narrow);
 }
 
 // Returns the task that the caller receives when the state machine is in this state. Returns 0 if the solve has ended,
@@ -55,7 +56,8 @@ inline bool is_consistent(const Iteration &it) {
            dense::is_within(0, it.slow_restarts, slow_progress::most_restarts) &&
            dense::are_bools(it.bounded, it.boxed, it.single_x, it.single_f, it.truncated, it.fresh_start,
                             it.search_started, it.step_max_pending, it.exhausted, it.returning, it.at_iterate, it.first,
-                            it.best_saved, it.ran_away, it.relatively_flat);
+                            it.best_saved, it.best_norms_unknown, it.lags, it.ran_away, it.relatively_flat,
+                            it.box_verified, it.box_hides_slope, it.slopes_removed);
 }
 
 inline bool StateMachine::is_consistent(int64_t n_, int m, int bits) {

@@ -3,6 +3,7 @@
 // backend performs the sweeps over the n variables, or on where the vectors are stored.
 #pragma once
 
+#include "lbfgsb/box.hpp"
 #include "lbfgsb/learned_diagonal.hpp"
 #include "lbfgsb/panel.hpp"
 
@@ -116,9 +117,10 @@ struct StartReport {
     // The first index with NaN in x, the first with NaN in a bound, and the first with l > u. Each is n if there is
     // none.
     int64_t x_nan, bound_nan, crossed;
-    int64_t projected;      // number of components of x that were moved into the box
-    int64_t boxed, bounded; // numbers of variables with two finite bounds, and with at least one
-    int64_t digits = 53;    // precision of a component of x in binary digits: 53, or 24 in single precision
+    int64_t projected;           // number of components of x that were moved into the box
+    int64_t boxed, bounded;      // numbers of variables with two finite bounds, and with at least one
+    int64_t digits = 53;         // precision of a component of x in binary digits: 53, or 24 in single precision
+    double narrowest = infinity; // the least positive u_i - l_i
     // Returns whether the start can be used. Only then has x been projected into the box; invalid input is not changed.
     CUDA_OPT_HD bool usable(int64_t n) const { return x_nan == n && bound_nan == n && crossed == n; }
 };
@@ -140,6 +142,9 @@ enum class Verb {
     x_norm,
     projected_gradient_norm,
     relative_gradient_norm,
+    narrow_gradient_norm,
+    relative_change_norm,
+    remove_infinite_slopes,
     check_diagonal,
     // Sweeps of an operator as initial Hessian (operator/operator_sweeps.hpp).
     operator_input,
@@ -161,10 +166,14 @@ enum class Verb {
 struct Request {
     Verb verb = Verb::task;
     int task = 0;
-    int slot = 0;          // used by step, largest_step, restore, save_best and finish_pair
-    double number = 0;     // step: length of the step along d; restore, restore_best: f at the restored point
-    int64_t index = 0;     // read_variable
-    double lo = 0, hi = 0; // crossed
+    int slot = 0; // used by step, largest_step, restore, save_best, finish_pair and relative_change_norm
+    // step: the length of the step along d; restore, restore_best: f at the restored point; narrow_gradient_norm: the
+    // width; relative_change_norm: the weight
+    double number = 0;
+    int64_t index = 0;        // read_variable
+    double lo = 0, hi = 0;    // crossed
+    bool fresh = false;       // relative_change_norm: whether the slot of y contains g_base
+    bool saves_trial = false; // all verbs: first save x and g, a trial point, as the best point
 };
 
 struct Variable {
@@ -180,7 +189,7 @@ struct Reply {
     const DirectionSums *direction = nullptr;
     StartReport start{};
     CrossedWindow crossed{};
-    double number = 0; // the result of truncation, of largest_step, or of one of the three norms
+    double number = 0; // the result of truncation, of largest_step, or of one of the five norms
     int64_t index = 0; // the index of the first invalid element; used by check_diagonal
     Variable variable{};
     double seconds = 0; // time since the solve began, set only if settings.max_seconds > 0

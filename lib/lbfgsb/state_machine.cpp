@@ -26,6 +26,7 @@ StateMachine *make_state(void *block, int64_t n, int m) {
 
 const Request &StateMachine::advance(const Reply &reply) {
     seconds = reply.seconds;
+    request_.saves_trial = false;
     switch (state_) {
     case State::start: check_start(); break;
     case State::start_checked: judge_start(reply.start); break;
@@ -36,8 +37,16 @@ const Request &StateMachine::advance(const Reply &reply) {
         measure_start();
         break;
     case State::first_products:
+        if (removes_infinite_slopes(settings, *reply.sums)) {
+            suspend(State::slopes_removed, Verb::remove_infinite_slopes);
+            break;
+        }
         products_valid_ = !uses_callers_diagonal(settings);
         measure_iterate(reply);
+        break;
+    case State::slopes_removed:
+        suspend(first ? State::first_products : State::trial_products, Verb::inner_products);
+        update_requested_ = {};
         break;
     case State::pg_norm_measured:
         results.pg_norm2 = least(reply.number, largest_finite);
@@ -51,7 +60,17 @@ const Request &StateMachine::advance(const Reply &reply) {
     case State::iterate: judge_iterate(reply, false); break;
     case State::decrease_verified:
         verify_decrease(reply.number);
-        judge_iterate(reply, true);
+        if (!relatively_flat && !uses_operator() && measures_curvature(settings, matrix_.pairs()))
+            measure_curvature(State::decrease_explained);
+        else judge_iterate(reply, true);
+        break;
+    case State::decrease_explained:
+        if (note_change(reply.number, matrix_.curvature(matrix_.stiffest_pair()))) measure_curvature(state_);
+        else judge_iterate(reply, true);
+        break;
+    case State::box_verified:
+        verify_box(reply.number);
+        judge_iterate(reply, false);
         break;
     case State::diagonal: accept_diagonal(reply); break;
     case State::diagonal_checked: report_bad_diagonal(reply.index); break;
@@ -81,6 +100,10 @@ const Request &StateMachine::advance(const Reply &reply) {
         take_direction(Verb::direction);
         break;
     case State::search_failed: recover(reply, false); break;
+    case State::curvature_measured:
+        if (note_change(reply.number, matrix_.curvature(matrix_.stiffest_pair()))) measure_curvature(state_);
+        else recover(reply, false);
+        break;
     case State::noise_stepped: request_evaluation(State::noise_point); break;
     case State::noise_point: request_products(State::noise_products, products_of_sample()); break;
     case State::noise_products: note_noise_sample(*reply.sums); break;
@@ -88,7 +111,15 @@ const Request &StateMachine::advance(const Reply &reply) {
         verify_decrease(reply.number);
         recover(reply, true);
         break;
-    case State::ending: settle(); break;
+    case State::ending:
+        if (request_.verb == Verb::projected_gradient_norm) {
+            results.pg_norm2 = least(reply.number, largest_finite);
+            suspend(State::ending, Verb::x_norm);
+            break;
+        }
+        if (request_.verb == Verb::x_norm) results.x_norm2 = least(reply.number, largest_finite);
+        settle();
+        break;
     case State::end_logged: request_task(State::ended, end_code); break;
     case State::ended:
         event = {EventKind::called_after_end, {}, {}};
@@ -168,6 +199,13 @@ void StateMachine::request_products_with_scaling_update(State next) {
     if (hessian_.has_learned() || hessian_.stays_valid(settings, results.iterations)) panel_ = model_panel();
     request_products(next, panel_);
     update_requested_ = update;
+}
+
+void StateMachine::measure_curvature(State next) {
+    suspend(next, Verb::relative_change_norm);
+    request_.slot = matrix_.slot(matrix_.stiffest_pair());
+    request_.number = change_weight;
+    request_.fresh = pair_unfinished_ && request_.slot == matrix_.newest_slot();
 }
 
 void StateMachine::request_task(State next, int task) {
@@ -254,6 +292,9 @@ void StateMachine::after_log(const Reply &reply) {
 void StateMachine::judge_iterate(const Reply &reply, bool verified) {
     switch (Iteration::judge_iterate(settings, verified)) {
     case IterateVerdict::verify: return suspend(State::decrease_verified, Verb::relative_gradient_norm);
+    case IterateVerdict::verify_box:
+        request_.number = settings.pgtol;
+        return suspend(State::box_verified, Verb::narrow_gradient_norm);
     case IterateVerdict::end: return settle();
     case IterateVerdict::restart_anew: hessian_.forget_all(); [[fallthrough]];
     case IterateVerdict::restart:
@@ -443,6 +484,8 @@ void StateMachine::measure_trial_point(const Reply &reply) {
 }
 
 void StateMachine::judge_trial_products(const Reply &reply) {
+    if (removes_infinite_slopes(settings, *reply.sums))
+        return suspend(State::slopes_removed, Verb::remove_infinite_slopes);
     // If the caller's diagonal is valid for several iterates, its elements may have changed since they were checked.
     // Therefore they are checked again.
     if (uses_callers_diagonal(settings) && panel_.weighted && reply.sums->variable_sums[bad_weights] > 0)
@@ -464,7 +507,9 @@ void StateMachine::judge_trial_products(const Reply &reply) {
 }
 
 void StateMachine::advance_search(const Reply &reply) {
-    switch (judge_trial(settings, *reply.sums)) {
+    const TrialVerdict verdict = judge_trial(settings, *reply.sums);
+    request_.saves_trial = saves_trial(settings, *reply.sums, verdict);
+    switch (verdict) {
     case TrialVerdict::evaluate:
         suspend(State::stepped, Verb::step);
         request_.slot = direction_request_.spare_slot;
@@ -522,6 +567,7 @@ void StateMachine::recover(const Reply &reply, bool verified) {
         refuse_operator_direction(-first_step * slope_base);
         return replace_operator();
     }
+    if (measures_curvature(settings, matrix_.pairs())) return measure_curvature(State::curvature_measured);
     switch (after_failure(settings, matrix_.pairs(), matrix_.theta(), verified)) {
     case FailureVerdict::verify: return suspend(State::failure_verified, Verb::relative_gradient_norm);
     case FailureVerdict::end: return settle();
@@ -576,6 +622,7 @@ void StateMachine::settle() {
         return;
     }
     if (!at_iterate) return restore(State::ending);
+    if (measures_best()) return suspend(State::ending, Verb::projected_gradient_norm);
     record_end(settings);
     if (logs()) return suspend(State::end_logged, Verb::log_end);
     request_task(State::ended, end_code);

@@ -9,14 +9,19 @@
 //     first_point        f and g, from the caller                 unscaled_products, first_products
 //     unscaled_products  products without weights, of stored      first_products
 //                        pairs that had weights
-//     first_products     products at the start                    pg_norm_measured, and so on as at each iterate
+//     first_products     products at the start                    slopes_removed, pg_norm_measured, and so on as at
+//                                                                 each iterate
+//     slopes_removed     g without infinite slopes                first_products, trial_products
 //     pg_norm_measured   ||P g||, if its square is not            x_norm_measured, iterate_logged, iterate, ...
 //                        representable
 //     x_norm_measured    ||x||, if its square is not              iterate_logged, iterate, ...
 //                        representable
 //     iterate_logged     a line of the log                        iterate, decrease_verified, diagonal, ...
 //     iterate            the caller has seen the iterate          decrease_verified, diagonal, model_products, ...
-//     decrease_verified  the norm of the relative gradient        diagonal, model_products, cauchy, direction_taken
+//     decrease_verified  the norm of the relative gradient        decrease_explained, diagonal, model_products,
+//                                                                 cauchy, direction_taken
+//     decrease_explained the change of the gradient, relative     as decrease_verified
+//     box_verified       the gradient that narrow boxes hide      as decrease_verified, and decrease_verified
 //     diagonal           a diagonal, from the caller              model_products
 //     diagonal_checked   the index of its first bad element       ending
 //     model_products     the products of the next model           diagonal_checked, cauchy, truncated, operator_formed,
@@ -29,7 +34,8 @@
 //                                                                 operator_shortened, operator_refused
 //     stepped            the point at another step                trial_point
 //     trial_point        f and g, from the caller                 trial_products
-//     trial_products     products at the trial point              step_max, stepped, best_saved, the next iterate,
+//     trial_products     products at the trial point              slopes_removed, step_max, stepped, best_saved, the
+//                                                                 next iterate,
 //                                                                 search_failed, truncation_ready, diagonal_checked,
 //                                                                 operator_shortened, operator_refused
 //     step_max           the largest step within the box          as trial_products
@@ -38,8 +44,9 @@
 //     operator_shortened x is the base point again                direction_taken
 //     operator_refused   x is the base point again                model_products
 //     truncated          the truncation factor of the direction   direction_taken
-//     search_failed      x is the base point again                failure_verified, noise_stepped, cauchy,
-//                                                                 model_products, ...
+//     search_failed      x is the base point again                curvature_measured, failure_verified, noise_stepped,
+//                                                                 cauchy, model_products, ...
+//     curvature_measured the change of the gradient, relative     as search_failed
 //     noise_stepped      the point of a sample of f               noise_point
 //     noise_point        f, from the caller                       noise_products
 //     noise_products     products, with which f is read           noise_stepped, search_failed
@@ -71,11 +78,14 @@ class StateMachine : public Iteration {
         first_point,
         unscaled_products,
         first_products,
+        slopes_removed,
         pg_norm_measured,
         x_norm_measured,
         iterate_logged,
         iterate,
         decrease_verified,
+        decrease_explained,
+        box_verified,
         diagonal,
         diagonal_checked,
         model_products,
@@ -94,6 +104,7 @@ class StateMachine : public Iteration {
         operator_refused,
         truncated,
         search_failed,
+        curvature_measured,
         noise_stepped,
         noise_point,
         noise_products,
@@ -195,6 +206,7 @@ class StateMachine : public Iteration {
     void suspend(State next, Verb verb);
     void request_products(State next, const PanelRequest &panel);
     void request_task(State next, int task);
+    void measure_curvature(State next);
     void request_evaluation(State next);
 
     // These functions check the start, and execute the steps at the start and at each iterate.

@@ -13,7 +13,7 @@ CUDA_OPT_HD_INLINE int Iteration::stopping_test(const Settings &settings) const 
     if (r.f <= settings.f_target) return CUDA_OPT_F_TARGET;
     if (!exhausted && r.pg_norm2 < settings.eps * greatest(1.0, r.x_norm2)) return CUDA_OPT_EPS;
     // If the projected gradient is 0, the test is satisfied even if pgtol is 0, because x is then a stationary point.
-    if (r.pg_norm_max <= settings.pgtol) return CUDA_OPT_PGTOL;
+    if (r.pg_norm_max <= settings.pgtol && !box_hides_slope) return CUDA_OPT_PGTOL;
     if (settings.factr > 0 && r.iterations > 0 && decrease_is_small(settings)) return CUDA_OPT_FACTR;
     return 0;
 }
@@ -33,18 +33,58 @@ CUDA_OPT_HD_INLINE bool Iteration::decrease_is_small(const Settings &settings) c
 // and Schnabel 1983, section 7.2). If it is, small relative changes of the variables change f by much less, relative to
 // f. The norm does not depend on the units of x. Near a minimum, f - f* is of the order of the square of the gradient;
 // therefore a larger FACTR allows a larger norm.
-CUDA_OPT_HD_INLINE void Iteration::verify(const Settings &settings, double relative_gradient) {
+CUDA_OPT_HD_INLINE void Iteration::verify(const Settings &settings, double norm) {
+    relative_gradient = norm;
+    relatively_flat = norm <= flat_gradient(settings);
+}
+
+// Returns the largest norm of the relative gradient that is small.
+CUDA_OPT_HD_INLINE double Iteration::flat_gradient(const Settings &settings) const {
     const double tolerance = greatest(settings.relative_gtol, 10 * std::sqrt(settings.factr * machine_epsilon));
-    relatively_flat = relative_gradient <= tolerance * greatest(std::fabs(results.f), 1.0);
+    return tolerance * greatest(std::fabs(results.f), 1.0);
+}
+
+// In the variables x_i / |x_i|, let y be the change of the gradient along the stored pair s. Rounding x to the next
+// number changes the gradient by about u y (y's_u / s'y), where |y's_u| <= ||y||.
+CUDA_OPT_HD_CALL inline bool Iteration::note_change(double norm, double curvature) {
+    constexpr double most_units = 40;
+    if (change_weight > 0) {
+        unexplained = norm;
+        return false;
+    }
+    relative_curvature = least(greatest(norm * (norm / curvature), smallest_normal), largest_finite);
+    change_weight = least(greatest(most_units * unit_of_x() * (norm / curvature), smallest_normal), largest_finite);
+    return true;
 }
 
 // Returns an estimate of the error of f that is caused by rounding f and x. The estimate is finite. It is therefore
 // less than expected_decrease if that is unknown, because an unknown decrease is represented by Inf.
 CUDA_OPT_HD_CALL inline double Iteration::rounding_errors(const Settings &settings) const {
-    constexpr double unit_roundoff = machine_epsilon / 2, single_unit_roundoff = 1 / 16777216.0; // 2^-53, 2^-24
-    const double of_f = (single_f ? single_unit_roundoff : unit_roundoff) * std::fabs(f_base);
-    const double of_x = (single_x ? single_unit_roundoff : unit_roundoff) * results.pg_norm2 * results.x_norm2;
-    return least(settings.rounding * (of_f + of_x), largest_finite);
+    const double of_x = unit_of_x() * results.pg_norm2 * results.x_norm2;
+    return least(settings.rounding * (unit_of_f() * std::fabs(f_base) + of_x), largest_finite);
+}
+
+// Returns an estimate of the change of f that is caused by rounding x. In the variables x_i / |x_i|, rounding moves x
+// by about u, the unit roundoff, and changes f by u times the norm of the relative gradient, plus k u^2 / 2, where k is
+// the curvature in these variables.
+CUDA_OPT_HD_CALL inline double Iteration::change_by_rounding() const {
+    const double u = unit_of_x();
+    return u * (relative_gradient + u * relative_curvature / 2);
+}
+
+// Returns whether the rounding of x and f explains that a line search failed, although the relative gradient is not
+// small. What the stiffest variables do not explain of the relative gradient must be small. Three numbers must be no
+// larger than what rounding causes: the decrease of f along the relative gradient, if its curvature is k; the decrease
+// that the model predicts; and the rise of f at the lowest point of the line search. If the values of f have single
+// precision, the first condition is omitted, because their errors allow a larger gradient.
+CUDA_OPT_HD_CALL inline bool Iteration::is_rounding(const Settings &settings) const {
+    constexpr double most_along_gradient = 2, largest_rise = 10;
+    const double by_x = change_by_rounding(), by_f = settings.rounding * unit_of_f() * std::fabs(f_base);
+    return relative_curvature > 0 && failure != SearchFailure::lower_not_found_again &&
+           (single_f || unexplained <= flat_gradient(settings)) &&
+           relative_gradient * (relative_gradient / relative_curvature) / 2 <= most_along_gradient * by_x + by_f &&
+           expected_decrease <= settings.rounding * by_x + by_f &&
+           !(lowest_trial - f_base > largest_rise * by_x + by_f);
 }
 
 // Returns a decrease of f so small that no further line search is made if the model predicts no more than this.
@@ -63,7 +103,8 @@ CUDA_OPT_HD_CALL inline void Iteration::converge(const Settings &settings, int t
     end_numbers[1] = least_decrease(settings);
     const bool holds_here = test == CUDA_OPT_EPS || test == CUDA_OPT_PGTOL ||
                             (test == CUDA_OPT_F_TARGET && noise_level(settings, f_best) > 0);
-    if (holds_here) best_saved = false; // x satisfies the test, but the saved iterate need not satisfy it
+    if (holds_here)
+        best_saved = best_norms_unknown = false; // x satisfies the test, but the saved iterate need not satisfy it
     end(CUDA_OPT_CONVERGED, test == CUDA_OPT_F_TARGET ? EventKind::f_target_reached
                             : test == CUDA_OPT_EPS    ? EventKind::eps_reached
                             : test == CUDA_OPT_PGTOL  ? EventKind::pgtol_reached
@@ -84,7 +125,10 @@ CUDA_OPT_HD_INLINE IterateVerdict Iteration::judge_iterate(const Settings &setti
     bool restarts = false;
     if (const int test = stopping_test(settings)) {
         if (test == CUDA_OPT_FACTR && settings.robust && !verified) return IterateVerdict::verify;
-        const bool postpones = best_saved && !is_noisy && test != CUDA_OPT_FACTR && results.pg_norm_max > 0 &&
+        // P g is no larger than the box is wide.
+        if (test == CUDA_OPT_PGTOL && settings.robust && narrowest <= settings.pgtol && !box_verified)
+            return IterateVerdict::verify_box;
+        const bool postpones = lags && !is_noisy && test != CUDA_OPT_FACTR && results.pg_norm_max > 0 &&
                                postponed < most_postponed && !nothing_decreases;
         const bool is_verified = test != CUDA_OPT_FACTR || factr_is_verified(settings);
         restarts = !is_verified && !restart_is_recent();
@@ -157,7 +201,7 @@ CUDA_OPT_HD_CALL inline void Iteration::give_up(bool stop_requested, double seco
     else end(CUDA_OPT_TIME_LIMIT, EventKind::time_limit_while_waiting);
 }
 
-// Sets the results to those of the saved iterate, and returns f there.
+// Sets the results to those of the saved point, and returns f there.
 CUDA_OPT_HD_CALL inline double Iteration::take_best() {
     best_saved = false;
     at_iterate = true;
@@ -165,10 +209,19 @@ CUDA_OPT_HD_CALL inline double Iteration::take_best() {
     return results.f;
 }
 
+// Returns whether the norm of the projected gradient at the restored point has to be computed. This is not possible if
+// a wait for the backend was too long.
+CUDA_OPT_HD_CALL inline bool Iteration::measures_best() {
+    const bool waits = end_why == EventKind::stopped_while_waiting || end_why == EventKind::time_limit_while_waiting;
+    const bool measures = best_norms_unknown && !waits;
+    best_norms_unknown = false;
+    return measures;
+}
+
 // Records the event that ended the solve, with the numbers for its message. x, f and g must be final.
 CUDA_OPT_HD_CALL inline void Iteration::record_end(const Settings &settings) {
     const Results &r = results;
-    event = {end_why, {}, {}};
+    event = {end_why, {}, {}, box_hides_slope && end_code != CUDA_OPT_CONVERGED};
     const auto integers = [&](int64_t a, int64_t b) { event.integers[0] = a, event.integers[1] = b; };
     const auto numbers = [&](double a, double b, double c = 0, double d = 0) {
         event.numbers[0] = a, event.numbers[1] = b, event.numbers[2] = c, event.numbers[3] = d;
@@ -179,7 +232,11 @@ CUDA_OPT_HD_CALL inline void Iteration::record_end(const Settings &settings) {
     case EventKind::eps_reached: integers(r.iterations, 0); return numbers(r.pg_norm2, eps_bound);
     case EventKind::pgtol_reached: integers(r.iterations, 0); return numbers(r.pg_norm_max, settings.pgtol);
     case EventKind::factr_reached: return numbers(end_numbers[0], end_numbers[1]);
-    case EventKind::rounding_reached: return numbers(r.f, expected_decrease, negligible_decrease(settings), r.pg_norm2);
+    case EventKind::rounding_reached: {
+        const double by_x =
+            is_rounding(settings) ? settings.rounding * (change_by_rounding() + unit_of_f() * std::fabs(f_base)) : 0;
+        return numbers(r.f, expected_decrease, greatest(negligible_decrease(settings), by_x), r.pg_norm2);
+    }
     case EventKind::noise_reached: integers(in_vain, 0); return numbers(r.f, r.pg_norm_max, noise_level(settings, r.f));
     case EventKind::below_any_bound: integers(r.evaluations, 0); return numbers(r.f, settings.f_unbounded);
     case EventKind::falls_without_end: integers(r.evaluations, 0); return numbers(r.f, slope_base, step * unit);

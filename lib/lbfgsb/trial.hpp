@@ -48,6 +48,7 @@ CUDA_OPT_HD_INLINE void Iteration::begin_search(double theta) {
     f_base = results.f;
     at_iterate = search_started = returning = exhausted = false;
     search_evaluations = cuts_in_a_row = 0;
+    lowest_trial = infinity;
 }
 
 // Records the sums of the sweep that formed d, and returns whether d is used as a descent direction. After the
@@ -140,6 +141,7 @@ CUDA_OPT_HD_INLINE TrialVerdict Iteration::judge_trial(const Settings &settings,
     if (!are_finite(sums)) return backtrack(settings);
     cuts_in_a_row = 0;
     single_f = single_f && is_single(f);
+    lowest_trial = least(lowest_trial, f);
     if (returning) {
         failure = SearchFailure::lower_not_found_again;
         return f < f_base ? TrialVerdict::accept : TrialVerdict::fail;
@@ -253,17 +255,33 @@ CUDA_OPT_HD_INLINE bool Iteration::accept(const Settings &settings, const PanelP
     reached = 0;
     expected_decrease = infinity;
     f_previous = f_base;
-    const bool is_new_best = is_best(settings, sums);
+    lags = !is_best(settings, sums);
     f_best = least(f_best, sums.f);
-    if (is_new_best) {
-        best_saved = false;
+    if (!lags) {
+        const bool trial_is_lower = best_saved && best.f < sums.f && !(noise_level(settings, f_best) > 0);
+        best_saved = trial_is_lower;
+        best_norms_unknown = best_norms_unknown && trial_is_lower;
         postponed = 0;
         return false;
     }
     const bool saves = !best_saved;
-    if (saves) best = results; // results are still those of the base point
+    if (saves) best = results, best_norms_unknown = false; // results are still those of the base point
     best_saved = true;
     return saves;
+}
+
+CUDA_OPT_HD_INLINE bool Iteration::saves_trial(const Settings &settings, const PanelProducts &sums,
+                                               TrialVerdict verdict) {
+    // If the solve has converged, a test is satisfied at the base point.
+    const bool ends_elsewhere = verdict == TrialVerdict::end && end_code == CUDA_OPT_CONVERGED;
+    const double lowest = best_saved ? best.f : f_base;
+    if (verdict == TrialVerdict::accept || ends_elsewhere || !settings.robust || !is_finite(sums.f) ||
+        sums.variable_sums[not_finite] > 0 || noise_level(settings, f_base) > 0 || !(sums.f < lowest))
+        return false;
+    best = facts_of(sums);
+    best_saved = true;
+    best_norms_unknown = !norm_is_representable(sums.variable_sums[projected_gradient_squared]) || needs_x_norm(sums);
+    return true;
 }
 
 // A curvature s'y <= eps |s'g| counts as a rounding error, whatever the scales of x and f are.
@@ -310,17 +328,20 @@ CUDA_OPT_HD_CALL inline FailureVerdict Iteration::after_failure(const Settings &
     if (pairs > 0 && failure != SearchFailure::no_descent) expected_decrease = -slope_base * first_step / 2;
     else if (pairs > 0 && direction.d_squared == 0 && settings.metric != Metric::callers) // x + d rounds to x
         expected_decrease = results.pg_norm2 * (results.pg_norm2 / theta) / 2;
-    const bool tests_rounding = settings.robust && settings.rounding > 0;
-    if (tests_rounding && expected_decrease <= negligible_decrease(settings) && settings.factr > 0) {
-        if (!verified) return FailureVerdict::verify;
-        if (relatively_flat) {
-            converge(settings, CUDA_OPT_ROUNDING);
-            return FailureVerdict::end;
-        }
+    // With a noise level the failure is no evidence that the model is right.
+    const bool is_noisy = noise_level(settings, f_base) > 0;
+    const bool tests = settings.robust && settings.rounding > 0 && !is_noisy;
+    const bool is_negligible = tests && expected_decrease <= negligible_decrease(settings);
+    const bool verifies = !verified && (is_negligible || (tests && relative_curvature > 0));
+    const bool is_explained = verified && tests && ((is_negligible && relatively_flat) || is_rounding(settings));
+    if (settings.factr > 0 && verifies) return FailureVerdict::verify;
+    if (settings.factr > 0 && is_explained) {
+        converge(settings, CUDA_OPT_ROUNDING);
+        return FailureVerdict::end;
     }
     // If -g itself is not a descent direction, the solve must end, because it would try -g again without an evaluation.
     const bool goes_on = !(fresh_start && failure == SearchFailure::no_descent);
-    if (goes_on && noise_level(settings, f_base) > 0) return after_noisy_failure(settings, pairs);
+    if (goes_on && is_noisy) return after_noisy_failure(settings, pairs);
     const double share = settings.robust ? progress_share : 0;
     const bool progress = f_base < f_refreshed - share * std::fabs(f_refreshed) ||
                           results.pg_norm2 < (1 - share) * pg_refreshed || f_refreshed == infinity;
@@ -331,7 +352,8 @@ CUDA_OPT_HD_CALL inline FailureVerdict Iteration::after_failure(const Settings &
     }
     const bool keep_scale = pairs > 0 && refreshes_in_vain % 2 == 0;
     if (fresh_start || refreshes_in_vain == most_refreshes_in_vain || !(keep_scale || settings.robust)) {
-        if (tests_rounding && expected_decrease <= rounding_errors(settings)) converge(settings, CUDA_OPT_ROUNDING);
+        if (verifies) return FailureVerdict::verify;
+        if (is_explained) converge(settings, CUDA_OPT_ROUNDING);
         else
             end(CUDA_OPT_LINE_SEARCH_FAILED, failure == SearchFailure::no_descent      ? EventKind::no_descent
                                              : failure == SearchFailure::nothing_lower ? EventKind::nothing_lower

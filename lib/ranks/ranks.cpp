@@ -164,7 +164,9 @@ Ranks::Joined Ranks::join(Reply &reply) {
         break;
     case Verb::x_norm:
     case Verb::projected_gradient_norm:
-    case Verb::relative_gradient_norm: reply.number = joined_norm(); break;
+    case Verb::relative_gradient_norm:
+    case Verb::narrow_gradient_norm:
+    case Verb::relative_change_norm: reply.number = joined_norm(); break;
     case Verb::truncation:
     case Verb::largest_step: join_number(reply); break;
     case Verb::check_diagonal: join_index(reply); break;

@@ -35,6 +35,8 @@ bool Ranks::shares(Verb verb) {
     case Verb::x_norm:
     case Verb::projected_gradient_norm:
     case Verb::relative_gradient_norm:
+    case Verb::narrow_gradient_norm:
+    case Verb::relative_change_norm:
     case Verb::check_diagonal: return true;
     default: return false;
     }
@@ -63,6 +65,7 @@ void Ranks::request_reply(const Request &request, const PanelRequest &panel, con
                 own.start.boxed,
                 own.start.bounded,
                 own.start.digits,
+                own.start.narrowest,
             };
         break;
     case Verb::inner_products: {
@@ -73,6 +76,8 @@ void Ranks::request_reply(const Request &request, const PanelRequest &panel, con
     case Verb::x_norm:
     case Verb::projected_gradient_norm:
     case Verb::relative_gradient_norm:
+    case Verb::narrow_gradient_norm:
+    case Verb::relative_change_norm:
         if (open(most_subtrees_ * static_cast<int64_t>(sizeof(ScaledSquares)))) pack_squares(own.number, own_sums);
         break;
     case Verb::truncation:
@@ -108,6 +113,7 @@ void Ranks::join_start(Reply &reply) {
         // `digits` is the number of binary digits of a component of x: 24 or 53. A rank without variables sends 53,
         // which does not change the minimum.
         all.digits = std::min(all.digits, other.digits);
+        all.narrowest = std::min(all.narrowest, other.narrowest);
     }
     reply.start = all;
 }

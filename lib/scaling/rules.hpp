@@ -17,8 +17,8 @@ template <class Real> struct Scales {
 // Records two indices: that of the first variable whose scale is not positive and finite, and that of the first
 // variable whose x, l or u leaves the range of Real when it is divided by the scale.
 struct ScaleRecord {
-    FirstIndex bad, too_large;
-    CUDA_OPT_HD void join(const ScaleRecord &o) { bad.join(o.bad), too_large.join(o.too_large); }
+    FirstIndex bad, out_of_range;
+    CUDA_OPT_HD void join(const ScaleRecord &o) { bad.join(o.bad), out_of_range.join(o.out_of_range); }
 };
 
 // Checks the scales. It reads s, l, u and, unless it is NULL, x.
@@ -32,14 +32,20 @@ template <class Real> struct CheckScales {
         record.bad.add(i, !good);
         // A lower bound that overflows to -Inf is no error, because no z reaches it, but +Inf would exclude every z.
         // The same holds for an upper bound with the signs exchanged.
-        record.too_large.add(
-            i, good && ((x && overflows(x[i], s)) || (l > 0 && overflows(l, s)) || (u < 0 && overflows(u, s))));
+        const bool x_changes = x && (overflows(x[i], s) || vanishes(x[i], s));
+        record.out_of_range.add(i, good && (x_changes || (l > 0 && overflows(l, s)) || (u < 0 && overflows(u, s))));
+    }
+    // Returns whether the quotient is so small that s times the quotient is another number.
+    static CUDA_OPT_HD bool vanishes(double value, double s) {
+        const double back = static_cast<Real>(value / s) * s;
+        return std::fabs(back - value) > accuracy * std::fabs(value);
     }
     static CUDA_OPT_HD bool overflows(double value, double s) {
         const Real quotient = static_cast<Real>(value / s);
         return is_finite(value) && !(quotient >= -largest && quotient <= largest);
     }
     static constexpr Real largest = std::numeric_limits<Real>::max();
+    static constexpr double accuracy = 4 * std::numeric_limits<Real>::epsilon();
 };
 
 // Divides a vector, which is x or a bound, by the scales. It reads s and the vector, and writes the quotient.
@@ -58,7 +64,11 @@ template <class Real> struct ScaleGradient {
     Scales<Real> scales;
     const Real *g;
     Real *g_z;
-    CUDA_OPT_HD void operator()(int64_t i) const { g_z[i] = static_cast<Real>(g[i] * scales(i)); }
+    CUDA_OPT_HD void operator()(int64_t i) const {
+        const Real product = static_cast<Real>(g[i] * scales(i));
+        // If a finite slope overflows, it is undefined, and not the infinite slope that a function may have at a bound.
+        g_z[i] = is_finite(g[i]) && !is_finite(product) ? std::numeric_limits<Real>::quiet_NaN() : product;
+    }
 };
 
 // Converts a diagonal D of the inverse Hessian with respect to x to D / s^2, that with respect to z. The rule reads s

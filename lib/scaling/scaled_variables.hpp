@@ -15,8 +15,9 @@
 namespace cudaopt {
 
 struct ScaleReport {
-    int64_t bad;       // first index whose scale is not positive and finite; n: none
-    int64_t too_large; // first index whose x, l or u overflows when divided by the scale; n: none
+    int64_t bad;          // first index whose scale is not positive and finite; n: none
+    int64_t out_of_range; // first index whose x, l or u overflows, or whose x underflows, when divided by the scale; n:
+                          // none
 };
 
 // The conversions of all vectors by one backend. Failures of the backend are thrown as BackendFailure.
@@ -41,6 +42,7 @@ class ScaledVariables {
     // The next functions compute x from z, and g from s g. Each accesses three vectors of n elements; the first also
     // accesses up to four vectors of bounds. The sweeps do not read x and g.
     virtual void unscale_x() = 0;
+    virtual void remove_infinite_slopes() = 0; // from the caller's g (RemoveInfiniteSlope)
     virtual void unscale_gradient() = 0;
     // Copies s to host memory as n doubles. It waits for the result.
     virtual void read_scales(double *to) = 0;

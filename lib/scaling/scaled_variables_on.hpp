@@ -21,7 +21,7 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
         user_ = user;
         executor_.start(threads, stream, cancellation);
         executor_.template load_maps<Divide<Real>, ScaleGradient<Real>, ScaleDiagonal<Real>, UnscaleX<Real>,
-                                     UnscaleGradient<Real>>();
+                                     UnscaleGradient<Real>, RemoveInfiniteSlope<Real>>();
         executor_.template load_reduction<ScaleRecord, CheckScales<Real>>();
         need(z_, true);
         need(g_z_, true);
@@ -42,7 +42,7 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
     ScaleReport check(bool with_x) override {
         const ScaleRecord record = executor_.template reduce<ScaleRecord>(
             n_, CheckScales<Real>{scales(), with_x ? of(user_.x) : nullptr, box_of(user_)});
-        return {std::min(record.bad.v, n_), std::min(record.too_large.v, n_)};
+        return {std::min(record.bad.v, n_), std::min(record.out_of_range.v, n_)};
     }
     void scale_x() override { divide(user_.x, 0, z_); }
     void scale_bounds() override {
@@ -56,6 +56,10 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
     void unscale_x() override {
         executor_.map(n_,
                       UnscaleX<Real>{scales(), z_.get(), box_of(user_), box_of(arrays_), static_cast<Real *>(user_.x)});
+    }
+    void remove_infinite_slopes() override {
+        executor_.map(
+            n_, RemoveInfiniteSlope<Real>{static_cast<Real *>(user_.x), static_cast<Real *>(user_.g), box_of(user_)});
     }
     void unscale_gradient() override {
         executor_.map(n_, UnscaleGradient<Real>{scales(), g_z_.get(), static_cast<Real *>(user_.g)});

@@ -32,12 +32,12 @@ int Solver::prepare_scales(bool with_x) {
     if (!scaled_) return 0;
     const ScaleReport report = scaled_->check(with_x);
     const bool bad = report.bad < own_dimension();
-    if (!bad && report.too_large == own_dimension()) {
+    if (!bad && report.out_of_range == own_dimension()) {
         scaled_->scale_bounds();
         if (with_x) scaled_->scale_x();
         return 0;
     }
-    const int64_t i = bad ? report.bad : report.too_large;
+    const int64_t i = bad ? report.bad : report.out_of_range;
     const long long index = i + (ranks_ ? ranks_->part().first : 0);
     double s = arrays.scale_all, x = std::numeric_limits<double>::quiet_NaN(), l = arrays.lower_all,
            u = arrays.upper_all;

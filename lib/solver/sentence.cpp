@@ -5,6 +5,16 @@
 namespace cudaopt {
 
 void describe(const Event &event, Message &message) {
+    if (event.box_is_narrow) {
+        Event rest = event;
+        rest.box_is_narrow = false;
+        Message sentence;
+        describe(rest, sentence);
+        return message.set(
+            "%s; pgtol did not end the solve, because the box of a variable is no wider than pgtol: scale "
+            "the variables (x_scale)",
+            sentence.text());
+    }
     const auto i = static_cast<long long>(event.integers[0]), j = static_cast<long long>(event.integers[1]);
     const double a = event.numbers[0], b = event.numbers[1], c = event.numbers[2], d = event.numbers[3];
     // The variable i is the number of iterations.

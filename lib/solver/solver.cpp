@@ -28,6 +28,7 @@ const Message &Solver::message() const {
     } else if (origin_ < 0) {
         describe(state_->event, message_);
         if (state_->has_ended()) add_refusals(message_);
+        if (scaled_) add_scales(message_);
     } else {
         Message sentence;
         describe(state_->event, sentence);
@@ -43,6 +44,15 @@ void Solver::add_refusals(Message &message) const {
     const Message sentence = message;
     message.set("%s; the operator was refused at %d iterate%s, where the scalar initial Hessian was used",
                 sentence.text(), refusals, refusals == 1 ? "" : "s");
+}
+
+// Says whose components may have overflowed.
+void Solver::add_scales(Message &message) const {
+    const EventKind kind = state_->event.kind;
+    const bool is_undefined = kind == EventKind::not_finite_at_start && state_->event.numbers[1] > 0;
+    if (!is_undefined && kind != EventKind::not_finite_after_cuts) return;
+    const Message sentence = message;
+    message.set("%s; this g is yours times the scales of the variables (x_scale)", sentence.text());
 }
 
 void Solver::begin_anew(bool keep_pairs) {
@@ -115,6 +125,7 @@ void Solver::perform(const Request &request) {
     Sweeps &sweeps = *sweeps_;
     reply_.direction = nullptr;
     note_changes(request.verb);
+    if (request.saves_trial) sweeps.save_trial();
     switch (request.verb) {
     case Verb::check_start:
         reply_.start = sweeps.check_start();
@@ -149,6 +160,14 @@ void Solver::perform(const Request &request) {
     case Verb::x_norm: reply_.number = sweeps.x_norm(); break;
     case Verb::projected_gradient_norm: reply_.number = sweeps.projected_gradient_norm(); break;
     case Verb::relative_gradient_norm: reply_.number = sweeps.relative_gradient_norm(); break;
+    case Verb::narrow_gradient_norm: reply_.number = sweeps.narrow_gradient_norm(request.number); break;
+    case Verb::relative_change_norm:
+        reply_.number = sweeps.relative_change_norm(request.slot, request.fresh, request.number);
+        break;
+    case Verb::remove_infinite_slopes:
+        sweeps.remove_infinite_slopes();
+        if (scaled_) scaled_->remove_infinite_slopes();
+        break;
     case Verb::check_diagonal: reply_.index = sweeps.bad_diagonal(); break;
     case Verb::operator_input: operator_->form_input(state_->operator_requested()); break;
     case Verb::operator_products: reply_.of_operator = &operator_->multiply_output(state_->operator_requested()); break;

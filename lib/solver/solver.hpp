@@ -140,6 +140,7 @@ class Solver {
     void allocate(const Settings &settings);
     void allocate_operator();
     void add_refusals(Message &message) const;
+    void add_scales(Message &message) const;
     bool recognise(const unsigned char *from, int64_t bytes);
     std::unique_ptr<void, Free> read_state(const unsigned char *from, int64_t bytes);
     bool fits_bounds(const StateMachine &state, const unsigned char *x);

@@ -40,15 +40,17 @@ template <class Real> struct BoxArrays {
 struct StartRecord {
     FirstIndex x_nan, bound_nan, crossed;
     Count projected, boxed, bounded;
+    Min narrowest;
     CUDA_OPT_HD void join(const StartRecord &o) {
         x_nan.join(o.x_nan), bound_nan.join(o.bound_nan), crossed.join(o.crossed);
         projected.join(o.projected), boxed.join(o.boxed), bounded.join(o.bounded);
+        narrowest.join(o.narrowest);
     }
 };
 
 template <class Real> CUDA_OPT_HD inline StartReport report_of(const StartRecord &r, int64_t n) {
-    return {least(r.x_nan.v, n), least(r.bound_nan.v, n),          least(r.crossed.v, n), r.projected.v, r.boxed.v,
-            r.bounded.v,         std::numeric_limits<Real>::digits};
+    return {least(r.x_nan.v, n), least(r.bound_nan.v, n),           least(r.crossed.v, n), r.projected.v, r.boxed.v,
+            r.bounded.v,         std::numeric_limits<Real>::digits, r.narrowest.v};
 }
 
 // Checks the starting point and the bounds. The rule reads x, l and u.
@@ -63,6 +65,7 @@ template <class Real, class Values = const Real *> struct CheckStart {
         record.boxed.add(std::isfinite(l) && std::isfinite(u));
         record.bounded.add(std::isfinite(l) || std::isfinite(u));
         record.projected.add(xi < l || xi > u);
+        if (u > l) record.narrowest.add(u - l);
     }
 };
 
@@ -129,9 +132,48 @@ template <class Real, class Values = const Real *> struct MeasureProjectedGradie
     BoxArrays<Real> box;
     // If times_x is set, the rule computes the norm of the relative gradient, with the components x_i (P g)_i.
     bool times_x = false;
+    // If narrow > 0, the components are those g_i which the box hides from the projected gradient: |g_i| > narrow, 0 <
+    // u_i - l_i <= narrow, and x_i is not at the bound that -g_i points to. The others are 0.
+    double narrow = 0;
     CUDA_OPT_HD void operator()(int64_t i, ScaledSquares &record) const {
-        const double component = projected_gradient<double>(x[i], g[i], box.lower(i), box.upper(i));
-        record.add(times_x ? x[i] * component : component);
+        const double xi = x[i], gi = g[i], l = box.lower(i), u = box.upper(i);
+        if (narrow > 0) {
+            const bool hides = u > l && u - l <= narrow && std::fabs(gi) > narrow && !is_active(xi, gi, l, u);
+            return record.add(hides ? gi : 0.0);
+        }
+        const double component = projected_gradient<double>(xi, gi, l, u);
+        record.add(times_x ? xi * component : component);
+    }
+};
+
+// Computes the 2-norm of the vector with the components x_i y_i, where y is the change of the gradient along a pair,
+// or, if a weight is given, of that with the components max(|x_i (P g)_i| - weight |x_i y_i|, 0). If the pair is fresh,
+// y = g
+// - g_base. Active variables do not count. The rule reads x, g, l, u and y or g_base.
+template <class Real, class Changes, class Values = const Real *> struct MeasureRelativeChange {
+    Values x, g;
+    BoxArrays<Real> box;
+    Changes y;
+    Values g_base;
+    bool fresh;
+    double weight; // 0: none
+    CUDA_OPT_HD void operator()(int64_t i, ScaledSquares &record) const {
+        const double xi = x[i], gi = g[i], l = box.lower(i), u = box.upper(i);
+        if (is_active(xi, gi, l, u)) return;
+        const double change = xi * (fresh ? gi - static_cast<double>(g_base[i]) : static_cast<double>(y[i]));
+        const double slope = std::fabs(xi * projected_gradient(xi, gi, l, u));
+        record.add(weight > 0 ? greatest(slope - weight * std::fabs(change), 0.0) : change);
+    }
+};
+
+// Sets components of g to 0 that are infinite and that the projection removes: +Inf at a lower bound and -Inf at an
+// upper bound. The rule reads x, l and u, and changes g.
+template <class Real, class Values = Real *> struct RemoveInfiniteSlope {
+    Values x, g;
+    BoxArrays<Real> box;
+    CUDA_OPT_HD void operator()(int64_t i) const {
+        const double xi = x[i], gi = g[i];
+        if (std::fabs(gi) == infinity && is_active(xi, gi, box.lower(i), box.upper(i))) g[i] = 0;
     }
 };
 

@@ -137,10 +137,11 @@ class Sweeps {
     virtual double largest_step(int slot) = 0;
     // Restores x = x_base and g = g_base, and sets *f = f. It accesses 4 vectors of n elements.
     virtual void restore(int slot, double f) = 0;
-    // The function save_best() saves x_base and the gradient g_base there, which is stored in this slot. The function
-    // restore_best() copies the saved vectors to x and g, and sets *f = f. Each accesses 4 vectors of n elements and is
-    // rarely called. Both require BackendOptions::aside.
+    // The function save_best() saves x_base and the gradient g_base there, which is stored in this slot, and
+    // save_trial() saves x and g. The function restore_best() copies the saved vectors to x and g, and sets *f = f.
+    // Each accesses 4 vectors of n elements and is rarely called. All require BackendOptions::aside.
     virtual void save_best(int slot) = 0;
+    virtual void save_trial() = 0;
     virtual void restore_best(double f) = 0;
     // Stores y = g - g_base in this slot. Usually the next direction() does this, but the last pair of a solve is
     // completed by this function. It accesses 3 vectors of n elements and is called once per solve.
@@ -158,6 +159,16 @@ class Sweeps {
     // Returns the 2-norm of the vector with the components x_i (P g)_i, where P g is the projected gradient. It reads 4
     // vectors of n elements and is rarely called.
     virtual double relative_gradient_norm() = 0;
+    // Returns the 2-norm of those components of g, larger than `width`, that a box no wider than `width` hides from P
+    // g. It reads 4 vectors of n elements and is rarely called.
+    virtual double narrow_gradient_norm(double width) = 0;
+    // Returns the 2-norm of the vector with the components x_i y_i, where y is the column of this slot, or, if weight >
+    // 0, of that with the components max(|x_i (P g)_i| - weight |x_i y_i|, 0). Active variables do not count. fresh:
+    // the slot contains g_base, and y = g - g_base. It reads 5 vectors of n elements and is rarely called.
+    virtual double relative_change_norm(int slot, bool fresh, double weight) = 0;
+    // Sets infinite components of g to 0 that the projection removes. It reads 4 vectors of n elements and is called
+    // only after a component of g was not finite.
+    virtual void remove_infinite_slopes() = 0;
     // Returns the first index at which the diagonal is not both positive and finite, or n if there is none. It reads
     // one vector of n elements, once per solve with a diagonal.
     virtual int64_t bad_diagonal() = 0;

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._bounds import SIDES, batch_limits_of, scales_of
+from ._bounds import SCALES, SIDES, batch_limits_of, scales_of
 from ._constants import BATCH_CODE, ENDS, INTEGERS, LIMITS, REALS, Task
 from ._handle import Handle, integer, stream_number
 from ._library import error, library
@@ -145,7 +145,9 @@ class Batch(Handle):
 
     def message_of(self, problem: int) -> str:
         """Return the library's message about how the solve of this problem ended. ``problem`` must be a valid index."""
-        return str(self._briefly(library.cuda_opt_batch_message, problem).decode(errors="replace"))
+        words = str(self._briefly(library.cuda_opt_batch_message, problem).decode(errors="replace"))
+        undefined = self.scales and self.integers("BATCH_CODE")[problem] == Task.NOT_FINITE
+        return f"{words}; this g is yours times {SCALES}" if undefined else words
 
 
 class Sentences:

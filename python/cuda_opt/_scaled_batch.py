@@ -57,9 +57,22 @@ class BatchScales:
         return lower, upper
 
     def z_of(self, x: Array) -> Array:
-        """Convert the start of a batch from x to z = x / s."""
-        with np.errstate(over="ignore"):
-            return x / self._s
+        """Convert the start of a batch from x to z = x / s. Raises if s z is another number."""
+        accuracy = 2.0 ** (-50 if self._space.bits == 64 else -21)  # four rounding errors
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            z = x / self._s
+            differ = abs(x) < math.inf
+            differ &= ~(abs(z * self._s - x) <= accuracy * abs(x))
+            for limit, scaled in zip(self._limits, self._scaled):
+                differ |= (abs(limit) < math.inf) & (scaled == (math.inf if limit is self._limits[0] else -math.inf))
+        if bool(differ.any()):
+            problem, index = _functions_of(differ).argwhere(differ)[0].tolist()
+            raise ImproperInput(
+                Task.IMPROPER_INPUT,
+                f"at index {index} (counted from 0) of problem {problem} x or a bound leaves the range of numbers when "
+                f"it is divided by {SCALES}: x = {float(x[problem, index]):g}, {SCALES} = {float(self._s[index]):g}",
+            )
+        return z
 
     def x_of(self, z: Array, problems: Array | None) -> Array:
         """Return x for the rows of z. ``problems`` contains the problem of each row; None means that the rows belong to
@@ -78,7 +91,13 @@ class BatchScales:
         unchanged, so that a later check rejects it."""
         if isinstance(self._space, NumPySpace):
             gradients = numpy_array(gradients, what)
-        return gradients * self._s if tuple(getattr(gradients, "shape", ())) == shape else gradients
+        if tuple(getattr(gradients, "shape", ())) != shape:
+            return gradients
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = gradients * self._s
+            # A finite slope that overflows is undefined, and no infinite slope that a function may have at a bound.
+            overflows = (abs(gradients) < math.inf) & (abs(scaled) == math.inf)
+        return _functions_of(scaled).where(overflows, math.nan * scaled, scaled) if bool(overflows.any()) else scaled
 
     def gradients_by_x(self, gradients: Array) -> Array:
         """Convert gradients with respect to z to gradients with respect to x."""

@@ -51,6 +51,7 @@ class PlainSweeps {
 
     void perform(const StateMachine &state, const Request &request, Reply &reply) {
         reply.direction = nullptr;
+        if (request.saves_trial) each_variable(cudaopt::CopyIterate<double>{best_x_, best_g_, x, g});
         switch (request.verb) {
         case Verb::check_start: reply.start = check_start(); break;
         case Verb::read_variable:
@@ -81,6 +82,7 @@ class PlainSweeps {
         case Verb::save_best:
             each_variable(cudaopt::CopyIterate<double>{best_x_, best_g_, x_base_, y(request.slot)});
             break;
+        case Verb::remove_infinite_slopes: each_variable(cudaopt::RemoveInfiniteSlope<double>{x, g, box()}); break;
         case Verb::restore_best:
             each_variable(cudaopt::Restore<double>{x, g, best_x_, best_g_, f, request.number});
             break;
@@ -89,6 +91,17 @@ class PlainSweeps {
             break;
         case Verb::x_norm:
             reply.number = over_variables<cudaopt::ScaledSquares>(cudaopt::MeasureX<double>{x}).norm();
+            break;
+        case Verb::relative_change_norm:
+            reply.number = over_variables<cudaopt::ScaledSquares>(
+                               cudaopt::MeasureRelativeChange<double, const double *>{
+                                   x, g, box(), y(request.slot), y(request.slot), request.fresh, request.number})
+                               .norm();
+            break;
+        case Verb::narrow_gradient_norm:
+            reply.number = over_variables<cudaopt::ScaledSquares>(
+                               cudaopt::MeasureProjectedGradient<double>{x, g, box(), false, request.number})
+                               .norm();
             break;
         case Verb::projected_gradient_norm:
         case Verb::relative_gradient_norm: {
@@ -188,8 +201,7 @@ class PlainSweeps {
 
     cudaopt::StartReport check_start() const {
         const auto r = over_variables<cudaopt::StartRecord>(cudaopt::CheckStart<double>{x, box()});
-        const cudaopt::StartReport report{
-            index_or_n(r.x_nan), index_or_n(r.bound_nan), index_or_n(r.crossed), r.projected.v, r.boxed.v, r.bounded.v};
+        const cudaopt::StartReport report = cudaopt::report_of<double>(r, of_.n);
         if (report.usable(of_.n)) each_variable(cudaopt::MoveIntoBox<double>{x, box()});
         return report;
     }

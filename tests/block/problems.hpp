@@ -18,7 +18,8 @@ enum class Kind {
     rippled,            // Rosenbrock + 1e6, with a ripple at the rounding level of f that the gradient ignores
     barrier,            // w x + 1 / x, and NaN if an x is not positive
     ascent,             // Rosenbrock, but the sign of the gradient is reversed if f is small
-    faint               // quadratic with gradients whose squares underflow
+    faint,              // quadratic with gradients whose squares underflow
+    steep               // sqrt(x) + (x - 1)^2 / 8, with an infinite slope at 0
 };
 
 struct Problem {
@@ -55,6 +56,7 @@ struct Problem {
         case Kind::faint: return 0;
         case Kind::torsion: return 0.5 * distance_to_boundary(i);
         case Kind::barrier: return 9;
+        case Kind::steep: return i % 2;
         }
         return 0;
     }
@@ -75,6 +77,7 @@ struct Problem {
             return f;
         }
         case Kind::faint: return faint(x, g);
+        case Kind::steep: return steep(x, g);
         }
         return 0;
     }
@@ -201,6 +204,15 @@ struct Problem {
         return r * (1 - r);
     }
 
+    double steep(const double *x, double *g) const {
+        double f = 0;
+        for (int i = 0; i < n; i++) {
+            const double root = std::sqrt(x[i]), d = x[i] - 1;
+            f += root + d * d / 8;
+            g[i] = 0.5 / root + d / 4;
+        }
+        return f;
+    }
     double barrier(const double *x, double *g) const {
         double f = 0;
         bool inside = true;

@@ -39,6 +39,8 @@ inline std::vector<Rare> rare_solves() {
     const auto logged = [](Settings &s) { s.log_frequency = 0; };
     const auto exhausting = [](Settings &s) { s.evaluations_per_search = 2, s.gtol = 1e-3; };
     const auto by_fall = [](Settings &s) { s.eps = 0, s.factr = 1e7; };
+    const auto by_large_fall = [](Settings &s) { s.eps = 0, s.factr = 1e10, s.relative_gtol = 0; };
+    const auto narrow = [](Settings &s) { s.eps = 0, s.pgtol = 5, s.factr = 1e7; };
     const auto noisy = [](Settings &s) { s.eps = 0, s.noise_auto = true; };
     const auto any_rounding = [](Settings &s) { s.factr = 1e-3, s.rounding = 1e300; };
     return {
@@ -46,7 +48,11 @@ inline std::vector<Rare> rare_solves() {
         {"a small decrease that is verified", free, by_fall},
         {"a small decrease that is verified, in a box", boxed, by_fall},
         {"a failed line search that is verified", {Kind::ascent, 20}, any_rounding},
+        {"a small decrease that is not verified", {Kind::chained_rosenbrock, 20}, by_large_fall},
         {"in a box", boxed},
+        {"in a box narrower than PGTOL", boxed, narrow},
+        {"infinite slopes at a bound", {Kind::steep, 20, true, 0, 9}},
+        {"infinite slopes at a bound, with a learned diagonal", {Kind::steep, 20, true, 0, 9}, learned},
         {"breakpoints crossed", crossing},
         {"more breakpoints crossed than are downdated one by one", wide},
         {"more breakpoints crossed than can be fetched", crossing, {}, Action::warm_start, 30, 3, 1},

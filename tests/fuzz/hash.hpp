@@ -27,9 +27,16 @@ class Hash {
     uint64_t hash_ = 0xcbf29ce484222325u;
 };
 
-// Returns the hash of a point with its f and g.
+// Returns the hash of a point with its f and g. Infinite components of g count as 0, because the solver sets those to 0
+// that a bound removes.
 template <class Real> uint64_t hash_of(const Real *x, double f, const Real *g, std::size_t n) {
-    return Hash().add(x, n).add(&f, 1).add(g, n).value();
+    Hash hash;
+    hash.add(x, n).add(&f, 1);
+    for (std::size_t i = 0; i < n; i++) {
+        const Real finite = std::isinf(g[i]) ? Real(0) : g[i];
+        hash.add(&finite, 1);
+    }
+    return hash.value();
 }
 
 } // namespace fuzz

@@ -127,7 +127,8 @@ CONFIGURED_TEST_CASE("A step is cut if one element of g is not finite", "[not-fi
             const Outcome outcome = harness.run();
             check_promises<TestType>(problem, outcome);
             CHECK(outcome.task == CUDA_OPT_CONVERGED);
-            if (bounded) CHECK(harness.get_int(CUDA_OPT_CUTS) > 0);
+            // The first step leads to the lower bound, at which the projection removes +Inf.
+            if (bounded && hole != infinite) CHECK(harness.get_int(CUDA_OPT_CUTS) > 0);
             CHECK(std::fabs(outcome.x[0] - 1) < 1e-3);
         }
 }

@@ -42,6 +42,21 @@ std::vector<Cut> cuts_at_segments(int64_t n) {
     return cuts;
 }
 
+// sqrt(x) for each third variable, whose slope at the bound 0 is infinite, and quadratics in boxes narrower than PGTOL.
+Problem with_rare_ends(int64_t n) {
+    const auto count = static_cast<std::size_t>(n);
+    Problem problem{"rare ends", Vector(count, 5e-7), {}, Vector(count, 0.0), Vector(count, 9e-7)};
+    for (std::size_t i = 0; i < count; i += 3) problem.start[i] = 1, problem.upper[i] = 4;
+    problem.evaluate = [n](const Vector &x, Vector &g) {
+        return pairwise_sum(0, n, [&](int64_t i) {
+            const double weight = 1 + static_cast<double>(i % 7), d = 1e7 * x[i] - weight, root = std::sqrt(x[i]);
+            g[i] = i % 3 == 0 ? 0.5 / root : 2e7 * weight * d;
+            return i % 3 == 0 ? root : weight * d * d;
+        });
+    };
+    return problem;
+}
+
 } // namespace
 
 CONFIGURED_TEST_CASE("Ranks cut at segments match one handle bitwise", "[ranks]", HOST_CONFIGURATIONS) {
@@ -52,6 +67,26 @@ CONFIGURED_TEST_CASE("Ranks cut at segments match one handle bitwise", "[ranks]"
         for (const Cut &cut : cuts_at_segments(problem.size())) {
             INFO(problem.name << " on " << cut.size() << " ranks, the first with " << cut[0].n << " variables");
             check_same_solve(Group<TestType>(problem, cut).prepare(set_limit<typename TestType::Real>).run_as_one(),
+                             single);
+        }
+    }
+}
+
+CONFIGURED_TEST_CASE("Ranks match one handle at infinite slopes, in narrow boxes and at limits", "[ranks]",
+                     HOST_CONFIGURATIONS) {
+    const Problem problem = with_rare_ends(9000);
+    for (const int64_t limit : {0, 3, 5}) {
+        const auto set = [limit](auto &handle) {
+            handle.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, 1e-5).set_real(CUDA_OPT_FACTR, 1e7);
+            handle.set_int(CUDA_OPT_MAX_EVALUATIONS, limit);
+        };
+        Harness<TestType> harness(problem, 5);
+        set(harness);
+        const Outcome single = harness.run();
+        CHECK(single.task == (limit == 0 ? CUDA_OPT_CONVERGED : CUDA_OPT_EVALUATION_LIMIT));
+        for (const Cut &cut : {even_cut(problem.size(), 3), cut_at(problem.size(), {1, 0, 7, 3, 0})}) {
+            INFO("limit " << limit << ", " << cut.size() << " ranks");
+            check_same_solve(Group<TestType>(problem, cut).prepare([&](auto &rank) { set(rank.handle); }).run_as_one(),
                              single);
         }
     }

@@ -32,6 +32,7 @@ class ForwardedSweeps : public cudaopt::Sweeps {
     double largest_step(int slot) override { return sweeps_->largest_step(slot); }
     void restore(int slot, double f) override { sweeps_->restore(slot, f); }
     void save_best(int slot) override { sweeps_->save_best(slot); }
+    void save_trial() override { sweeps_->save_trial(); }
     void restore_best(double f) override { sweeps_->restore_best(f); }
     void finish_pair(int slot) override { sweeps_->finish_pair(slot); }
     void fetch(const cudaopt::HeldVector &which, void *to) override { sweeps_->fetch(which, to); }
@@ -40,6 +41,11 @@ class ForwardedSweeps : public cudaopt::Sweeps {
     double x_norm() override { return sweeps_->x_norm(); }
     double projected_gradient_norm() override { return sweeps_->projected_gradient_norm(); }
     double relative_gradient_norm() override { return sweeps_->relative_gradient_norm(); }
+    double narrow_gradient_norm(double width) override { return sweeps_->narrow_gradient_norm(width); }
+    double relative_change_norm(int slot, bool fresh, double weight) override {
+        return sweeps_->relative_change_norm(slot, fresh, weight);
+    }
+    void remove_infinite_slopes() override { sweeps_->remove_infinite_slopes(); }
     int64_t bad_diagonal() override { return sweeps_->bad_diagonal(); }
     void read(const void *vector, int64_t begin, int count, double *to) override {
         sweeps_->read(vector, begin, count, to);

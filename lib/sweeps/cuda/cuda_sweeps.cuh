@@ -162,12 +162,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
               "the launch of a restore");
     }
 
-    void save_best(int slot) override {
-        const OnDevice on(device_);
-        check(VectorKernels<Real>::map(n_, Restore<Real>{aside_.x, aside_.g, v_.x_base(), v_.g_base(slot), nullptr, 0},
-                                       stream_),
-              "the launch of a copy");
-    }
+    void save_best(int slot) override { save(v_.x_base(), v_.g_base(slot)); }
+    void save_trial() override { save(x_, g_); }
 
     void restore_best(double f) override {
         const OnDevice on(device_);
@@ -207,6 +203,27 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     double relative_gradient_norm() override {
         const OnDevice on(device_);
         return norm_of({{x_, g_, v_.box, true}, false});
+    }
+
+    double narrow_gradient_norm(double width) override {
+        const OnDevice on(device_);
+        return norm_of({{x_, g_, v_.box, false, width}, false});
+    }
+
+    double relative_change_norm(int slot, bool fresh, double weight) override {
+        const OnDevice on(device_);
+        const MeasureRelativeChange<Real, const History *> rule{x_,    g_,    v_.box, v_.y(slot), v_.g_base(slot),
+                                                                fresh, weight};
+        if (!cut_.by_segments()) return reduce<ScaledSquares>(rule).norm();
+        return norm_of_pieces([&](ScaledSquares *records) {
+            return map_pieces_cuda<ScaledSquares, most_resident, 1>(cut_.pieces(), n_, rule, records, stream_);
+        });
+    }
+
+    void remove_infinite_slopes() override {
+        const OnDevice on(device_);
+        check(VectorKernels<Real>::map(n_, RemoveInfiniteSlope<Real>{x_, g_, v_.box}, stream_),
+              "the launch that removes infinite slopes");
     }
 
     int64_t bad_diagonal() override {
@@ -250,6 +267,12 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
   private:
     static constexpr bool is_bfloat16 = std::is_same_v<History, bfloat16>;
+
+    void save(Real *x, Real *g) {
+        const OnDevice on(device_);
+        check(VectorKernels<Real>::map(n_, Restore<Real>{aside_.x, aside_.g, x, g, nullptr, 0}, stream_),
+              "the launch of a copy");
+    }
 
     void form_inner_products(const ProductsRequest &request) {
         const ProductsLayout layout(panel::columns(request.pairs), request.older_steps);
@@ -441,9 +464,15 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     double norm_of(const MeasureVector<Real> &rule) {
         if (!cut_.by_segments()) return reduce_vector<ScaledSquares>(rule).norm();
+        return norm_of_pieces([&](ScaledSquares *records) {
+            return VectorKernels<Real>::map_pieces(cut_.pieces(), n_, rule, records, stream_);
+        });
+    }
+
+    template <class Launch> double norm_of_pieces(const Launch &launch) {
         static_assert(most_segments * most_pieces * sizeof(ScaledSquares) <= map_reduce_scratch_bytes<StartRecord>());
         auto *const records = reinterpret_cast<ScaledSquares *>(held_->scratch.get() + arrivals_bytes);
-        check(VectorKernels<Real>::map_pieces(cut_.pieces(), n_, rule, records, stream_), "the launch of a reduction");
+        check(launch(records), "the launch of a reduction");
         copy(cut_.squares(), records, int64_t{cut_.pieces().count()} * static_cast<int64_t>(sizeof(ScaledSquares)),
              cudaMemcpyDeviceToHost);
         return cut_.join_squares().norm();

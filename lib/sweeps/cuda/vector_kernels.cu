@@ -36,6 +36,10 @@ template <class Real> cudaError_t VectorKernels<Real>::map(int64_t n, const Rest
     return map_cuda(n, WriteVector<Real>{{}, rule}, stream);
 }
 template <class Real>
+cudaError_t VectorKernels<Real>::map(int64_t n, const RemoveInfiniteSlope<Real> &rule, cudaStream_t stream) {
+    return map_cuda(n, WriteVector<Real>{{}, {}, rule}, stream);
+}
+template <class Real>
 cudaError_t VectorKernels<Real>::reduce(int64_t n, const CheckStart<Real> &rule, StartRecord *to, void *scratch,
                                         cudaStream_t stream) {
     return reduce_to(n, rule, to, scratch, stream);

@@ -20,12 +20,15 @@ template <class Real> struct MeasureVector {
     }
 };
 
-// WriteVector projects x onto the box or restores an iterate. It applies the rule whose output array is not NULL.
+// WriteVector projects x onto the box, removes infinite slopes or restores an iterate. It applies the rule whose output
+// array is not NULL.
 template <class Real> struct WriteVector {
     MoveIntoBox<Real> move_into_box{};
     Restore<Real> restore{};
+    RemoveInfiniteSlope<Real> remove{};
     CUDA_OPT_HD void operator()(int64_t i) const {
         if (move_into_box.x) move_into_box(i);
+        else if (remove.g) remove(i);
         else restore(i);
     }
 };
@@ -37,6 +40,7 @@ template <class Real> struct VectorKernels {
     static void load();
     static cudaError_t map(int64_t n, const MoveIntoBox<Real> &rule, cudaStream_t stream);
     static cudaError_t map(int64_t n, const Restore<Real> &rule, cudaStream_t stream);
+    static cudaError_t map(int64_t n, const RemoveInfiniteSlope<Real> &rule, cudaStream_t stream);
     static cudaError_t reduce(int64_t n, const CheckStart<Real> &rule, StartRecord *to, void *scratch,
                               cudaStream_t stream);
     static cudaError_t reduce(int64_t n, const FindBadDiagonal<Real> &rule, FirstIndex *to, void *scratch,

@@ -207,6 +207,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         map_host(n_, CopyIterate<Real>{aside_.x, aside_.g, work_.x_base(), work_.g_base(slot)}, threads_);
     }
 
+    void save_trial() override { map_host(n_, CopyIterate<Real>{aside_.x, aside_.g, x_, g_}, threads_); }
+
     void restore_best(double f) override {
         map_host(n_, Restore<Real>{x_, g_, aside_.x, aside_.g, user_.f, f}, threads_);
     }
@@ -230,6 +232,16 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     double x_norm() override { return norm(MeasureX<Real>{x_}); }
     double projected_gradient_norm() override { return norm(MeasureProjectedGradient<Real>{x_, g_, box_}); }
     double relative_gradient_norm() override { return norm(MeasureProjectedGradient<Real>{x_, g_, box_, true}); }
+    double narrow_gradient_norm(double width) override {
+        return norm(MeasureProjectedGradient<Real>{x_, g_, box_, false, width});
+    }
+
+    double relative_change_norm(int slot, bool fresh, double weight) override {
+        return norm(MeasureRelativeChange<Real, const History *>{x_, g_, box_, work_.y(slot), work_.g_base(slot), fresh,
+                                                                 weight});
+    }
+
+    void remove_infinite_slopes() override { map_host(n_, RemoveInfiniteSlope<Real>{x_, g_, box_}, threads_); }
 
     int64_t bad_diagonal() override {
         return std::min(n_, map_reduce_host<FirstIndex>(n_, FindBadDiagonal<Real>{diagonal_}, threads_).v);

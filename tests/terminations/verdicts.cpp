@@ -1,0 +1,151 @@
+// Ends that are no success far from a minimum, over many problems with the default settings of the C interface.
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include <catch2/catch.hpp>
+
+#include "../support/seed.hpp"
+#include "solve.hpp"
+
+using namespace terminations;
+
+namespace {
+
+double uniform(std::mt19937 &random, double least, double most) {
+    return std::uniform_real_distribution<double>(least, most)(random);
+}
+
+// Squares of Hill's curve v / (1 + (k / c)^s) + b - data, where k and the concentrations c are of the order of `unit`,
+// and the other variables of the order of 1 to 100.
+struct Hill {
+    double unit;
+    double operator()(const Vector &p, Vector &g) const {
+        constexpr double parts[] = {0.1, 0.3, 1, 2, 5, 10, 30, 100, 300}, errors[] = {1, -2, 1, 0, 2, -1, 1, -1, 1};
+        double f = 0;
+        g.assign(4, 0);
+        for (int i = 0; i < 9; i++) {
+            const double c = unit * parts[i], data = 80 / (1 + std::pow(4 / parts[i], 1.5)) + 5 + errors[i];
+            const double u = std::pow(p[1] / c, p[3]), q = 1 / (1 + u), w = p[0] * q * q * u,
+                         r = p[0] * q + p[2] - data;
+            const double derivatives[] = {q, -w * p[3] / p[1], 1, -w * std::log(p[1] / c)};
+            f += r * r;
+            for (std::size_t k = 0; k < 4; k++) g[k] += 2 * r * derivatives[k];
+        }
+        return f;
+    }
+    Box box() const { return {{0, 1e-4 * unit, -50, 0.1}, {500, 1e5 * unit, 50, 10}}; }
+};
+
+} // namespace
+
+TEST_CASE("ROUNDING does not end a solve where the relative gradient is large") {
+    std::mt19937 random(cudaopt_test::seed(1));
+    for (const double unit : {1e-9, 1e-8, 1e-7})
+        for (int k = 0; k < 60; k++) {
+            const Hill f{unit};
+            const Box box = f.box();
+            const Vector start = {uniform(random, 10, 100), box.upper[1] * std::pow(10, uniform(random, -4, -1)),
+                                  uniform(random, -20, 20), uniform(random, 0.5, 3)};
+            const Outcome end = solve(f, start, box, k % 2 ? Initial::learned : Initial::scalar, {}, 5);
+            if (end.stop_test != CUDA_OPT_ROUNDING || end.f <= 1e-3) continue;
+            INFO("unit " << unit << ", start " << k << ": " << end.message);
+            for (std::size_t i = 0; i < 4; i++) {
+                const double to = std::clamp(end.x[i] - end.g[i], box.lower[i], box.upper[i]);
+                CHECK(std::fabs(end.x[i] * (end.x[i] - to)) <= end.f / 100);
+            }
+        }
+}
+
+TEST_CASE("With the exact noise level no success is far above the minimum") {
+    std::mt19937 random(cudaopt_test::seed(2));
+    int solves = 0;
+    for (int k = 0; k < 200; k++) {
+        const std::size_t n = 2 + random() % 6;
+        const double level = std::pow(10, -6 + static_cast<double>(random() % 4));
+        Vector weight(n), centre(n);
+        for (double &w : weight) w = std::pow(10, uniform(random, -3, 3));
+        for (double &c : centre) c = uniform(random, -4, 4);
+        const auto exact = [&](const Vector &x) {
+            double f = 0;
+            for (std::size_t i = 0; i < n; i++) f += weight[i] * std::cosh(x[i] - centre[i]);
+            return f;
+        };
+        const Function noisy = [&](const Vector &x, Vector &g) {
+            for (std::size_t i = 0; i < n; i++) g[i] = weight[i] * std::sinh(x[i] - centre[i]);
+            return exact(x) + level * uniform(random, -1, 1);
+        };
+        Vector lowest = centre;
+        for (double &c : lowest) c = std::clamp(c, -1.0, 1.0);
+        const double least = exact(lowest);
+        if (2.2e-9 * std::fmax(1, least) > level) continue; // FACTR may hold
+        const Outcome end = solve(noisy, Vector(n, 0), {Vector(n, -1), Vector(n, 1)},
+                                  k % 2 ? Initial::learned : Initial::scalar, {{CUDA_OPT_NOISE_ABS, level}});
+        INFO("problem " << k << ", level " << level << ": " << end.message);
+        CHECK((end.task != CUDA_OPT_CONVERGED || exact(end.x) - least <= 100 * level));
+        solves++;
+    }
+    CHECK(solves > 20);
+}
+
+// In single precision, chance decides single solves. Without the bound of second order, a quarter of these fail.
+TEST_CASE("Stiff fits without residual end as success in single precision") {
+    std::mt19937 random(cudaopt_test::seed(3));
+    int failed = 0;
+    for (int k = 0; k < 200; k++) {
+        const int n = 2 + static_cast<int>(random() % 6), rows = 2 * n;
+        std::vector<double> basis(static_cast<std::size_t>(n * rows)), wanted(static_cast<std::size_t>(n));
+        for (double &c : wanted) c = uniform(random, -2, 2);
+        std::vector<double> phase(static_cast<std::size_t>(n));
+        for (double &p : phase) p = uniform(random, 0, 6);
+        for (int r = 0; r < rows; r++) {
+            const double point = uniform(random, -1, 1);
+            for (int j = 0; j < n; j++) basis[r * n + j] = 300 * std::cos(point * j + phase[j]);
+        }
+        const auto evaluate = [&](const std::vector<float> &x, std::vector<float> &g) {
+            std::vector<double> slope(g.size());
+            double f = 0;
+            for (int r = 0; r < rows; r++) {
+                double residual = 0;
+                for (int j = 0; j < n; j++) residual += basis[r * n + j] * (static_cast<double>(x[j]) - wanted[j]);
+                f += residual * residual;
+                for (int j = 0; j < n; j++) slope[j] += 2 * residual * basis[r * n + j];
+            }
+            std::copy(slope.begin(), slope.end(), g.begin());
+            return f;
+        };
+        cudaopt::Minimiser<float> solver(n, 10, CUDA_OPT_BACKEND_HOST);
+        solver.set_int(CUDA_OPT_THREADS, 1);
+        solver.set_int(CUDA_OPT_METRIC, k % 2 ? CUDA_OPT_METRIC_LEARNED : CUDA_OPT_METRIC_ONE_NUMBER);
+        std::vector<float> x(static_cast<std::size_t>(n)), g(x.size()), nearest(wanted.begin(), wanted.end());
+        double f = 0;
+        int task;
+        while ((task = solver.solve(x.data(), &f, g.data())) > 0) f = evaluate(x, g);
+        failed += task != CUDA_OPT_CONVERGED && f <= 10 * evaluate(nearest, g);
+    }
+    CHECK(failed <= 20);
+}
+
+// Rounding of the stiff variable causes a large relative gradient, and the model describes this variable alone.
+TEST_CASE("A stiff variable does not hide a soft one that is far from its minimum") {
+    std::mt19937 random(cudaopt_test::seed(4));
+    for (const double stiffness : {1e6, 1e7, 1e8})
+        for (int k = 0; k < 60; k++) {
+            const float centre[] = {static_cast<float>(uniform(random, 0.5, 2)),
+                                    static_cast<float>(uniform(random, 0.5, 2))};
+            std::vector<float> x = {static_cast<float>(uniform(random, -6, 6)),
+                                    static_cast<float>(uniform(random, -6, 6))};
+            std::vector<float> g(2);
+            cudaopt::Minimiser<float> solver(2, 5, CUDA_OPT_BACKEND_HOST);
+            solver.set_int(CUDA_OPT_METRIC, k % 2 ? CUDA_OPT_METRIC_LEARNED : CUDA_OPT_METRIC_ONE_NUMBER);
+            double f = 0;
+            int task;
+            while ((task = solver.solve(x.data(), &f, g.data())) > 0) {
+                const double a = static_cast<double>(x[0]) - centre[0], b = static_cast<double>(x[1]) - centre[1];
+                f = (stiffness * a * a + b * b) / 2;
+                g = {static_cast<float>(stiffness * a), static_cast<float>(b)};
+            }
+            INFO("stiffness " << stiffness << ", solve " << k << ": " << solver.message());
+            CHECK((task != CUDA_OPT_CONVERGED || f < 1e-2));
+        }
+}
