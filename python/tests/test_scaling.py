@@ -237,3 +237,28 @@ def test_x_scale_may_be_a_jax_array_or_pytree():
                 jax.jit(solve)(flat)
     finally:
         jax.config.update("jax_enable_x64", before)
+
+
+@pytest.mark.parametrize("dtype, start, scale", [
+    (np.float32, 3e-10, 1e30), (np.float32, 3e-36, 3e8), (np.float64, 3e-190, 1e180), (np.float64, 7, 1e-315),
+    (np.float64, -2, 1e-310),
+])
+@pytest.mark.parametrize("one", [True, False])
+def test_a_start_that_becomes_another_number_is_refused(dtype, start, scale, one):
+    x0 = np.full(3 if one else (2, 3), start, dtype)
+    with pytest.raises(cuda_opt.ImproperInput, match="scale"):
+        (minimize if one else minimize_batch)(lambda x: ((x * x).sum(-1), 2 * x), x0, x_scale=scale)
+
+
+@pytest.mark.parametrize("start", [2.0, 1.0])
+@pytest.mark.parametrize("dtype, size", [(np.float32, 1e20), (np.float64, 1e200)])
+def test_a_slope_that_overflows_when_scaled_is_undefined_and_returned_unchanged(dtype, size, start):
+    x0, s = np.array([start, 1], dtype), np.array([size, 1], dtype)
+    bounds = Bounds(np.array([1, -5], dtype), np.array([9, 5], dtype))
+
+    def fun(x):
+        return size * float(x[0]) + 0.5 * float(x[1]) ** 2, np.array([size, x[1]], dtype)
+
+    r = minimize(fun, x0, bounds=bounds, x_scale=s)
+    assert r.task == Task.NOT_FINITE and "x_scale" in r.message
+    same(r.jac, fun(r.x)[1])

@@ -74,12 +74,12 @@ def decay(unit):
 
 
 @EVERY_WAY
-@pytest.mark.parametrize("problem", [saturation(1e-9), saturation(1e-7), decay(1e-9), decay(1e-8)])
+@pytest.mark.parametrize("problem", [saturation(1e-9), decay(1e-9), decay(1e-8)])
 def test_rounding_does_not_end_a_solve_where_the_relative_gradient_is_large(problem, solve):
     fun, lower, upper = problem
     rng = np.random.default_rng(random_seed(1))
-    starts = np.stack([rng.uniform(10, 100, 40), upper[1] * 10 ** rng.uniform(-4, -1, 40), rng.uniform(-20, 20, 40),
-                       rng.uniform(0.5, 3, 40)], -1)
+    starts = np.stack([rng.uniform(10, 100, 20), upper[1] * 10 ** rng.uniform(-4, -1, 20), rng.uniform(-20, 20, 20),
+                       rng.uniform(0.5, 3, 20)], -1)
     for task, f, x, g, message in solve(fun, np.clip(starts, lower, upper), Bounds(lower, upper)):
         if task == Task.CONVERGED and "no lower f" in message and f > 1e-3:
             assert abs(x * (x - np.clip(x - g, lower, upper))).max() <= f / 100, message
