@@ -39,14 +39,14 @@
  *
  * Guarantees
  * - After every return code <= 0 that follows a first evaluation, x, f and g hold the point with the lowest f, of those
- *   at which f and g were finite. There are three exceptions. If the stopping test EPS or PGTOL has ended the solve,
- *   they hold the iterate at which the test is satisfied. The f of this iterate exceeds that of each other iterate by
- *   rounding errors only, at most 2.3e-11 |f|. With a noise level (CUDA_OPT_NOISE) they hold the iterate with the least
- *   ||P g||_inf. After CUDA_OPT_CUDA_FAILURE their contents may be lost.
+ *   at which f and g were finite. This requires CUDA_OPT_ROBUST. There are three exceptions. If the stopping test EPS
+ *   or PGTOL has ended the solve, they hold the iterate at which the test is satisfied. The f of this iterate exceeds
+ *   that of each other iterate by rounding errors only, at most 2.3e-11 |f|. With a noise level (CUDA_OPT_NOISE) they
+ *   hold the iterate with the least ||P g||_inf. After CUDA_OPT_CUDA_FAILURE their contents may be lost.
  * - Every x that you evaluate is finite and satisfies l <= x <= u exactly, without a rounding error.
  * - If f or an element of g is NaN or Inf, f counts as undefined at x, and the step is shortened (CUDA_OPT_MAX_CUTS).
- *   The exception is g_i = +Inf where x_i = l_i, or g_i = -Inf where x_i = u_i, as sqrt(x) has at 0. The library sets
- *   this g_i to 0.
+ *   The exception, if CUDA_OPT_ROBUST is 1, is g_i = +Inf where x_i = l_i, or g_i = -Inf where x_i = u_i, as sqrt(x)
+ *   has at 0. The library sets this g_i to 0.
  * - Repeated runs give bitwise identical results. On the host this holds for any number of threads. On the same GPU it
  *   holds if the arrays have the same alignment modulo 16 bytes.
  * - The library prints nothing, never exits and keeps no global state. Two threads may use two handles at the same
@@ -129,13 +129,13 @@ enum {
     /* 0: success */
     /** Return code: a stopping test is satisfied. CUDA_OPT_STOP_TEST says which one. x, f and g are the solution. */
     CUDA_OPT_CONVERGED = 0,
-    /* Negative values report any other termination or a failure. x, f and g are then the best accepted iterate if there
-     * was a first evaluation. */
+    /* Negative values report any other termination or a failure. x, f and g are then the best point (see Guarantees) if
+     * there was a first evaluation. */
     /** Return code: the line search found no lower f along a descent direction, even after the history was dropped. The
-     *  model predicted that f falls by more than the tolerance CUDA_OPT_ROUNDING. The usual cause is that g is not the
-     *  gradient of f, or that f has errors larger than rounding errors. CUDA_OPT_LINE_SEARCH_INFO says how the line
-     *  search ended. If CUDA_OPT_ROBUST is 1, this code also ends a solve in which, for 1000 iterations, f has not
-     *  fallen by more than rounding errors and ||P g||_2 has not fallen by a tenth. */
+     *  test CUDA_OPT_ROUNDING does not hold. The usual cause is that g is not the gradient of f, or that f has errors
+     *  larger than rounding errors. CUDA_OPT_LINE_SEARCH_INFO says how the line search ended. If CUDA_OPT_ROBUST is 1,
+     *  this code also ends a solve in which, for 1000 iterations, f has not fallen by more than rounding errors and
+     *  ||P g||_2 has not fallen by a tenth. */
     CUDA_OPT_LINE_SEARCH_FAILED = -1,
     /** Return code: an element of the diagonal of H0 that you supplied is not positive and finite. */
     CUDA_OPT_BAD_DIAGONAL = -2,
@@ -350,11 +350,11 @@ enum {
     CUDA_OPT_RELATIVE_GTOL = 210,
     /** ROUNDING is the tolerance for rounding errors of f if ROBUST is 1. Range: >= 0 and finite; default 100; 0: off.
      *  A solve that finds no lower f counts as converged if the model predicts only a small fall of f, and if the
-     *  relative gradient is small as well (RELATIVE_GTOL), or no larger than what rounding x and f causes. The fall
-     *  must be at most the bound of FACTR, or at most ROUNDING * (u_f |f| + u_x ||x||_2 ||P g||_2). The unit roundoffs
-     *  u_f and u_x are 1.1e-16 in double precision and 6.0e-8 in single precision. u_f is that of single precision if
-     *  all values of f so far are single-precision numbers, and u_x if x has single precision. With a noise level this
-     *  test is off. */
+     *  relative gradient is small as well (RELATIVE_GTOL). The fall must be at most the bound of FACTR, or at most
+     *  ROUNDING * (u_f |f| + u_x ||x||_2 ||P g||_2). The unit roundoffs u_f and u_x are 1.1e-16 in double precision and
+     *  6.0e-8 in single precision. u_f is that of single precision if all values of f so far are single-precision
+     *  numbers, and u_x if x has single precision. The solve also counts as converged if the rounding of x and f
+     *  explains a larger relative gradient (docs/termination.md). With a noise level this test is off. */
     CUDA_OPT_ROUNDING = 211,
     /** F_UNBOUNDED ends the solve with the code UNBOUNDED if f is at or below F_UNBOUNDED. Default -1e300. With -Inf no
      *  solve ends with UNBOUNDED. */

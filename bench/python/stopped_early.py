@@ -2,8 +2,8 @@
 
 Two counts for the test ROUNDING in single precision (docs/termination.md, "ROUNDING and the relative gradient"). The
 first: stiff fits without residual that end as a failure although f is at most ten times f at the rounded minimiser. The
-second: solves in which f stops to fall on purpose after some evaluations, and which end as a success by ROUNDING with f
-more than 1e-3 f above the minimum 0."""
+second: solves whose values of f are made to stay above the lowest one after some evaluations, and which converge by
+ROUNDING with f above 1e-6, where the minimum is 0."""
 import numpy as np
 
 import cuda_opt

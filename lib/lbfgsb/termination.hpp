@@ -29,10 +29,10 @@ CUDA_OPT_HD_INLINE bool Iteration::decrease_is_small(const Settings &settings) c
     return decrease <= bound && 2 * noise_level(settings, results.f) <= bound;
 }
 
-// Determines whether the norm of the relative gradient, with the components x_i (P g)_i / max(|f|, 1), is small (Dennis
-// and Schnabel 1983, section 7.2). If it is, small relative changes of the variables change f by much less, relative to
-// f. The norm does not depend on the units of x. Near a minimum, f - f* is of the order of the square of the gradient;
-// therefore a larger FACTR allows a larger norm.
+// Determines whether the norm of the relative gradient, with the components x_i (P g)_i, is small relative to max(|f|,
+// 1) (Dennis and Schnabel 1983, section 7.2). If it is, small relative changes of the variables change f by much less,
+// relative to f. The norm does not depend on the units of x. Near a minimum, f - f* is of the order of the square of
+// the gradient; therefore a larger FACTR allows a larger norm.
 CUDA_OPT_HD_INLINE void Iteration::verify(const Settings &settings, double norm) {
     relative_gradient = norm;
     relatively_flat = norm <= flat_gradient(settings);
@@ -45,7 +45,7 @@ CUDA_OPT_HD_INLINE double Iteration::flat_gradient(const Settings &settings) con
 }
 
 // In the variables x_i / |x_i|, let y be the change of the gradient along the stored pair s. Rounding x to the next
-// number changes the gradient by about u y (y's_u / s'y), where |y's_u| <= ||y||.
+// number, by r with ||r|| of about u, changes the gradient by about y (y'r) / s'y, where |y'r| <= u ||y||.
 CUDA_OPT_HD_CALL inline bool Iteration::note_change(double norm, double curvature) {
     constexpr double most_units = 40;
     if (change_weight > 0) {
@@ -87,7 +87,7 @@ CUDA_OPT_HD_CALL inline bool Iteration::is_rounding(const Settings &settings) co
            !(lowest_trial - f_base > largest_rise * by_x + by_f);
 }
 
-// Returns a decrease of f so small that no further line search is made if the model predicts no more than this.
+// Returns a decrease of f that counts as negligible in the test ROUNDING if the model predicts no more than this.
 CUDA_OPT_HD_CALL inline double Iteration::negligible_decrease(const Settings &settings) const {
     const double by_factr = settings.factr * machine_epsilon * greatest(std::fabs(f_base), 1.0);
     return least(greatest(by_factr, rounding_errors(settings)), largest_finite);
