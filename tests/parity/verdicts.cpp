@@ -30,8 +30,11 @@ struct Term {
 Problem mixed(const Term &term, double start) {
     const auto n = static_cast<std::size_t>(size);
     Problem problem{term.name, Vector(n, 3.0), {}, Vector(n, -9.0), Vector(n, 9.0)};
-    for (std::size_t i = 0; i < n; i += 3)
-        problem.start[i] = start, problem.lower[i] = term.lower, problem.upper[i] = term.upper;
+    // The variables reach the bound at different iterations.
+    for (std::size_t i = 0; i < n; i += 3) {
+        problem.start[i] = term.minimiser + (start - term.minimiser) * (1 + static_cast<double>(i % 5)) / 3;
+        problem.lower[i] = term.lower, problem.upper[i] = term.upper;
+    }
     problem.evaluate = [term](const Vector &x, Vector &g) {
         return pairwise_sum(0, static_cast<int64_t>(x.size()), [&](int64_t i) {
             const double d = x[i] - 2, weight = 1 + static_cast<double>(i % 7);
@@ -149,6 +152,20 @@ CONFIGURED_TEST_CASE("A bound with an infinite slope is reached, and the slope c
                     CHECK(outcome.x[i] == term.minimiser);
                     CHECK(outcome.g[i] == 0);
                 }
+                // The solve is that of a function with the slope 0 at the bound.
+                Problem flat = mixed(term, start);
+                flat.evaluate = [inner = flat.evaluate](const Vector &x, Vector &g) {
+                    const double f = inner(x, g);
+                    for (double &slope : g)
+                        if (std::isinf(slope)) slope = 0;
+                    return f;
+                };
+                Harness<TestType> other(flat, 5);
+                other.set_int(CUDA_OPT_METRIC, metric);
+                const Outcome wanted = other.run();
+                CHECK(outcome.x == wanted.x);
+                CHECK(outcome.f == wanted.f);
+                CHECK(outcome.evaluations == wanted.evaluations);
             }
 }
 
@@ -226,6 +243,21 @@ CONFIGURED_TEST_CASE("In a box narrower than PGTOL a corner and fixed variables 
     Problem fixed = in_units(1e-8);
     fixed.lower = fixed.upper = fixed.start;
     ends_at_once(fixed);
+}
+
+CONFIGURED_TEST_CASE("A start that underflows when it is divided by its scale is refused", "[verdicts]",
+                     EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    for (const double start : {3e-10, -1e-25, 1.0}) {
+        const Vector x(7, start);
+        Harness<TestType> harness({"small", x, [](const Vector &, Vector &) { return 0.0; }}, 5);
+        REQUIRE(cuda_opt_set_uniform_scale(harness.handle(), start == 1 ? 1e-300 : 1e308) == 0);
+        const bool fits = sizeof(typename TestType::Real) == 8 && start == 1; // 1e300
+        CHECK(harness.call() == (fits ? CUDA_OPT_EVALUATE_FG : CUDA_OPT_IMPROPER_INPUT));
+        if (fits) continue;
+        CHECK(harness.outcome().message.find("scale") != std::string::npos);
+        CHECK(harness.outcome().evaluations == 0);
+    }
 }
 
 CONFIGURED_TEST_CASE("At a limit the solve returns the lowest f that was evaluated", "[verdicts]",
