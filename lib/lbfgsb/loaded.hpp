@@ -70,7 +70,7 @@ inline bool StateMachine::is_consistent(int64_t n_, int m, int bits) {
         !are_consistent(settings, bits))
         return false;
     if (!dense::are_bools(broken_, products_valid_, remakes_for_truncation_, direction_sums_known_, direction_judged_,
-                          pair_unfinished_, direction_request_.truncate) ||
+                          pair_unfinished_, direction_request_.truncate, request_.fresh, request_.saves_trial) ||
         !dense::is_within(0, noise_samples_, noise::samples) || broken_ || (pair_unfinished_ && matrix_.pairs() == 0))
         return false;
     if (!is_panel(panel_) || !is_panel(requested_) || !is_panel(direction_request_.panel) ||
