@@ -105,12 +105,12 @@ struct Iteration {
     // The curvature of f in the variables x_i / |x_i|, along the stored pair of the largest curvature. 0: not measured
     // at this iterate.
     double relative_curvature = 0;
-    // The weight with which rounding the stiffest variables changes the relative gradient by the components x_i y_i,
-    // and the norm of what is left of it.
+    // Rounding x explains up to change_weight |x_i y_i| of component i of the relative gradient. unexplained: the norm
+    // of the rest.
     double change_weight = 0, unexplained = infinity;
     bool relatively_flat = false; // whether the relative gradient is small
-    // box_verified: at this iterate verify_box() was called. box_hides_slope: its result, whether a component of the
-    // gradient larger than PGTOL is missing in P g, because its box is not wider than PGTOL.
+    // box_verified: at this iterate verify_box() was called. box_hides_slope: its result, whether a box no wider than
+    // PGTOL truncates a component of g above PGTOL in P g.
     bool box_verified = false, box_hides_slope = false;
     bool slopes_removed = false; // whether infinite slopes were removed from g at this point
 
@@ -152,8 +152,8 @@ struct Iteration {
         return squares >= smallest_normal / machine_epsilon && is_finite(squares);
     }
     CUDA_OPT_HD static IterateFacts facts_of(const PanelProducts &sums);
-    // Returns whether infinite components that the projection removes have to be removed from g, and the inner products
-    // to be formed again. This is tried once at each point at which a component is not finite.
+    // Returns whether infinite components of g that the projection removes have to be set to 0, and the inner products
+    // have to be formed again. This is tried once at each point at which a component is not finite.
     CUDA_OPT_HD bool removes_infinite_slopes(const Settings &settings, const PanelProducts &sums) {
         slopes_removed = !slopes_removed && settings.robust && bounded && sums.variable_sums[not_finite] > 0;
         return slopes_removed;
