@@ -79,13 +79,7 @@ class TimedSweeps final : public Sweeps {
     void fetch(const HeldVector &which, void *to_host) override { sweeps_->fetch(which, to_host); }
     void store(const HeldVector &which, const void *from_host) override { sweeps_->store(which, from_host); }
     int64_t bytes_of(const HeldVector &which) const override { return sweeps_->bytes_of(which); }
-    double x_norm() override { return sweeps_->x_norm(); }
-    double projected_gradient_norm() override { return sweeps_->projected_gradient_norm(); }
-    double relative_gradient_norm() override { return sweeps_->relative_gradient_norm(); }
-    double narrow_gradient_norm(double width) override { return sweeps_->narrow_gradient_norm(width); }
-    double relative_change_norm(int slot, bool fresh, double weight) override {
-        return sweeps_->relative_change_norm(slot, fresh, weight);
-    }
+    double norm(const NormRequest &request) override { return sweeps_->norm(request); }
     void remove_infinite_slopes() override { sweeps_->remove_infinite_slopes(); }
     int64_t bad_diagonal() override { return sweeps_->bad_diagonal(); }
     void read(const void *vector, int64_t begin, int count, double *to) override {

@@ -60,10 +60,10 @@ class BatchMachine {
     virtual const int64_t *active() const = 0;
 
     // The next functions copy to host memory: the return codes of all problems, one member of the Results of all
-    // problems, and the Event of one problem, from which its message is composed.
+    // problems, and the record of one problem, from which its message is formed.
     virtual void read_codes(int32_t *to) = 0;
     virtual void read(const BatchResult &which, void *to) = 0;
-    virtual Event event(int64_t problem) = 0;
+    virtual Iteration record(int64_t problem) = 0;
 };
 
 // Returns the host implementation. If bounds is false, it is a special one for problems without bounds, or NULL if

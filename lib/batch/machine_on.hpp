@@ -3,6 +3,8 @@
 // marked as active.
 #pragma once
 
+#include <algorithm>
+
 #include "batch/rules.hpp"
 
 namespace cudaopt {
@@ -19,7 +21,7 @@ template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchM
         need(codes_, shape.count);
         need(marks_, shape.count);
         need(active_, shape.count);
-        need(gathered_, shape.count);
+        need(gathered_, std::max(shape.count, record_words));
         executor_.template reserve<Advance, batch::PackActive<Real, ShapeOf>, batch::WriteEnded<Real, ShapeOf>,
                                    batch::Gather<Real, ShapeOf>>(shape.count);
         count_ = shape.count;
@@ -58,28 +60,29 @@ template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchM
         executor_.copy_out(to, codes_.get(), sizeof(int32_t) * static_cast<std::size_t>(count_));
     }
     void read(const BatchResult &which, void *to) override {
-        batch::Problems<Real, ShapeOf> all = all_;
-        all.list = nullptr;
-        const int64_t offset = offset_of(&Iteration::results) + which.offset;
-        executor_.each(count_, batch::Gather<Real, ShapeOf>{all, offset, gathered_.get()});
-        executor_.copy_out(to, gathered_.get(), sizeof(double) * static_cast<std::size_t>(count_));
+        const auto offset = [](const Iteration &it) { return &it.results; };
+        gather(-1, offset_of(offset) + which.offset, count_, to);
     }
-    Event event(int64_t problem) override {
-        Event event;
-        constexpr int64_t size = sizeof(int64_t), words = sizeof event / size;
-        // The memory blocks of problems may be interleaved in units of this size.
-        for (int64_t word = 0; word < words; word++)
-            executor_.copy_out(reinterpret_cast<char *>(&event) + word * size,
-                               all_.at(problem, offset_of(&Iteration::event) + word * size), size);
-        return event;
+    Iteration record(int64_t problem) override {
+        Iteration record;
+        gather(problem, offset_of([](const Iteration &it) { return &it; }), record_words, &record);
+        return record;
     }
 
   private:
-    // Returns the offset of a member of Iteration in the memory block of a problem.
-    template <class Member> static int64_t offset_of(Member Iteration::*member) {
+    static constexpr int64_t word = sizeof(int64_t), record_words = sizeof(Iteration) / word;
+    static_assert(sizeof(Iteration) % word == 0);
+    // Returns the offset of the member of Iteration to which member() points, in the memory block of a problem.
+    template <class Member> static int64_t offset_of(const Member &member) {
         const batch::Persistent<ShapeOf> persistent;
-        return reinterpret_cast<const char *>(&(persistent.iteration.*member)) -
+        return reinterpret_cast<const char *>(member(persistent.iteration)) -
                reinterpret_cast<const char *>(&persistent);
+    }
+    void gather(int64_t of_one, int64_t offset, int64_t words, void *to) {
+        batch::Problems<Real, ShapeOf> all = all_;
+        all.list = nullptr;
+        executor_.each(words, batch::Gather<Real, ShapeOf>{all, of_one, offset, gathered_.get()});
+        executor_.copy_out(to, gathered_.get(), static_cast<std::size_t>(words * word));
     }
     using Advance = batch::Advance<Real, ShapeOf>;
 

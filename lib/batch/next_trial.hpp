@@ -11,7 +11,7 @@
 
 #include "batch/small_direction.hpp"
 #include "batch/small_inner_products.hpp"
-#include "lbfgsb/subspace.hpp"
+#include "lbfgsb/step.hpp"
 #include "lbfgsb/termination.hpp"
 #include "lbfgsb/trial.hpp"
 
@@ -84,20 +84,13 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         team_.sync();
         return team_.of_first([&] {
             Iteration &it = persistent_.iteration;
-            if (report.usable(shape_.n)) {
-                persistent_.hessian.begin(settings_);
-                it.begin(report);
-                return request_evaluation();
+            if (!it.accept_input(report)) {
+                it.note_invalid(sweeps_.variable(it.invalid_index()));
+                return int{CUDA_OPT_IMPROPER_INPUT};
             }
-            const bool is_nan = report.bound_nan < shape_.n, is_crossed = report.crossed < shape_.n;
-            const int64_t index = is_nan ? report.bound_nan : is_crossed ? report.crossed : report.x_nan;
-            const Variable at = sweeps_.variable(index);
-            it.event = {is_nan       ? EventKind::bound_is_nan
-                        : is_crossed ? EventKind::bounds_leave_no_x
-                                     : EventKind::start_is_not_finite,
-                        {index, shape_.n},
-                        {at.l, at.x, at.u}};
-            return int{CUDA_OPT_IMPROPER_INPUT};
+            persistent_.hessian.begin(settings_);
+            it.begin(report);
+            return request_evaluation();
         });
     }
 
@@ -107,16 +100,9 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         Next next = decide([&] {
             it.seconds = seconds;
             use_stored_pairs();
-            if (!it.first) {
-                // Requests the products that are needed if the step is accepted, because it usually is.
-                PanelRequest panel = persistent_.matrix.tentative_panel();
-                panel.free_gram = it.bounded;
-                if (settings_.metric == Metric::callers &&
-                    !persistent_.hessian.stays_valid(settings_, it.results.iterations))
-                    panel.pairs = 1;
-                operands().panel = panel;
-                update_and_request_products();
-            }
+            if (!it.first)
+                update_and_request_products(
+                    trial_panel(settings_, it, persistent_.matrix, persistent_.hessian, it.bounded));
             return Next::products;
         });
         for (bool judges = true; next < Next::step;) {
@@ -156,7 +142,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     CUDA_OPT_HD_INLINE int stop() {
         return team_.of_first([&] {
             persistent_.iteration.results.evaluations--; // the requested evaluation was not made
-            persistent_.iteration.end(CUDA_OPT_STOPPED, EventKind::stopped);
+            persistent_.iteration.end(CUDA_OPT_STOPPED, Event::stopped);
             finish();
             return persistent_.iteration.end_code;
         });
@@ -225,20 +211,13 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
             case TrialVerdict::accept: break;
             }
             if (it.accept(settings_, sums)) sweeps_.save_best();
-            has_products = append_pair(sums);
+            has_products =
+                append_pair(settings_, it, persistent_.matrix, persistent_.hessian, sums, operands().panel, it.bounded);
             measure_iterate(sums);
             it.note_progress(settings_);
         }
-        IterateVerdict verdict = it.judge_iterate(settings_, false);
-        if (verdict == IterateVerdict::verify_box) {
-            it.verify_box(sweeps_.narrow_gradient_norm(settings_.pgtol));
-            verdict = it.judge_iterate(settings_, false);
-        }
-        if (verdict == IterateVerdict::verify) {
-            it.verify(settings_, sweeps_.projected_gradient_norm(true));
-            if (!it.relatively_flat) measure_curvature();
-            verdict = it.judge_iterate(settings_, true);
-        }
+        measure([&] { return it.norm_at_iterate(settings_, persistent_.matrix.pairs()); });
+        const IterateVerdict verdict = it.judge_iterate(settings_);
         if (verdict == IterateVerdict::end) return finish();
         if (verdict == IterateVerdict::restart_anew) persistent_.hessian.forget_all();
         if (verdict == IterateVerdict::restart || verdict == IterateVerdict::restart_anew) {
@@ -257,31 +236,23 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         const auto &matrix = persistent_.matrix;
         sweeps_.restore(it.f_base);
         it.at_iterate = true;
-        measure_curvature();
-        FailureVerdict verdict = it.after_failure(settings_, matrix.pairs(), matrix.theta(), false);
-        if (verdict == FailureVerdict::verify) {
-            it.verify(settings_, sweeps_.projected_gradient_norm(true));
-            verdict = it.after_failure(settings_, matrix.pairs(), matrix.theta(), true);
-        }
-        if (verdict == FailureVerdict::end) return finish();
+        it.note_failure(settings_, matrix.pairs(), matrix.theta());
+        measure([&] { return it.norm_after_failure(settings_, matrix.pairs()); });
+        if (it.after_failure(settings_, matrix.pairs()) == FailureVerdict::end) return finish();
         refresh();
         return begin_direction(false);
     }
 
-    CUDA_OPT_HD_INLINE void measure_curvature() {
-        const auto &matrix = persistent_.matrix;
+    // Measures the norms that missing() returns, until it returns Norm::none.
+    template <class Missing> CUDA_OPT_HD_INLINE void measure(const Missing &missing) {
         Iteration &it = persistent_.iteration;
-        if (!it.measures_curvature(settings_, matrix.pairs())) return;
-        const int pair = matrix.stiffest_pair();
-        while (
-            it.note_change(sweeps_.relative_change_norm(matrix.slot(pair), it.change_weight), matrix.curvature(pair))) {
-        }
+        for (Norm kind; (kind = missing()) != Norm::none;)
+            note_norm(it, persistent_.matrix, kind,
+                      sweeps_.norm(norm_request(settings_, it, persistent_.matrix, kind, false)));
     }
 
     CUDA_OPT_HD_INLINE Next begin_direction(bool has_products) {
-        auto &matrix = persistent_.matrix;
-        if (const double theta = persistent_.iteration.begin_direction(settings_, matrix.pairs()); theta > 0)
-            matrix.set_scale(theta);
+        cudaopt::begin_direction(settings_, persistent_.iteration, persistent_.matrix);
         if (has_products) return Next::model;
         request_products(model_panel());
         return Next::products;
@@ -291,29 +262,16 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     CUDA_OPT_HD_INLINE Next form_model() {
         Iteration &it = persistent_.iteration;
         auto &matrix = persistent_.matrix;
-        const auto &hessian = persistent_.hessian;
         const PanelProducts sums = sweeps_.products();
-        if (hessian.exists(settings_)) {
-            const bool is_bad = sums.variable_sums[bad_weights] > 0;
-            if (is_bad && settings_.metric == Metric::callers) return report_bad_diagonal();
-            if (is_bad) return break_down();
-            if (sums.older_steps)
-                matrix.rescale_products(sums, hessian.theta(settings_, matrix.pairs()), hessian.weights(settings_));
-            if (it.bounded || sums.older_steps) matrix.load_free_yy(sums);
-        }
-        DirectionRequest &direction = operands().direction;
-        direction = {};
-        direction.panel = model_panel();
-        direction.panel.older_steps = false;
+        if (!weigh_products(settings_, matrix, persistent_.hessian, sums, it.bounded))
+            return settings_.metric == Metric::callers ? report_bad_diagonal() : break_down();
+        PanelRequest &panel = operands().direction.panel;
+        panel = model_panel();
+        panel.older_steps = false;
         CauchyPoint point;
         if (!find_minimiser(sums, point)) return break_down();
         it.note_cauchy_point(point, !it.truncated);
-        direction.panel.threshold = point.threshold;
-        direction.gradient_coefficient = -1 / matrix.theta();
-        direction.spare_slot = matrix.spare_slot();
-        direction.step = it.first_step;
-        direction.cauchy_t = point.t;
-        direction.alpha = 1;
+        operands().direction = direction_to(point, panel, it, matrix);
         it.begin_search(matrix.theta());
         if (!it.truncated) return Next::direction;
         truncate();
@@ -363,12 +321,9 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
             cauchy.use_new_products();
         }
         if (state == CauchyState::breakdown) return false;
-        const CauchySearch<M> &path = cauchy;
-        point = path.point();
-        const bool all_free = !bounded || point.free_variables == static_cast<double>(shape_.n);
-        if (!all_free && point.free_variables <= 0) return true;
-        return minimise_subspace(matrix, path.p(), point.crossed ? path.c() : nullptr, point.t,
-                                 all_free ? nullptr : path.free_gram(sums), factors, workspace, sweeps_.coefficients());
+        point = cauchy.point();
+        return minimise_over_free(persistent_.iteration, matrix, cauchy, sums, factors, workspace,
+                                  sweeps_.coefficients());
     }
 
     // Checks that the direction is a descent direction. If it is not, the direction is truncated at the box, or the
@@ -385,8 +340,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         it.truncated = true;
         // The quadratic model has to be formed again with the new diagonal.
         if (persistent_.hessian.has_changed()) {
-            use_stored_pairs();
-            update_and_request_products();
+            update_and_request_products(stored_panel(persistent_.matrix, it.bounded));
             return Next::products;
         }
         it.begin_search(persistent_.matrix.theta());
@@ -400,35 +354,10 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         operands().direction.truncate = true;
     }
 
-    // Appends the accepted step as a correction pair. Returns whether the products at x can be used for the next model.
-    CUDA_OPT_HD_INLINE bool append_pair(const PanelProducts &sums) {
-        Iteration &it = persistent_.iteration;
-        auto &matrix = persistent_.matrix;
-        auto &hessian = persistent_.hessian;
-        PanelRequest &panel = operands().panel;
-        const bool callers = settings_.metric == Metric::callers;
-        const double sy = it.curvature(sums);
-        if (sy > 0 && matrix.usable(sums, it.step)) {
-            matrix.append(sums, it.step, panel.weighted ? hessian.weights(settings_) : no_weights,
-                          it.curvature_scale(settings_, sums, sy), it.bounded);
-            hessian.observe(settings_, sums, panel.in_metric(), matrix.newest_slot(), matrix.capacity(), shape_.n);
-            panel.pairs = matrix.pairs();
-            return !callers || panel.weighted;
-        }
-        it.results.skipped_updates++;
-        if (matrix.pairs() == 0)
-            if (const double theta = it.scale_without_pair(settings_, matrix.theta()); theta != matrix.theta())
-                matrix.set_scale(theta);
-        use_stored_pairs();
-        return matrix.pairs() == 0 && !callers;
-    }
-
     CUDA_OPT_HD_INLINE void measure_iterate(const PanelProducts &sums) {
         Iteration &it = persistent_.iteration;
         it.measure(sums, persistent_.matrix.theta());
-        if (it.needs_projected_gradient_norm(sums))
-            it.results.pg_norm2 = least(sweeps_.projected_gradient_norm(false), largest_finite);
-        if (it.needs_x_norm(sums)) it.results.x_norm2 = least(sweeps_.x_norm(), largest_finite);
+        measure([&] { return it.unknown_norm(); });
     }
 
     CUDA_OPT_HD_INLINE PanelRequest model_panel() {
@@ -443,24 +372,19 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
 
     // Requests the inner products of the panel's columns (y, s, g and z, lbfgsb/panel.hpp). If an update of the learned
     // diagonal is due, the same sweep performs it first.
-    CUDA_OPT_HD_INLINE void update_and_request_products() {
-        auto &hessian = persistent_.hessian;
-        const DiagonalUpdate update = hessian.take_update();
-        const bool weighs =
-            hessian.has_learned() || hessian.stays_valid(settings_, persistent_.iteration.results.iterations);
-        request_products(weighs ? model_panel() : operands().panel, update);
+    CUDA_OPT_HD_INLINE void update_and_request_products(PanelRequest panel) {
+        const Iteration &it = persistent_.iteration;
+        const DiagonalUpdate update =
+            take_update(settings_, it, persistent_.matrix, persistent_.hessian, panel, it.bounded);
+        request_products(panel, update);
     }
 
     CUDA_OPT_HD_INLINE void use_stored_pairs() {
-        PanelRequest panel = persistent_.matrix.stored_panel();
-        panel.free_gram = persistent_.iteration.bounded;
-        request_products(panel);
+        request_products(stored_panel(persistent_.matrix, persistent_.iteration.bounded));
     }
 
     CUDA_OPT_HD_INLINE void refresh() {
-        persistent_.matrix.drop_pairs(settings_.robust);
-        persistent_.hessian.forget();
-        persistent_.iteration.results.refreshes++;
+        discard_pairs(settings_, persistent_.iteration, persistent_.matrix, persistent_.hessian);
         use_stored_pairs();
     }
 
@@ -468,14 +392,13 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     // finite.
     CUDA_OPT_HD_INLINE Next break_down() {
         refresh();
-        persistent_.iteration.truncated = false;
         request_products(model_panel());
         return Next::products;
     }
 
     CUDA_OPT_HD_INLINE Next report_bad_diagonal() {
-        persistent_.iteration.end_numbers[0] = static_cast<double>(sweeps_.first_bad_weight());
-        persistent_.iteration.end(CUDA_OPT_BAD_DIAGONAL, EventKind::diagonal_is_bad);
+        persistent_.iteration.numbers[0] = static_cast<double>(sweeps_.first_bad_weight());
+        persistent_.iteration.end(CUDA_OPT_BAD_DIAGONAL, Event::diagonal_is_bad);
         return finish();
     }
 
@@ -484,21 +407,15 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         Iteration &it = persistent_.iteration;
         if (it.best_saved) {
             sweeps_.restore_best(it.take_best());
-            if (it.measures_best()) {
-                it.results.pg_norm2 = least(sweeps_.projected_gradient_norm(false), largest_finite);
-                it.results.x_norm2 = least(sweeps_.x_norm(), largest_finite);
-            }
+            measure([&] { return it.unknown_norm(); });
         } else if (!it.at_iterate) sweeps_.restore(it.f_base);
         it.at_iterate = true;
-        it.record_end(settings_);
+        it.record_end();
         return Next::end;
     }
 
     CUDA_OPT_HD_INLINE int request_evaluation() {
-        Iteration &it = persistent_.iteration;
-        it.results.evaluations++;
-        it.event.kind = EventKind::evaluation_wanted;
-        it.event.integers[0] = it.results.evaluations;
+        persistent_.iteration.count_evaluation();
         return CUDA_OPT_EVALUATE_FG;
     }
 

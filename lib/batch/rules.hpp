@@ -171,13 +171,15 @@ template <class Real, class ShapeOf = Shape> struct WriteEnded {
     }
 };
 
-// Copies one result of 8 bytes from the memory block of each problem to an array.
+// Copies words of 8 bytes from memory blocks of problems to an array: that at the same offset of each problem, or, if
+// `of_one` is not negative, contiguous ones of this problem.
 template <class Real, class ShapeOf = Shape> struct Gather {
     Problems<Real, ShapeOf> all;
-    int64_t offset;
+    int64_t of_one, offset;
     int64_t *to;
     template <class Team> CUDA_OPT_HD void operator()(const Team &team, int64_t k, unsigned char *) const {
-        if (team.lane() == 0) memcpy(to + k, all.at(k, offset), sizeof *to);
+        constexpr int64_t size = sizeof *to;
+        if (team.lane() == 0) memcpy(to + k, of_one < 0 ? all.at(k, offset) : all.at(of_one, offset + k * size), size);
     }
 };
 

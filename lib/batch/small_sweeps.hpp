@@ -132,24 +132,19 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     CUDA_OPT_HD void restore_best(double f_best) const {
         alone(Restore<Real, Values>{x(), g(), vector(at_best_x), vector(at_best_g), &f(), f_best});
     }
-    CUDA_OPT_HD double x_norm() const { return norm(MeasureX<Real, Values>{x()}); }
-    // Returns the norm of the projected gradient P g. times_x: use the components x_i (P g)_i of the relative gradient.
-    CUDA_OPT_HD double projected_gradient_norm(bool times_x) const {
-        return norm(MeasureProjectedGradient<Real, Values>{x(), g(), box_, times_x});
-    }
-    CUDA_OPT_HD double narrow_gradient_norm(double width) const {
-        return norm(MeasureProjectedGradient<Real, Values>{x(), g(), box_, false, width});
-    }
-    // The rule of Sweeps::relative_change_norm().
-    CUDA_OPT_HD double relative_change_norm(int slot, double weight) const {
+    // The sum of squares depends on the order of its terms, so that one lane forms it.
+    CUDA_OPT_HD double norm(const NormRequest &request) const {
         struct Change {
             const SmallSweeps *sweeps;
             int column;
             CUDA_OPT_HD double operator[](int64_t i) const { return sweeps->pairs(static_cast<int>(i))[column]; }
         };
-        const int slots = shape_.m + 1, ahead = static_cast<int>(front() - slot + slots) % slots;
-        return norm(MeasureRelativeChange<Real, Change, Values>{
-            x(), g(), box_, {this, 2 * ahead + panel::y_new}, vector(at_g_base), false, weight});
+        const int slots = shape_.m + 1, ahead = static_cast<int>(front() - request.slot + slots) % slots;
+        const MeasureNorm<Real, Change, Values> rule{request,          x(), g(), box_, {this, 2 * ahead + panel::y_new},
+                                                     vector(at_g_base)};
+        ScaledSquares record;
+        alone([&](int i) { rule(i, record); });
+        return record.norm();
     }
     CUDA_OPT_HD void remove_infinite_slopes() const { alone(RemoveInfiniteSlope<Real, Values>{x(), g(), box_}); }
     CUDA_OPT_HD Variable variable(int64_t i) const {
@@ -261,13 +256,6 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     template <class Rule> CUDA_OPT_HD void alone(const Rule &rule) const {
         CUDA_OPT_ROLLED
         for (int i = 0; i < shape_.n; i++) rule(i);
-    }
-    // Returns a 2-norm by a scaled sum of squares. The sum depends on the order of its terms, so that one lane forms
-    // it.
-    template <class Rule> CUDA_OPT_HD double norm(const Rule &rule) const {
-        ScaledSquares record;
-        alone([&](int i) { rule(i, record); });
-        return record.norm();
     }
 
     // Moves the newest correction pair to the first position, where each direction sweep stores its d. This is needed

@@ -1,12 +1,10 @@
-// The last event of a solve, and the numbers that belong to it. On request, solver/sentence.cpp forms a message from
-// them. That file documents the meaning of the numbers.
+// The last event of a solve: the task that the caller has received, or the reason why the solve ended. On request,
+// solver/sentence.cpp forms a message from the event and the record of the solve.
 #pragma once
-
-#include <cstdint>
 
 namespace cudaopt {
 
-enum class EventKind {
+enum class Event {
     nothing,
     // Tasks for the caller.
     evaluation_wanted,
@@ -46,13 +44,6 @@ enum class EventKind {
     stopped_while_waiting,
     time_limit_while_waiting,
     called_after_end
-};
-
-struct Event {
-    EventKind kind = EventKind::nothing;
-    int64_t integers[2] = {};
-    double numbers[4] = {};
-    bool box_is_narrow = false; // whether PGTOL was not used, because a box is not wider
 };
 
 } // namespace cudaopt

@@ -27,13 +27,11 @@ enum class TrialVerdict {
     end       // the solve ends
 };
 
-// The actions that may follow at an iterate, and those that may follow a failed line search. `verify`: compute the norm
-// of the relative gradient (Iteration::verify()) and decide again. `verify_box`: compute the norm of the gradient that
-// narrow boxes hide (Iteration::verify_box()) and decide again. `restart`: discard the history and continue along -g,
-// with a new first step. `restart_anew`: discard the learned diagonal as well. `refresh`: discard the history after a
-// failed line search.
-enum class IterateVerdict { go_on, restart, restart_anew, verify, verify_box, end };
-enum class FailureVerdict { refresh, verify, end };
+// The actions that may follow at an iterate, and those that may follow a failed line search. `restart`: discard the
+// history and continue along -g, with a new first step. `restart_anew`: discard the learned diagonal as well.
+// `refresh`: discard the history after a failed line search.
+enum class IterateVerdict { go_on, restart, restart_anew, end };
+enum class FailureVerdict { refresh, end };
 
 // The reasons for which a line search fails. no_descent: the direction is not a descent direction. nothing_lower: no
 // lower f was found. lower_not_accepted: a lower f was found, but L-BFGS-B 3.0 does not return to that point.
@@ -47,7 +45,7 @@ struct FirstStep {
 
 struct Iteration {
     Results results;
-    Event event; // describes the last task that the caller received
+    Event event = Event::nothing; // the last task that the caller received, or the end of the solve
 
     int64_t n = 0;
     // bounded: at least one variable has a finite bound. boxed: every variable has two finite bounds.
@@ -84,9 +82,8 @@ struct Iteration {
     double f_previous = 0, f_best = infinity;
     IterateFacts best; // data of the saved point: the best iterate, or a trial point with a lower f
     bool best_saved = false;
-    bool best_norms_unknown = false; // whether the square of a norm of the saved point is not representable
-    bool lags = false;               // whether an earlier iterate is better than the current one
-    bool ran_away = false;           // in the last line search f decreased almost linearly up to the last step
+    bool lags = false;     // whether an earlier iterate is better than the current one
+    bool ran_away = false; // in the last line search f decreased almost linearly up to the last step
     // f and ||P g|| when the history was last discarded after a failed line search.
     double f_refreshed = infinity, pg_refreshed = infinity;
     int refreshes_in_vain = 0;
@@ -100,18 +97,14 @@ struct Iteration {
     int postponed = 0;
     // The decrease of f that the model predicts along the direction of a failed line search. Inf: unknown.
     double expected_decrease = infinity;
-    double f_restarted = infinity;       // f when the solve last restarted
-    double relative_gradient = infinity; // the norm of the relative gradient when it was last computed
-    // The curvature of f in the variables x_i / |x_i|, along the stored pair of the largest curvature. 0: not measured
-    // at this iterate.
-    double relative_curvature = 0;
-    // Rounding x explains up to change_weight |x_i y_i| of component i of the relative gradient. unexplained: the norm
-    // of the rest.
-    double change_weight = 0, unexplained = infinity;
-    bool relatively_flat = false; // whether the relative gradient is small
-    // box_verified: at this iterate verify_box() was called. box_hides_slope: its result, whether a box no wider than
-    // PGTOL truncates a component of g above PGTOL in P g.
-    bool box_verified = false, box_hides_slope = false;
+    double f_restarted = infinity; // f when the solve last restarted
+    // The norms that are measured only if a decision needs them (note_norm()), or `unmeasured`. hidden_gradient: that
+    // of the components of g above PGTOL that boxes no wider than PGTOL truncate in P g. relative_curvature: the
+    // curvature of f in the variables x_i / |x_i|, along the stored pair of the largest curvature. Rounding x explains
+    // up to change_weight |x_i y_i| of component i of the relative gradient; unexplained is the norm of the rest.
+    static constexpr double unmeasured = -1;
+    double relative_gradient = unmeasured, hidden_gradient = unmeasured;
+    double relative_curvature = unmeasured, change_weight = 0, unexplained = unmeasured;
     bool slopes_removed = false; // whether infinite slopes were removed from g at this point
 
     // Data of slow_progress.hpp. f_start is f at the start. f_slow and pg_slow are the least f and the least
@@ -122,9 +115,11 @@ struct Iteration {
 
     // The termination.
     int end_code = 0;
-    EventKind end_why = EventKind::nothing;
-    double end_numbers[2] = {}; // numbers for the final message, copied because they change before it is written
-    double seconds = 0;         // time since the solve began, measured only if it is limited
+    Event end_why = Event::nothing;
+    // Numbers for the message that are not stored elsewhere or change before it is written. Invalid input: its index,
+    // l, x and u. Convergence by FACTR: the decrease of f and its bound. Others: as `solver/sentence.cpp` says.
+    double numbers[4] = {};
+    double seconds = 0; // time since the solve began, measured only if it is limited
 
     static constexpr double unit_roundoff = machine_epsilon / 2, single_unit_roundoff = 1 / 16777216.0; // 2^-53, 2^-24
     CUDA_OPT_HD double unit_of_x() const { return single_x ? single_unit_roundoff : unit_roundoff; }
@@ -138,20 +133,26 @@ struct Iteration {
     // ---- the start and each iterate
 
     CUDA_OPT_HD void begin(const StartReport &report);
-    // Sets the results at an iterate from the sums there. A norm whose square overflows or underflows requires a
-    // separate sweep.
+    // Returns whether x and the bounds are valid. Otherwise it sets the event and the index of the invalid variable;
+    // note_invalid() then adds the variable's values.
+    CUDA_OPT_HD bool accept_input(const StartReport &report);
+    CUDA_OPT_HD int64_t invalid_index() const { return static_cast<int64_t>(numbers[0]); }
+    CUDA_OPT_HD void note_invalid(const Variable &at) { numbers[1] = at.l, numbers[2] = at.x, numbers[3] = at.u; }
+    CUDA_OPT_HD void count_evaluation() {
+        results.evaluations++;
+        event = Event::evaluation_wanted;
+    }
+    // Sets the results at an iterate from the sums there.
     CUDA_OPT_HD void measure(const PanelProducts &sums, double theta);
-    CUDA_OPT_HD bool needs_projected_gradient_norm(const PanelProducts &sums) const {
-        return is_finite(results.pg_norm_max) && results.pg_norm_max > 0 &&
-               !norm_is_representable(sums.variable_sums[projected_gradient_squared]);
-    }
-    CUDA_OPT_HD static bool needs_x_norm(const PanelProducts &sums) {
-        return !norm_is_representable(sums.variable_sums[x_squared]);
-    }
-    CUDA_OPT_HD static bool norm_is_representable(double squares) {
-        return squares >= smallest_normal / machine_epsilon && is_finite(squares);
-    }
     CUDA_OPT_HD static IterateFacts facts_of(const PanelProducts &sums);
+    // Returns the norm of the results that has to be measured because its square overflows or underflows.
+    CUDA_OPT_HD Norm unknown_norm() const {
+        return results.pg_norm2 == unmeasured  ? Norm::projected_gradient
+               : results.x_norm2 == unmeasured ? Norm::x
+                                               : Norm::none;
+    }
+    // Stores a norm. curvature: s'y of the pair with which the last two kinds of norm were measured.
+    CUDA_OPT_HD void note_norm(Norm kind, double norm, double curvature);
     // Returns whether infinite components of g that the projection removes have to be set to 0, and the inner products
     // have to be formed again. This is tried once at each point at which a component is not finite.
     CUDA_OPT_HD bool removes_infinite_slopes(const Settings &settings, const PanelProducts &sums) {
@@ -198,15 +199,11 @@ struct Iteration {
     CUDA_OPT_HD double curvature(const PanelProducts &sums) const;
     CUDA_OPT_HD double curvature_scale(const Settings &settings, const PanelProducts &sums, double curvature) const;
     CUDA_OPT_HD double scale_without_pair(const Settings &settings, double theta) const;
-    // Returns whether relative_curvature may explain the relative gradient, and has to be measured.
-    CUDA_OPT_HD bool measures_curvature(const Settings &settings, int pairs) const {
-        return pairs > 0 && relative_curvature == 0 && settings.robust && settings.rounding > 0 &&
-               !(noise_level(settings, results.f) > 0);
-    }
-    // Called twice, with the results of Sweeps::relative_change_norm() for a pair with this s'y. The first call sets
-    // relative_curvature and the weight of the second sweep, and returns true; the second one sets unexplained.
-    CUDA_OPT_HD bool note_change(double norm, double curvature);
-    CUDA_OPT_HD FailureVerdict after_failure(const Settings &settings, int pairs, double theta, bool verified);
+    // Called after each failure of a line search, then norm_after_failure() until it returns Norm::none, and then
+    // after_failure(). norm_after_failure() returns the norm that the verdict requires.
+    CUDA_OPT_HD void note_failure(const Settings &settings, int pairs, double theta);
+    CUDA_OPT_HD Norm norm_after_failure(const Settings &settings, int pairs) const;
+    CUDA_OPT_HD FailureVerdict after_failure(const Settings &settings, int pairs);
 
     // ---- noise.hpp
 
@@ -220,17 +217,17 @@ struct Iteration {
 
     // ---- defined in termination.hpp
 
-    CUDA_OPT_HD IterateVerdict judge_iterate(const Settings &settings, bool verified);
-    CUDA_OPT_HD void verify(const Settings &settings, double norm);
-    CUDA_OPT_HD void verify_box(double hidden) { box_verified = true, box_hides_slope = hidden > 0; }
+    // Returns the norm that has to be measured before judge_iterate(), or Norm::none.
+    CUDA_OPT_HD Norm norm_at_iterate(const Settings &settings, int pairs) const;
+    CUDA_OPT_HD IterateVerdict judge_iterate(const Settings &settings);
     CUDA_OPT_HD double significant_decrease(const Settings &settings) const;
-    CUDA_OPT_HD void end(int code, EventKind why) { end_code = code, end_why = why; }
+    CUDA_OPT_HD void end(int code, Event why) { end_code = code, end_why = why; }
     CUDA_OPT_HD bool ends_at_limit(const Settings &settings, bool at_iterate);
     CUDA_OPT_HD void give_up(bool stop_requested, double seconds_passed);
     // Sets the results to those of the saved point, with which the solve ends. Returns f there.
     CUDA_OPT_HD double take_best();
-    CUDA_OPT_HD bool measures_best();
-    CUDA_OPT_HD void record_end(const Settings &settings);
+    CUDA_OPT_HD void record_end();
+    CUDA_OPT_HD double rounding_bound(const Settings &settings) const;
 
   private:
     CUDA_OPT_HD void note_direction(int pairs);
@@ -248,7 +245,10 @@ struct Iteration {
     CUDA_OPT_HD bool decrease_is_small(const Settings &settings) const;
     CUDA_OPT_HD double least_decrease(const Settings &settings) const;
     CUDA_OPT_HD double rounding_errors(const Settings &settings) const;
+    CUDA_OPT_HD bool tests_rounding(const Settings &settings) const;
+    CUDA_OPT_HD Norm norm_for_curvature(const Settings &settings, int pairs) const;
     CUDA_OPT_HD double flat_gradient(const Settings &settings) const;
+    CUDA_OPT_HD bool is_relatively_flat(const Settings &settings) const;
     CUDA_OPT_HD double change_by_rounding() const;
     CUDA_OPT_HD bool is_rounding(const Settings &settings) const;
     CUDA_OPT_HD double negligible_decrease(const Settings &settings) const;
@@ -265,30 +265,61 @@ CUDA_OPT_HD_INLINE void Iteration::begin(const StartReport &report) {
     results.start_projected = report.projected;
 }
 
+CUDA_OPT_HD_INLINE bool Iteration::accept_input(const StartReport &report) {
+    if (report.usable(n)) return true;
+    const bool is_nan = report.bound_nan < n, is_crossed = report.crossed < n;
+    event = is_nan ? Event::bound_is_nan : is_crossed ? Event::bounds_leave_no_x : Event::start_is_not_finite;
+    numbers[0] = static_cast<double>(is_nan ? report.bound_nan : is_crossed ? report.crossed : report.x_nan);
+    return false;
+}
+
 CUDA_OPT_HD_INLINE void Iteration::measure(const PanelProducts &sums, double theta) {
     static_cast<IterateFacts &>(results) = facts_of(sums);
     results.theta = theta;
-    box_verified = box_hides_slope = false;
-    relative_curvature = change_weight = 0;
+    relative_gradient = hidden_gradient = relative_curvature = unexplained = unmeasured;
 }
 
-// The norms are those whose squares are representable.
+// A norm whose square overflows or underflows is not measured yet.
 CUDA_OPT_HD_INLINE IterateFacts Iteration::facts_of(const PanelProducts &sums) {
     const double *const of = sums.variable_sums;
+    const auto is_representable = [](double squares) {
+        return squares >= smallest_normal / machine_epsilon && is_finite(squares);
+    };
+    const double largest = sums.projected_gradient_max, pg_squared = of[projected_gradient_squared];
+    const bool has_pg = is_representable(pg_squared) || !(is_finite(largest) && largest > 0);
     return {sums.f,
-            std::sqrt(of[projected_gradient_squared]),
-            sums.projected_gradient_max,
-            std::sqrt(of[x_squared]),
+            has_pg ? std::sqrt(pg_squared) : unmeasured,
+            largest,
+            is_representable(of[x_squared]) ? std::sqrt(of[x_squared]) : unmeasured,
             static_cast<int64_t>(of[at_lower]),
             static_cast<int64_t>(of[at_upper])};
+}
+
+// In the variables x_i / |x_i|, let y be the change of the gradient along the stored pair s. Rounding x to the next
+// number, by r with ||r|| of about u, changes the gradient by about y (y'r) / s'y, where |y'r| <= u ||y||.
+CUDA_OPT_HD_CALL inline void Iteration::note_norm(Norm kind, double norm, double curvature) {
+    constexpr double most_units = 40;
+    const auto positive = [](double v) { return least(greatest(v, smallest_normal), largest_finite); };
+    switch (kind) {
+    case Norm::none: return;
+    case Norm::x: results.x_norm2 = least(norm, largest_finite); return;
+    case Norm::projected_gradient: results.pg_norm2 = least(norm, largest_finite); return;
+    case Norm::relative_gradient: relative_gradient = norm; return;
+    case Norm::narrow_gradient: hidden_gradient = norm; return;
+    case Norm::relative_change:
+        relative_curvature = positive(norm * (norm / curvature));
+        change_weight = positive(most_units * unit_of_x() * (norm / curvature));
+        return;
+    case Norm::unexplained_gradient: unexplained = norm; return;
+    }
 }
 
 CUDA_OPT_HD_INLINE bool Iteration::accept_start(const PanelProducts &sums, int pairs) {
     first = false;
     const double not_finite_components = sums.variable_sums[not_finite];
     if (!is_finite(sums.f) || not_finite_components > 0) {
-        end_numbers[1] = not_finite_components;
-        end(CUDA_OPT_NOT_FINITE, EventKind::not_finite_at_start);
+        numbers[0] = not_finite_components;
+        end(CUDA_OPT_NOT_FINITE, Event::not_finite_at_start);
         return false;
     }
     f_previous = infinity;

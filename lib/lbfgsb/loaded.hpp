@@ -28,19 +28,13 @@ inline bool is_consistent(const PanelRequest &panel, int m) {
            dense::is_within(0, panel.pairs, m) && dense::is_within(0, panel.newest_slot, m);
 }
 
-inline bool is_consistent(const Event &event) {
-    return dense::is_within(EventKind::nothing, event.kind, EventKind::called_after_end) &&
-           dense::are_bools(event.box_is_narrow);
-}
-
 // Returns the task that the caller receives when the state machine is in this state. Returns 0 if the solve has ended,
 // and CUDA_OPT_MISUSE if the caller never gets control in this state.
-inline int task_at(StateMachine::State state) {
-    using State = StateMachine::State;
-    switch (state) {
+inline int task_at(const StateMachine &machine) {
+    if (machine.samples_noise_at_point()) return CUDA_OPT_EVALUATE_FG;
+    switch (machine.state()) {
     case State::first_point:
-    case State::trial_point:
-    case State::noise_point: return CUDA_OPT_EVALUATE_FG;
+    case State::trial_point: return CUDA_OPT_EVALUATE_FG;
     case State::iterate: return CUDA_OPT_NEW_ITERATE;
     case State::diagonal: return CUDA_OPT_SUPPLY_DIAGONAL;
     case State::ended: return 0;
@@ -49,29 +43,31 @@ inline int task_at(StateMachine::State state) {
 }
 
 inline bool is_consistent(const Iteration &it) {
-    return is_consistent(it.event) && it.line.is_consistent() &&
-           dense::is_within(EventKind::nothing, it.end_why, EventKind::called_after_end) &&
+    return it.line.is_consistent() && dense::is_within(Event::nothing, it.event, Event::called_after_end) &&
+           dense::is_within(Event::nothing, it.end_why, Event::called_after_end) &&
            dense::is_within(SearchFailure::no_descent, it.failure, SearchFailure::lower_not_found_again) &&
            dense::is_within(0, it.steps_since_gradient, Iteration::steps_before_verdict) &&
            dense::is_within(0, it.slow_restarts, slow_progress::most_restarts) &&
            dense::are_bools(it.bounded, it.boxed, it.single_x, it.single_f, it.truncated, it.fresh_start,
                             it.search_started, it.step_max_pending, it.exhausted, it.returning, it.at_iterate, it.first,
-                            it.best_saved, it.best_norms_unknown, it.lags, it.ran_away, it.relatively_flat,
-                            it.box_verified, it.box_hides_slope, it.slopes_removed);
+                            it.best_saved, it.lags, it.ran_away, it.slopes_removed);
 }
 
 inline bool StateMachine::is_consistent(int64_t n_, int m, int bits) {
     const auto is_panel = [m](const PanelRequest &panel) { return cudaopt::is_consistent(panel, m); };
-    const int task = task_at(state_);
+    const int task = task_at(*this);
     if (n != n_ || task == CUDA_OPT_MISUSE || (task > 0 ? task_ != task : task_ > 0 || task_ != end_code)) return false;
     if (!cudaopt::is_consistent(static_cast<const Iteration &>(*this)) || !matrix_.is_consistent(m) ||
         !middle_.is_consistent(m) || !system_.is_consistent(m) || !hessian_.is_consistent(m) ||
         !operator_.is_consistent(m) || !free_gram_.is_consistent(m) || !is_update_consistent(update_requested_, m) ||
         !are_consistent(settings, bits))
         return false;
-    if (!dense::are_bools(broken_, products_valid_, remakes_for_truncation_, direction_sums_known_, direction_judged_,
-                          pair_unfinished_, direction_request_.truncate, request_.fresh, request_.saves_trial) ||
-        !dense::is_within(0, noise_samples_, noise::samples) || broken_ || (pair_unfinished_ && matrix_.pairs() == 0))
+    if (!dense::are_bools(broken_, products_valid_, pair_unfinished_, direction_request_.truncate,
+                          request_.norm.fresh) ||
+        !dense::is_within(Descent::unknown, descent_, Descent::judged) ||
+        !dense::is_within(Preparation::none, request_.preparation, Preparation::remove_infinite_slopes) ||
+        preparation_ != Preparation::none || !noise_samples_.is_consistent() || broken_ ||
+        (pair_unfinished_ && matrix_.pairs() == 0))
         return false;
     if (!is_panel(panel_) || !is_panel(requested_) || !is_panel(direction_request_.panel) ||
         !dense::is_within(0, direction_request_.spare_slot, m))

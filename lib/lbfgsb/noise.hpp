@@ -6,6 +6,7 @@
 // may be equal. Slopes are compared as they are, because the line search needs their signs only.
 #pragma once
 
+#include "dense/loaded.hpp"
 #include "lbfgsb/iteration.hpp"
 
 namespace cudaopt {
@@ -50,7 +51,41 @@ CUDA_OPT_HD_CALL inline double deviation(const double (&values)[samples]) {
     return levels[samples - 3];
 }
 
+// The states of the sampling of f along the direction of a failed line search. It waits for the next point, for f
+// there, and for the sweep with which f is read.
+enum class Sampling { step, evaluation, products, ended };
+
 } // namespace noise
+
+// Samples f at `samples` equally spaced points of the direction.
+class NoiseSamples {
+  public:
+    noise::Sampling begin() { return count_ = 1, state_ = noise::Sampling::step; }
+    // f: that at the newest point, used in the state `products`. The sampling ends early if f is undefined.
+    noise::Sampling resume(double f) {
+        if (state_ == noise::Sampling::step) return state_ = noise::Sampling::evaluation;
+        if (state_ == noise::Sampling::evaluation) return state_ = noise::Sampling::products;
+        values_[count_ - 1] = f;
+        is_defined_ = is_finite(f);
+        if (!is_defined_ || count_ == noise::samples) return state_ = noise::Sampling::ended;
+        return count_++, state_ = noise::Sampling::step;
+    }
+    noise::Sampling state() const { return state_; }
+    // Returns the number of the newest point, or 0 if there was no sampling in this solve.
+    int count() const { return count_; }
+    // Returns the noise level eps_f, or 0 if f was undefined at a point.
+    double level() const { return is_defined_ ? noise::per_deviation * noise::deviation(values_) : 0; }
+    bool is_consistent() const {
+        return dense::is_within(0, count_, noise::samples) && dense::are_bools(is_defined_) &&
+               dense::is_within(noise::Sampling::step, state_, noise::Sampling::ended);
+    }
+
+  private:
+    noise::Sampling state_ = noise::Sampling::ended;
+    int count_ = 0;
+    bool is_defined_ = false;
+    double values_[noise::samples] = {};
+};
 
 // Returns the noise level eps_f = max(NOISE_ABS + NOISE |f|, the estimate). Without the option ROBUST it returns 0,
 // because the iterates are then those of L-BFGS-B 3.0, which does not allow for noise.

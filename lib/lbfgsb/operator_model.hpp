@@ -41,6 +41,24 @@
 
 namespace cudaopt {
 
+// The states of an operator's use at one iterate. In the first five states it waits for a request: until v is formed,
+// until the caller has applied H_0 to v, for the products with H_0 v, and, in the last two, until x is the base point
+// again, because a direction has to be shortened or replaced. In the other states the use has ended: with a direction,
+// because the direction of the model with B_0 = theta I is to be used at this iterate, because a coefficient is not
+// finite, or because H_0 v is not finite or v'H_0 v is not positive.
+enum class OperatorState {
+    input,
+    application,
+    products,
+    shortening,
+    replacing,
+    found,
+    unsuitable,
+    breakdown,
+    not_finite,
+    not_positive
+};
+
 class OperatorModel {
   public:
     static constexpr int longest_interval = 8;
@@ -65,6 +83,7 @@ class OperatorModel {
                dense::is_within(1, scale_interval_, longest_interval) &&
                dense::is_within(0, refusals_, most_refusals) && dense::is_within(0, shortenings_, most_shortenings) &&
                dense::is_within(-1, measured_, m - 1) &&
+               dense::is_within(OperatorState::input, state_, OperatorState::not_positive) &&
                dense::are_bools(scale_known_, measures_scale_, used_, refused_);
     }
 
@@ -85,13 +104,13 @@ class OperatorModel {
     // These counters are not among the Results, because each problem of a batch stores those.
     int64_t applications() const { return applications_; }
     int refusals() const { return refusals_; }
-    void count_application() { applications_++; }
     // The direction of the operator failed. The scalar initial Hessian is used until the next iterate. counts: whether
     // the operator may be to blame
-    void refuse(bool counts = true) {
+    OperatorState refuse(bool counts) {
         refusals_ = least(refusals_ + counts, most_refusals);
         used_ = false, refused_ = true;
         scale_age_ = longest_interval;
+        return state_ = OperatorState::replacing;
     }
     // first_trial: the step is the first trial of its line search.
     void accept_step(bool first_trial) {
@@ -100,32 +119,45 @@ class OperatorModel {
     }
 
     // Begins a model with the products over F of the pairs of `matrix`, packed as in PanelProducts. Those with g are
-    // not used, because the Cauchy search does not downdate them. p is W'd with d = -g on F (CauchySearch).
-    void begin(const CompactMatrix<0> &matrix, const PanelProducts &sums, const double *over_free, const double *p);
-    // Returns whether the next vector to which the operator is applied is y of the newest pair, for gamma.
-    bool measures_scale() const { return measures_scale_; }
-    // The coefficients of the newest request, which itself does not contain them: the state has no pointers.
-    const double *coefficients() const { return coefficients_.data(); }
-    // The vector to which the operator is applied is scale g + sum_j c_j y_j on F.
-    OperatorRequest input(const PanelRequest &panel);
-    void set_scale(const OperatorProducts &products);
-    // Returns whether these products with H_0 q are consistent with those with H_0 y, if gamma was measured.
-    bool is_symmetric(const OperatorProducts &products) const;
-    // The direction is scale H_0 q + sum_j c_j d_j on F, where s_j = step_j d_j. Returns false if a number is not
-    // finite.
-    bool direction(const OperatorProducts &products, OperatorRequest &request);
+    // not used, because the Cauchy search does not downdate them. p is W'd with d = -g on F (CauchySearch). `panel`
+    // describes F.
+    OperatorState begin(const CompactMatrix<0> &matrix, const PanelProducts &sums, const double *over_free,
+                        const double *p, const PanelRequest &panel);
+    // Continues after the request of the present state was performed. `products` are used in the state `products`.
+    OperatorState resume(const OperatorProducts *products);
+    OperatorState state() const { return state_; }
+    // The present request. In the state `input`, it is the vector v = scale g + sum_j c_j y_j on F. In the state
+    // `found`, it is the direction scale H_0 q + sum_j c_j d_j on F, where s_j = step_j d_j.
+    OperatorRequest request() const { return {panel_, scale_, coefficients_.data()}; }
     bool can_shorten() const { return shortenings_ < most_shortenings; }
     // Returns the factor t for a shorter d if f at P(x + d) is too large, and otherwise 1. f, slope: those at x.
     // allowed: the largest f that is accepted at P(x + d); f_trial: f there.
     double shorter(double f, double slope, double allowed, double f_trial) const;
     // The direction is multiplied by t.
-    void shorten(double t, OperatorRequest &request);
+    OperatorState shorten(double t) {
+        factor_ = t;
+        return state_ = OperatorState::shortening;
+    }
 
   private:
+    OperatorState accept(const OperatorProducts &products);
+    OperatorState form_input();
+    void set_scale(const OperatorProducts &products);
+    // Returns whether these products with H_0 q are consistent with those with H_0 y, if gamma was measured.
+    bool is_symmetric(const OperatorProducts &products) const;
+    bool set_direction(const OperatorProducts &products); // returns false if a number is not finite
+    int newest_in_model() {
+        int newest = pairs_ - 1;
+        while (!is_in_model(newest)) newest--;
+        return newest;
+    }
     double &sy(int i, int j) { return sy_[i * m_ + j]; } // s_i'y_j on F; pair 0 is the oldest
     bool is_in_model(int j) { return sy(j, j) > 0; }     // s_j'y_j is set to 0 if the pair is left out
     int age(int j) const { return pairs_ - 1 - j; }
 
+    OperatorState state_ = OperatorState::unsuitable;
+    PanelRequest panel_{};
+    double scale_ = 1, factor_ = 1; // factor_: that of the next shorter direction
     int m_ = 0, pairs_ = 0;
     bool scale_known_ = false, measures_scale_ = false, used_ = false, refused_ = false;
     int scale_age_ = longest_interval; // iterations since gamma was measured
@@ -144,13 +176,14 @@ class OperatorModel {
     dense::Array<0> coefficients_;     // of a request, by age
 };
 
-inline void OperatorModel::begin(const CompactMatrix<0> &matrix, const PanelProducts &sums, const double *over_free,
-                                 const double *p) {
+inline OperatorState OperatorModel::begin(const CompactMatrix<0> &matrix, const PanelProducts &sums,
+                                          const double *over_free, const double *p, const PanelRequest &panel) {
     const auto product = [&](int a, int b) {
         return over_free[panel::gram_index(least(a, b), greatest(a, b), sums.columns)];
     };
     const auto s = [&](int j) { return panel::s_column(age(j)); };
     const auto y = [&](int j) { return panel::y_column(age(j)); };
+    panel_ = panel;
     pairs_ = matrix.pairs();
     used_ = true;
     shortenings_ = 0;
@@ -172,26 +205,58 @@ inline void OperatorModel::begin(const CompactMatrix<0> &matrix, const PanelProd
     measures_scale_ = any && scale_age_ >= scale_interval_;
     if (!measures_scale_) {
         scale_age_ = least(scale_age_ + 1, longest_interval);
-        return;
+        return form_input();
     }
     const auto norm = [&](int column) { return std::sqrt(greatest(product(column, column), 0.0)); };
     q_terms_ = norm(panel::gradient); // perhaps of more variables than F, which does no harm
     for (int j = 0; j < pairs_; j++) q_terms_ += std::fabs(alpha_[j]) * y_scales_[j] * norm(y(j));
+    return form_input();
 }
 
-inline OperatorRequest OperatorModel::input(const PanelRequest &panel) {
-    int newest = pairs_ - 1;
-    if (measures_scale_)
-        while (!is_in_model(newest)) newest--;
+inline OperatorState OperatorModel::resume(const OperatorProducts *products) {
+    switch (state_) {
+    case OperatorState::input: return state_ = OperatorState::application;
+    case OperatorState::application: return state_ = OperatorState::products;
+    case OperatorState::products: return state_ = accept(*products);
+    case OperatorState::shortening:
+        shortenings_++;
+        for (int j = 0; j < pairs_; j++) coefficients_[j] = 0;
+        scale_ = factor_;
+        return state_ = OperatorState::found;
+    default: return state_ = OperatorState::unsuitable;
+    }
+}
+
+// If the vector was y of a pair, gamma follows, and q is the next vector.
+inline OperatorState OperatorModel::accept(const OperatorProducts &products) {
+    constexpr double least_square = 1e-200; // products of shorter vectors may underflow
+    applications_++;
+    const bool is_overflow = !is_finite(products.in_in); // the operator is not to blame
+    if (!is_overflow && products.not_finite > 0) return OperatorState::not_finite;
+    if (!is_overflow && !(products.in_out > 0) && products.in_in > least_square) return OperatorState::not_positive;
+    if (!is_overflow && measures_scale_) {
+        set_scale(products);
+        return form_input();
+    }
+    if (is_overflow || !is_symmetric(products)) {
+        refuse(true);
+        return OperatorState::unsuitable;
+    }
+    return set_direction(products) ? OperatorState::found : OperatorState::breakdown;
+}
+
+// The vector is y of the newest pair that is used, for gamma, or q.
+inline OperatorState OperatorModel::form_input() {
+    const int newest = measures_scale_ ? newest_in_model() : -1;
     for (int j = 0; j < pairs_; j++)
         coefficients_[age(j)] = y_scales_[j] * (measures_scale_ ? j == newest : -alpha_[j]);
-    return {panel, measures_scale_ ? 0.0 : 1.0, nullptr};
+    scale_ = measures_scale_ ? 0 : 1;
+    return state_ = OperatorState::input;
 }
 
 // products: those of y of the newest pair that is used, and of H_0 y.
 inline void OperatorModel::set_scale(const OperatorProducts &products) {
-    int newest = pairs_ - 1;
-    while (!is_in_model(newest)) newest--;
+    const int newest = newest_in_model();
     measures_scale_ = false;
     measured_ = newest;
     y_hy_ = products.in_out;
@@ -214,7 +279,7 @@ inline bool OperatorModel::is_symmetric(const OperatorProducts &products) const 
     return std::fabs(difference) <= approximate + q_hy_error_;
 }
 
-inline bool OperatorModel::direction(const OperatorProducts &products, OperatorRequest &request) {
+inline bool OperatorModel::set_direction(const OperatorProducts &products) {
     if (!scale_known_) gamma_ = least(1.0, 1 / std::sqrt(products.out_out));
     scale_known_ = true;
     bool finite = is_finite(gamma_);
@@ -225,7 +290,7 @@ inline bool OperatorModel::direction(const OperatorProducts &products, OperatorR
         coefficients_[age(j)] = -steps_[j] * alpha_[j];
         finite = finite && is_finite(coefficients_[age(j)]);
     }
-    request.scale = -gamma_;
+    scale_ = -gamma_;
     return finite;
 }
 
@@ -234,12 +299,6 @@ inline double OperatorModel::shorter(double f, double slope, double allowed, dou
     if (f_trial <= allowed || !can_shorten()) return 1;
     const double t = -slope / (2 * (f_trial - f - slope));
     return is_finite(t) ? least(greatest(t, 0.1), 0.5) : 0.5;
-}
-
-inline void OperatorModel::shorten(double t, OperatorRequest &request) {
-    shortenings_++;
-    for (int j = 0; j < pairs_; j++) coefficients_[j] = 0;
-    request.scale = t;
 }
 
 } // namespace cudaopt

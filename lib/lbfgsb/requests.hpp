@@ -125,6 +125,28 @@ struct StartReport {
     CUDA_OPT_HD bool usable(int64_t n) const { return x_nan == n && bound_nan == n && crossed == n; }
 };
 
+// The 2-norms that a decision may need in addition to the inner products. x is measured by units of its components in
+// the last four: the relative gradient has the components x_i (P g)_i, where P g is the projected gradient.
+enum class Norm {
+    none,
+    x,
+    projected_gradient,
+    relative_gradient,
+    // The components of g, larger than the number, that a box no wider than this number hides from P g.
+    narrow_gradient,
+    // The components x_i y_i, where y is the change of the gradient along a pair. Active variables do not count.
+    relative_change,
+    // The components max(|x_i (P g)_i| - number |x_i y_i|, 0). Active variables do not count.
+    unexplained_gradient
+};
+struct NormRequest {
+    Norm kind = Norm::none;
+    double number = 0;
+    // The last two kinds: the slot of y. fresh: the slot contains g_base, and y = g - g_base.
+    int slot = 0;
+    bool fresh = false;
+};
+
 enum class Verb {
     // Sweeps, which are documented at their functions in sweeps.hpp.
     check_start,
@@ -136,15 +158,9 @@ enum class Verb {
     step,
     largest_step,
     restore,
-    save_best,
     restore_best,
     finish_pair,
-    x_norm,
-    projected_gradient_norm,
-    relative_gradient_norm,
-    narrow_gradient_norm,
-    relative_change_norm,
-    remove_infinite_slopes,
+    norm,
     check_diagonal,
     // Sweeps of an operator as initial Hessian (operator/operator_sweeps.hpp).
     operator_input,
@@ -159,6 +175,14 @@ enum class Verb {
     task
 };
 
+// Rare sweeps that a backend performs before the request proper, whatever its verb is.
+enum class Preparation {
+    none,
+    save_trial,            // save x and g, a trial point, as the best point
+    save_base,             // save x_base and the gradient there as the best point
+    remove_infinite_slopes // set infinite components of g to 0 that the projection removes
+};
+
 // A request to the backend. The verb is the kind of request, and the comment at each other member names the verbs that
 // use this member. For other verbs the member may still have the value from an earlier request. The larger operands of
 // inner_products, crossed, direction, truncation and the sweeps of an operator are read from the state machine:
@@ -166,14 +190,13 @@ enum class Verb {
 struct Request {
     Verb verb = Verb::task;
     int task = 0;
-    int slot = 0; // used by step, largest_step, restore, save_best, finish_pair and relative_change_norm
-    // step: the length of the step along d; restore, restore_best: f at the restored point; narrow_gradient_norm: the
-    // width; relative_change_norm: the weight
-    double number = 0;
-    int64_t index = 0;        // read_variable
-    double lo = 0, hi = 0;    // crossed
-    bool fresh = false;       // relative_change_norm: whether the slot of y contains g_base
-    bool saves_trial = false; // all verbs: first save x and g, a trial point, as the best point
+    int slot = 0;          // used by step, largest_step, restore and finish_pair
+    double number = 0;     // step: the length of the step along d; restore, restore_best: f at the restored point
+    int64_t index = 0;     // read_variable
+    double lo = 0, hi = 0; // crossed
+    NormRequest norm;      // norm
+    Preparation preparation = Preparation::none; // all verbs
+    int base_slot = 0;                           // save_base: the slot of the gradient at x_base
 };
 
 struct Variable {
@@ -189,7 +212,7 @@ struct Reply {
     const DirectionSums *direction = nullptr;
     StartReport start{};
     CrossedWindow crossed{};
-    double number = 0; // the result of truncation, of largest_step, or of one of the five norms
+    double number = 0; // the result of truncation, largest_step or norm
     int64_t index = 0; // the index of the first invalid element; used by check_diagonal
     Variable variable{};
     double seconds = 0; // time since the solve began, set only if settings.max_seconds > 0

@@ -1,8 +1,9 @@
 #include "lbfgsb/state_machine.hpp"
 
+#include <cassert>
 #include <new>
+#include <utility>
 
-#include "lbfgsb/subspace.hpp"
 #include "lbfgsb/termination.hpp"
 #include "lbfgsb/trial.hpp"
 
@@ -26,103 +27,72 @@ StateMachine *make_state(void *block, int64_t n, int m) {
 
 const Request &StateMachine::advance(const Reply &reply) {
     seconds = reply.seconds;
-    request_.saves_trial = false;
     switch (state_) {
     case State::start: check_start(); break;
     case State::start_checked: judge_start(reply.start); break;
-    case State::start_refused: report_invalid_start(reply.variable); break;
+    case State::start_refused: // the caller may try again with corrected input
+        note_invalid(reply.variable);
+        request_task(State::start, CUDA_OPT_IMPROPER_INPUT);
+        break;
     case State::first_point: measure_start(); break;
     case State::unscaled_products:
         matrix_.load_unscaled(*reply.sums);
         measure_start();
         break;
     case State::first_products:
-        if (removes_infinite_slopes(settings, *reply.sums)) {
-            suspend(State::slopes_removed, Verb::remove_infinite_slopes);
-            break;
-        }
+        if (measures_again(*reply.sums)) break;
         products_valid_ = !uses_callers_diagonal(settings);
+        measure(*reply.sums, matrix_.theta());
         measure_iterate(reply);
         break;
-    case State::slopes_removed:
-        suspend(first ? State::first_products : State::trial_products, Verb::inner_products);
-        update_requested_ = {};
-        break;
-    case State::pg_norm_measured:
-        results.pg_norm2 = least(reply.number, largest_finite);
-        measure_x(reply);
-        break;
-    case State::x_norm_measured:
-        results.x_norm2 = least(reply.number, largest_finite);
-        log_iterate(reply);
+    case State::norm_measured:
+        note_norm(reply.number);
+        measure_iterate(reply);
         break;
     case State::iterate_logged: after_log(reply); break;
-    case State::iterate: judge_iterate(reply, false); break;
-    case State::decrease_verified:
-        verify_decrease(reply.number);
-        if (!relatively_flat && !uses_operator() && measures_curvature(settings, matrix_.pairs()))
-            measure_curvature(State::decrease_explained);
-        else judge_iterate(reply, true);
-        break;
-    case State::decrease_explained:
-        if (note_change(reply.number, matrix_.curvature(matrix_.stiffest_pair()))) measure_curvature(state_);
-        else judge_iterate(reply, true);
-        break;
-    case State::box_verified:
-        verify_box(reply.number);
-        judge_iterate(reply, false);
+    case State::iterate: judge_iterate(reply); break;
+    case State::test_measured:
+        note_norm(reply.number);
+        judge_iterate(reply);
         break;
     case State::diagonal: accept_diagonal(reply); break;
     case State::diagonal_checked: report_bad_diagonal(reply.index); break;
     case State::model_products: begin_cauchy(reply); break;
     case State::cauchy: follow_cauchy(cauchy_.resume(matrix_, middle_, *reply.sums, reply.crossed), *reply.sums); break;
-    case State::operator_formed:
-        event = {EventKind::operator_wanted, {results.iterations}, {}};
-        request_task(State::operator_applied, CUDA_OPT_APPLY_OPERATOR);
-        break;
-    case State::operator_applied: suspend(State::operator_measured, Verb::operator_products); break;
-    case State::operator_measured: accept_operator(*reply.of_operator); break;
+    case State::operator_used: resume_operator(reply); break;
     case State::direction_taken: judge_direction(reply); break;
     case State::stepped: request_evaluation(State::trial_point); break;
-    case State::trial_point: measure_trial_point(reply); break;
+    case State::trial_point:
+        panel_ = products_at_trial();
+        request_products_with_update(State::trial_products);
+        requested_.free_changes =
+            keeps_free_gram(reply) && free_gram_.can_update(requested_, matrix_.pairs(), hessian_.weights(settings));
+        break;
     case State::trial_products: judge_trial_products(reply); break;
     case State::step_max:
         set_step_max(settings, reply.number);
         advance_search(reply);
         break;
-    case State::best_saved: append_pair(reply); break;
     case State::truncation_ready: prepare_truncation(); break;
-    case State::operator_shortened: take_shorter_direction(); break;
-    case State::operator_refused: replace_operator(); break;
     case State::truncated:
         direction_request_.alpha = reply.number;
         results.truncations++;
         take_direction(Verb::direction);
         break;
-    case State::search_failed: recover(reply, false); break;
-    case State::curvature_measured:
-        if (note_change(reply.number, matrix_.curvature(matrix_.stiffest_pair()))) measure_curvature(state_);
-        else recover(reply, false);
+    case State::search_failed: recover(reply); break;
+    case State::failure_measured:
+        note_norm(reply.number);
+        recover(reply);
         break;
-    case State::noise_stepped: request_evaluation(State::noise_point); break;
-    case State::noise_point: request_products(State::noise_products, products_of_sample()); break;
-    case State::noise_products: note_noise_sample(*reply.sums); break;
-    case State::failure_verified:
-        verify_decrease(reply.number);
-        recover(reply, true);
-        break;
+    case State::noise_sampled: follow_noise_samples(noise_samples_.resume(reply.sums ? reply.sums->f : 0)); break;
     case State::ending:
-        if (request_.verb == Verb::projected_gradient_norm) {
-            results.pg_norm2 = least(reply.number, largest_finite);
-            suspend(State::ending, Verb::x_norm);
-            break;
-        }
-        if (request_.verb == Verb::x_norm) results.x_norm2 = least(reply.number, largest_finite);
+        if (request_.verb == Verb::norm) note_norm(reply.number);
         settle();
         break;
     case State::end_logged: request_task(State::ended, end_code); break;
     case State::ended:
-        event = {EventKind::called_after_end, {}, {}};
+    case State::count:
+        event = Event::called_after_end;
         request_ = {};
         request_.task = CUDA_OPT_MISUSE; // task() remains the code with which the solve ended
     }
@@ -131,7 +101,7 @@ const Request &StateMachine::advance(const Reply &reply) {
 
 const Request &StateMachine::stop() {
     if (state_ == State::first_point || is_at_trial()) results.evaluations--; // the requested evaluation was not made
-    end(CUDA_OPT_STOPPED, EventKind::stopped);
+    end(CUDA_OPT_STOPPED, Event::stopped);
     settle();
     return request_;
 }
@@ -152,25 +122,17 @@ void StateMachine::begin_anew(bool keep_pairs) {
     static_cast<Iteration &>(*this) = Iteration{};
     n = variables;
     state_ = State::start;
-    noise_samples_ = 0;
+    noise_samples_ = {};
     direction_request_.gradient_coefficient = 0;
-    broken_ = pair_unfinished_ = products_valid_ = direction_sums_known_ = remakes_for_truncation_ = false;
+    descent_ = Descent::unknown;
+    preparation_ = Preparation::none;
+    broken_ = pair_unfinished_ = products_valid_ = false;
 }
 
 int StateMachine::finish_pair() {
     if (!pair_unfinished_) return -1;
     pair_unfinished_ = products_valid_ = false;
     return matrix_.newest_slot();
-}
-
-// The request assumes that the trial point is accepted, which is nearly always the case.
-PanelRequest StateMachine::products_at_trial() const {
-    PanelRequest panel = matrix_.tentative_panel();
-    panel.free_gram = needs_free_gram();
-    // If the caller supplies another diagonal at this point, the products of the older pairs must be weighted with it.
-    // They are therefore not requested here.
-    if (uses_callers_diagonal(settings) && !hessian_.stays_valid(settings, results.iterations)) panel.pairs = 1;
-    return panel;
 }
 
 double StateMachine::model_theta() const {
@@ -182,8 +144,10 @@ double StateMachine::model_theta() const {
 // ---- requests
 
 void StateMachine::suspend(State next, Verb verb) {
+    assert(may_follow(state_, next));
     state_ = next;
     request_.verb = verb;
+    request_.preparation = std::exchange(preparation_, Preparation::none);
 }
 
 void StateMachine::request_products(State next, const PanelRequest &panel) {
@@ -194,18 +158,15 @@ void StateMachine::request_products(State next, const PanelRequest &panel) {
 }
 
 // Requests the products of panel_. The sweep first updates the learned diagonal, if an update is due.
-void StateMachine::request_products_with_scaling_update(State next) {
-    const DiagonalUpdate update = hessian_.take_update();
-    if (hessian_.has_learned() || hessian_.stays_valid(settings, results.iterations)) panel_ = model_panel();
+void StateMachine::request_products_with_update(State next) {
+    const DiagonalUpdate update = take_update(settings, *this, matrix_, hessian_, panel_, needs_free_gram());
     request_products(next, panel_);
     update_requested_ = update;
 }
 
-void StateMachine::measure_curvature(State next) {
-    suspend(next, Verb::relative_change_norm);
-    request_.slot = matrix_.slot(matrix_.stiffest_pair());
-    request_.number = change_weight;
-    request_.fresh = pair_unfinished_ && request_.slot == matrix_.newest_slot();
+void StateMachine::request_norm(State next, Norm kind) {
+    request_.norm = norm_request(settings, *this, matrix_, kind, pair_unfinished_);
+    suspend(next, Verb::norm);
 }
 
 void StateMachine::request_task(State next, int task) {
@@ -214,9 +175,7 @@ void StateMachine::request_task(State next, int task) {
 }
 
 void StateMachine::request_evaluation(State next) {
-    results.evaluations++;
-    event.kind = EventKind::evaluation_wanted;
-    event.integers[0] = results.evaluations;
+    count_evaluation();
     request_task(next, CUDA_OPT_EVALUATE_FG);
 }
 
@@ -228,25 +187,13 @@ void StateMachine::check_start() {
 }
 
 void StateMachine::judge_start(const StartReport &report) {
-    if (report.bound_nan < n) return refuse_start(EventKind::bound_is_nan, report.bound_nan);
-    if (report.crossed < n) return refuse_start(EventKind::bounds_leave_no_x, report.crossed);
-    if (report.x_nan < n) return refuse_start(EventKind::start_is_not_finite, report.x_nan);
+    if (!accept_input(report)) {
+        suspend(State::start_refused, Verb::read_variable);
+        request_.index = invalid_index();
+        return;
+    }
     begin(report);
     request_evaluation(State::first_point);
-}
-
-void StateMachine::refuse_start(EventKind why, int64_t index) {
-    event = {why, {index, n}, {}};
-    suspend(State::start_refused, Verb::read_variable);
-    request_.index = index;
-}
-
-// Returns to the state `start`, so that the caller may try again with corrected input.
-void StateMachine::report_invalid_start(const Variable &variable) {
-    event.numbers[0] = variable.l;
-    event.numbers[1] = variable.x;
-    event.numbers[2] = variable.u;
-    request_task(State::start, CUDA_OPT_IMPROPER_INPUT);
 }
 
 void StateMachine::measure_start() {
@@ -261,15 +208,18 @@ void StateMachine::measure_start() {
     request_products(State::first_products, hessian_.has_learned() ? model_panel() : panel_);
 }
 
-void StateMachine::measure_iterate(const Reply &reply) {
-    measure(*reply.sums, matrix_.theta());
-    if (needs_projected_gradient_norm(*reply.sums))
-        return suspend(State::pg_norm_measured, Verb::projected_gradient_norm);
-    measure_x(reply);
+// Requests the products again if they contain infinite slopes that the projection removes.
+bool StateMachine::measures_again(const PanelProducts &sums) {
+    if (!removes_infinite_slopes(settings, sums)) return false;
+    preparation_ = Preparation::remove_infinite_slopes;
+    update_requested_ = {};
+    suspend(state_, Verb::inner_products);
+    return true;
 }
 
-void StateMachine::measure_x(const Reply &reply) {
-    if (needs_x_norm(*reply.sums)) return suspend(State::x_norm_measured, Verb::x_norm);
+// Called after measure(), and again when a norm is known.
+void StateMachine::measure_iterate(const Reply &reply) {
+    if (const Norm norm = unknown_norm(); norm != Norm::none) return request_norm(State::norm_measured, norm);
     log_iterate(reply);
 }
 
@@ -282,19 +232,17 @@ void StateMachine::log_iterate(const Reply &reply) {
 void StateMachine::after_log(const Reply &reply) {
     if (first) {
         if (!accept_start(*reply.sums, matrix_.pairs())) return settle();
-        return judge_iterate(reply, false);
+        return judge_iterate(reply);
     }
-    if (!settings.report_iterates) return judge_iterate(reply, false);
-    event = {EventKind::iterate_reached, {results.iterations}, {results.f, results.pg_norm2}};
+    if (!settings.report_iterates) return judge_iterate(reply);
+    event = Event::iterate_reached;
     request_task(State::iterate, CUDA_OPT_NEW_ITERATE);
 }
 
-void StateMachine::judge_iterate(const Reply &reply, bool verified) {
-    switch (Iteration::judge_iterate(settings, verified)) {
-    case IterateVerdict::verify: return suspend(State::decrease_verified, Verb::relative_gradient_norm);
-    case IterateVerdict::verify_box:
-        request_.number = settings.pgtol;
-        return suspend(State::box_verified, Verb::narrow_gradient_norm);
+void StateMachine::judge_iterate(const Reply &reply) {
+    if (const Norm norm = norm_at_iterate(settings, matrix_.pairs()); norm != Norm::none)
+        return request_norm(State::test_measured, norm);
+    switch (Iteration::judge_iterate(settings)) {
     case IterateVerdict::end: return settle();
     case IterateVerdict::restart_anew: hessian_.forget_all(); [[fallthrough]];
     case IterateVerdict::restart:
@@ -305,7 +253,7 @@ void StateMachine::judge_iterate(const Reply &reply, bool verified) {
     case IterateVerdict::go_on: break;
     }
     if (hessian_.is_due(settings, results.iterations)) {
-        event = {EventKind::diagonal_wanted, {results.iterations}, {}};
+        event = Event::diagonal_wanted;
         return request_task(State::diagonal, CUDA_OPT_SUPPLY_DIAGONAL);
     }
     begin_direction(reply);
@@ -320,15 +268,13 @@ void StateMachine::accept_diagonal(const Reply &reply) {
 }
 
 void StateMachine::report_bad_diagonal(int64_t index) {
-    end_numbers[0] = static_cast<double>(index);
-    end(CUDA_OPT_BAD_DIAGONAL, EventKind::diagonal_is_bad);
+    numbers[0] = static_cast<double>(index);
+    end(CUDA_OPT_BAD_DIAGONAL, Event::diagonal_is_bad);
     settle();
 }
 
 void StateMachine::begin_direction(const Reply &reply) {
-    if (const double theta = Iteration::begin_direction(settings, matrix_.pairs()); theta > 0) matrix_.set_scale(theta);
-    direction_request_.step = first_step;
-    direction_request_.truncate = false;
+    cudaopt::begin_direction(settings, *this, matrix_);
     if (products_valid_) return begin_cauchy(reply);
     request_products(State::model_products, model_panel());
 }
@@ -349,14 +295,9 @@ void StateMachine::begin_cauchy(const Reply &reply) {
         if (!free_gram_.serves(matrix_.pairs(), weights)) free_gram_.store(sums, matrix_.pairs(), weights);
         if (free_gram_.serves(matrix_.pairs(), weights)) sums.free_gram = free_gram_.data();
     }
-    if (hessian_.exists(settings)) {
-        if (sums.variable_sums[bad_weights] > 0) {
-            if (!uses_callers_diagonal(settings)) return break_down();
-            return suspend(State::diagonal_checked, Verb::check_diagonal);
-        }
-        if (sums.older_steps)
-            matrix_.rescale_products(sums, hessian_.theta(settings, matrix_.pairs()), hessian_.weights(settings));
-        if (bounded || sums.older_steps) matrix_.load_free_yy(sums);
+    if (!weigh_products(settings, matrix_, hessian_, sums, bounded)) {
+        if (!uses_callers_diagonal(settings)) return break_down();
+        return suspend(State::diagonal_checked, Verb::check_diagonal);
     }
     if (bounded && !matrix_.factor(middle_)) return break_down();
     PanelRequest along_path = model_panel();
@@ -380,23 +321,17 @@ void StateMachine::minimise_in_subspace(const PanelProducts &sums) {
     const CauchySearch<0> &path = cauchy_;
     const CauchyPoint &point = path.point();
     operator_.leave();
-    const bool all_free = !bounded || point.free_variables == static_cast<double>(n);
     const bool applies_operator =
-        uses_operator() && operator_.is_usable() && !is_restarting() && (all_free || point.free_variables > 0);
-    if (!applies_operator && (all_free || point.free_variables > 0) &&
-        !minimise_subspace(matrix_, path.p(), point.crossed ? path.c() : nullptr, point.t,
-                           all_free ? nullptr : path.free_gram(sums), system_, workspace_.data(), coefficients_.data()))
+        uses_operator() && operator_.is_usable() && !is_restarting() && (!bounded || point.free_variables > 0);
+    if (!applies_operator &&
+        !minimise_over_free(*this, matrix_, path, sums, system_, workspace_.data(), coefficients_.data()))
         return break_down();
-    note_cauchy_point(point, !remakes_for_truncation_);
-    direction_request_.panel = model_panel();
-    direction_request_.panel.threshold = point.threshold;
-    direction_request_.gradient_coefficient = -1 / matrix_.theta();
-    direction_request_.spare_slot = matrix_.spare_slot();
-    direction_request_.cauchy_t = point.t;
-    direction_request_.alpha = 1;
-    if (remakes_for_truncation_) return request_truncation();
-    if (applies_operator) return begin_operator(sums);
-    take_direction(Verb::direction);
+    note_cauchy_point(point, !truncated);
+    direction_request_ = direction_to(point, model_panel(), *this, matrix_);
+    if (truncated) return request_truncation();
+    if (!applies_operator) return take_direction(Verb::direction);
+    if (fresh_start) operator_.forget_scale();
+    follow_operator(operator_.begin(matrix_, sums, path.free_gram(sums), path.p(), direction_request_.panel), nullptr);
 }
 
 // Discards the history after a factorisation has failed, and continues from the same point. With an empty history no
@@ -406,32 +341,25 @@ void StateMachine::break_down() {
     request_products(State::model_products, model_panel());
 }
 
-// Discards the history. With ROBUST the scalar theta is kept, because it reflects the scales of f and x.
 void StateMachine::refresh() {
-    matrix_.drop_pairs(settings.robust);
-    hessian_.forget();
-    pair_unfinished_ = products_valid_ = remakes_for_truncation_ = false;
-    results.refreshes++;
+    discard_pairs(settings, *this, matrix_, hessian_);
+    pair_unfinished_ = products_valid_ = false;
     use_stored_pairs();
-}
-
-void StateMachine::use_stored_pairs() {
-    panel_ = matrix_.stored_panel();
-    panel_.free_gram = needs_free_gram();
 }
 
 // Requests the sweep that forms the direction d and the trial point, at which f and g are evaluated next. On a GPU the
 // sums over d, among them the slope g'd, arrive with the reply to the following sweep, which saves one synchronisation.
 // Whether d is a descent direction is then known only after the evaluation.
 void StateMachine::take_direction(Verb verb) {
-    products_valid_ = pair_unfinished_ = direction_sums_known_ = direction_judged_ = false;
+    products_valid_ = pair_unfinished_ = false;
+    descent_ = Descent::unknown;
     begin_search(matrix_.theta());
     suspend(State::direction_taken, verb);
 }
 
 void StateMachine::judge_direction(const Reply &reply) {
     if (reply.direction) {
-        direction_judged_ = true;
+        descent_ = Descent::judged;
         if (!descends(settings, *reply.direction, matrix_.pairs())) return replace_direction();
     }
     request_evaluation(State::trial_point);
@@ -442,12 +370,11 @@ void StateMachine::judge_direction(const Reply &reply) {
 // section 3).
 void StateMachine::replace_direction() {
     if (operator_.is_used()) {
-        if (can_shorten_direction()) {
-            shortening_ = OperatorModel::without_descent;
-            return restore(State::operator_shortened);
-        }
-        refuse_operator_direction(results.pg_norm2 * std::sqrt(direction.d_squared));
-        return restore(State::operator_refused);
+        // If the projection has changed x + d, the direction to P(x + t d) descends if t is small enough.
+        const bool shortens = direction.projected > 0 && operator_.can_shorten();
+        return follow_operator(shortens ? operator_.shorten(OperatorModel::without_descent)
+                                        : refuse_operator_direction(results.pg_norm2 * std::sqrt(direction.d_squared)),
+                               nullptr);
     }
     if (!can_truncate()) {
         failure = SearchFailure::no_descent;
@@ -461,43 +388,34 @@ void StateMachine::replace_direction() {
 // is not a descent direction. The sweep that forms them may already have updated the learned diagonal, or an update may
 // be due. If so, the model at the base point is formed again with the updated diagonal.
 void StateMachine::prepare_truncation() {
+    truncated = true;
     if (!hessian_.has_changed()) return request_truncation();
-    remakes_for_truncation_ = true;
     use_stored_pairs();
-    request_products_with_scaling_update(State::model_products);
+    request_products_with_update(State::model_products);
 }
 
 void StateMachine::request_truncation() {
-    remakes_for_truncation_ = false;
     direction_request_.panel.fresh = false; // the sweep of the direction has already formed y_new
-    direction_request_.truncate = truncated = true;
+    direction_request_.truncate = true;
     suspend(State::truncated, Verb::truncation);
 }
 
 // ---- the line search
 
-void StateMachine::measure_trial_point(const Reply &reply) {
-    panel_ = products_at_trial();
-    request_products_with_scaling_update(State::trial_products);
-    requested_.free_changes =
-        keeps_free_gram(reply) && free_gram_.can_update(requested_, matrix_.pairs(), hessian_.weights(settings));
-}
-
 void StateMachine::judge_trial_products(const Reply &reply) {
-    if (removes_infinite_slopes(settings, *reply.sums))
-        return suspend(State::slopes_removed, Verb::remove_infinite_slopes);
+    if (measures_again(*reply.sums)) return;
     // If the caller's diagonal is valid for several iterates, its elements may have changed since they were checked.
     // Therefore they are checked again.
     if (uses_callers_diagonal(settings) && panel_.weighted && reply.sums->variable_sums[bad_weights] > 0)
         return suspend(State::diagonal_checked, Verb::check_diagonal);
-    if (!direction_judged_) {
-        direction_judged_ = true;
+    if (descent_ != Descent::judged) {
+        const DirectionSums &sums = descent_ == Descent::sums_known ? direction : *reply.direction;
+        descent_ = Descent::judged;
         results.slope = slope_at_trial(*reply.sums) / unit;
-        if (!descends(settings, direction_sums_known_ ? direction : *reply.direction, matrix_.pairs()))
-            return replace_direction();
+        if (!descends(settings, sums, matrix_.pairs())) return replace_direction();
     }
     measure_trial(settings, *reply.sums);
-    if (shortens_direction(*reply.sums)) return restore(State::operator_shortened);
+    if (shortens_direction(*reply.sums)) return follow_operator(OperatorState::shortening, nullptr);
     if (step_max_matters(settings, *reply.sums, true)) {
         suspend(State::step_max, Verb::largest_step);
         request_.slot = direction_request_.spare_slot;
@@ -508,7 +426,7 @@ void StateMachine::judge_trial_products(const Reply &reply) {
 
 void StateMachine::advance_search(const Reply &reply) {
     const TrialVerdict verdict = judge_trial(settings, *reply.sums);
-    request_.saves_trial = saves_trial(settings, *reply.sums, verdict);
+    if (saves_trial(settings, *reply.sums, verdict)) preparation_ = Preparation::save_trial;
     switch (verdict) {
     case TrialVerdict::evaluate:
         suspend(State::stepped, Verb::step);
@@ -522,34 +440,15 @@ void StateMachine::advance_search(const Reply &reply) {
 }
 
 void StateMachine::accept_trial(const Reply &reply) {
-    if (!accept(settings, *reply.sums)) return append_pair(reply);
-    suspend(State::best_saved, Verb::save_best);
-    request_.slot = direction_request_.spare_slot;
-}
-
-void StateMachine::append_pair(const Reply &reply) {
-    operator_.accept_step(step == first_step);
     const PanelProducts &sums = *reply.sums;
-    const bool callers = uses_callers_diagonal(settings);
-    const double sy = curvature(sums);
-    if (sy > 0 && matrix_.usable(sums, step)) {
-        matrix_.append(sums, step, panel_.weighted ? hessian_.weights(settings) : no_weights,
-                       curvature_scale(settings, sums, sy), true);
-        hessian_.observe(settings, sums, panel_.in_metric(), matrix_.newest_slot(), matrix_.capacity(), n);
-        panel_.pairs = matrix_.pairs();
-        pair_unfinished_ = true;
-        products_valid_ = !callers || panel_.weighted;
-        if (!requested_.free_changes) free_gram_.forget(); // the products were formed in full
-        else if (!free_gram_.update(sums)) products_valid_ = false;
-    } else {
-        free_gram_.forget();
-        results.skipped_updates++;
-        if (matrix_.pairs() == 0)
-            if (const double theta = scale_without_pair(settings, matrix_.theta()); theta != matrix_.theta())
-                matrix_.set_scale(theta);
-        use_stored_pairs();
-        products_valid_ = matrix_.pairs() == 0 && !callers;
-    }
+    if (accept(settings, sums)) preparation_ = Preparation::save_base;
+    request_.base_slot = direction_request_.spare_slot;
+    operator_.accept_step(step == first_step);
+    products_valid_ = append_pair(settings, *this, matrix_, hessian_, sums, panel_, true);
+    pair_unfinished_ = panel_.fresh;                                        // otherwise the step has become no pair
+    if (!pair_unfinished_ || !requested_.free_changes) free_gram_.forget(); // the products were formed in full
+    else if (!free_gram_.update(sums)) products_valid_ = false;
+    measure(sums, matrix_.theta());
     measure_iterate(reply);
 }
 
@@ -561,49 +460,102 @@ void StateMachine::restore(State next) {
     request_.number = f_base;
 }
 
-void StateMachine::recover(const Reply &reply, bool verified) {
-    if (noise_samples_ == 0 && wants_noise_estimate(settings)) return sample_noise();
+void StateMachine::recover(const Reply &reply) {
+    if (noise_samples_.count() == 0 && wants_noise_estimate(settings))
+        return follow_noise_samples(noise_samples_.begin());
     if (operator_.is_used()) { // its direction is to blame rather than f or g
         refuse_operator_direction(-first_step * slope_base);
-        return replace_operator();
+        return resume_operator(reply);
     }
-    if (measures_curvature(settings, matrix_.pairs())) return measure_curvature(State::curvature_measured);
-    switch (after_failure(settings, matrix_.pairs(), matrix_.theta(), verified)) {
-    case FailureVerdict::verify: return suspend(State::failure_verified, Verb::relative_gradient_norm);
-    case FailureVerdict::end: return settle();
-    case FailureVerdict::refresh: refresh(); return begin_direction(reply);
+    note_failure(settings, matrix_.pairs(), matrix_.theta());
+    if (const Norm norm = norm_after_failure(settings, matrix_.pairs()); norm != Norm::none)
+        return request_norm(State::failure_measured, norm);
+    if (after_failure(settings, matrix_.pairs()) == FailureVerdict::end) return settle();
+    refresh();
+    begin_direction(reply);
+}
+
+// Samples f along the direction of the failed line search. Of the inner products at these points, only the value of f
+// is used, which the backend returns with them. They are therefore requested without correction pairs. Errors of f that
+// are no larger than rounding errors do not count as noise. The line search has then failed for another reason, such as
+// a wrong gradient, and the solve must not end as converged.
+void StateMachine::follow_noise_samples(noise::Sampling next) {
+    switch (next) {
+    case noise::Sampling::step:
+        if (ends_at_limit(settings, false)) return settle();
+        at_iterate = false;
+        suspend(State::noise_sampled, Verb::step);
+        request_.slot = direction_request_.spare_slot;
+        request_.number = noise_samples_.count() * noise_spacing();
+        return;
+    case noise::Sampling::evaluation: return request_evaluation(State::noise_sampled);
+    case noise::Sampling::products: {
+        PanelRequest panel = matrix_.stored_panel();
+        panel.pairs = 0;
+        return request_products(State::noise_sampled, panel);
+    }
+    case noise::Sampling::ended:
+        const double level = noise_samples_.level(),
+                     rounding = settings.rounding * (machine_epsilon / 2) *
+                                (std::fabs(f_base) + results.pg_norm2 * results.x_norm2);
+        if (level > rounding) results.noise_estimate = least(level, largest_finite);
+        return restore(State::search_failed);
     }
 }
 
-// Requests the next point at which f is sampled. These points lie along the direction of the failed line search.
-void StateMachine::sample_noise() {
-    if (ends_at_limit(settings, false)) return settle();
-    noise_samples_++;
-    at_iterate = false;
-    suspend(State::noise_stepped, Verb::step);
-    request_.slot = direction_request_.spare_slot;
-    request_.number = noise_samples_ * noise_spacing();
+// ---- the caller's operator
+
+void StateMachine::follow_operator(OperatorState next, const OperatorProducts *products) {
+    const auto end_with = [&](Event why, double a, double b) {
+        numbers[0] = a, numbers[1] = b;
+        end(CUDA_OPT_BAD_OPERATOR, why);
+        settle();
+    };
+    switch (next) {
+    case OperatorState::input: return suspend(State::operator_used, Verb::operator_input);
+    case OperatorState::application:
+        event = Event::operator_wanted;
+        return request_task(State::operator_used, CUDA_OPT_APPLY_OPERATOR);
+    case OperatorState::products: return suspend(State::operator_used, Verb::operator_products);
+    case OperatorState::shortening:
+    case OperatorState::replacing: return restore(State::operator_used);
+    case OperatorState::found: return take_direction(Verb::operator_direction);
+    case OperatorState::unsuitable: return request_products(State::model_products, model_panel());
+    case OperatorState::breakdown: return break_down();
+    case OperatorState::not_finite:
+        return end_with(Event::operator_is_not_finite, static_cast<double>(products->not_finite), 0);
+    case OperatorState::not_positive:
+        return end_with(Event::operator_is_not_positive, products->in_out, std::sqrt(products->in_in));
+    }
 }
 
-// Returns the request for inner products at a sample of f. Only the value of f, which the backend returns with them, is
-// used. The inner products are therefore requested without correction pairs.
-PanelRequest StateMachine::products_of_sample() const {
-    PanelRequest panel = matrix_.stored_panel();
-    panel.pairs = 0;
-    return panel;
+void StateMachine::resume_operator(const Reply &reply) {
+    const bool replaces = operator_.state() == OperatorState::replacing;
+    if (replaces || operator_.state() == OperatorState::shortening) { // x is the base point again
+        if (ends_at_limit(settings, replaces)) return settle();
+        if (replaces) use_stored_pairs();
+        direction_request_.panel.fresh = false; // the first direction has stored y
+    }
+    follow_operator(operator_.resume(reply.of_operator), reply.of_operator);
 }
 
-// Stores a sample of f. The last sample yields an estimate of the noise level, unless f is undefined at one of the
-// points. Errors of f that are no larger than rounding errors do not count as noise. The line search has then failed
-// for another reason, such as a wrong gradient, and the solve must not end as converged.
-void StateMachine::note_noise_sample(const PanelProducts &sums) {
-    noise_values_[noise_samples_ - 1] = sums.f;
-    if (is_finite(sums.f) && noise_samples_ < noise::samples) return sample_noise();
-    const double level = is_finite(sums.f) ? noise::per_deviation * noise::deviation(noise_values_) : 0;
-    const double rounding =
-        settings.rounding * (machine_epsilon / 2) * (std::fabs(f_base) + results.pg_norm2 * results.x_norm2);
-    if (level > rounding) results.noise_estimate = least(level, largest_finite);
-    restore(State::search_failed);
+// Returns whether f at the first trial point is too large and the projection has changed that point. A line search
+// along the segment to it would move the variables that the projection has stopped away from their bounds.
+bool StateMachine::shortens_direction(const PanelProducts &sums) {
+    const bool is_first = search_evaluations == 0 && line.step() == first_step;
+    if (!operator_.is_used() || direction.projected == 0 || !is_first || returning) return false;
+    if (!are_finite(sums)) return false; // the line search cuts the step, and a longer one must not follow
+    const double slope = first_step * slope_base,
+                 errors = rounding_level * std::fabs(f_base) + 2 * noise_level(settings, f_base);
+    const double factor = operator_.shorter(f_base, slope, f_base + settings.ftol * slope + errors, sums.f);
+    if (factor < 1) operator_.shorten(factor);
+    return factor < 1;
+}
+
+// The direction of the operator does not descend, or the line search found no step. This is no fault of the operator if
+// the decrease that can be expected is below the rounding errors of f.
+OperatorState StateMachine::refuse_operator_direction(double decrease) {
+    return operator_.refuse(decrease > rounding_level * std::fabs(f_base) + noise_level(settings, f_base));
 }
 
 // ---- the end
@@ -622,8 +574,9 @@ void StateMachine::settle() {
         return;
     }
     if (!at_iterate) return restore(State::ending);
-    if (measures_best()) return suspend(State::ending, Verb::projected_gradient_norm);
-    record_end(settings);
+    const bool gave_up = end_why == Event::stopped_while_waiting || end_why == Event::time_limit_while_waiting;
+    if (const Norm norm = unknown_norm(); norm != Norm::none && !gave_up) return request_norm(State::ending, norm);
+    record_end();
     if (logs()) return suspend(State::end_logged, Verb::log_end);
     request_task(State::ended, end_code);
 }

@@ -1,61 +1,9 @@
 // L-BFGS-B for one large problem, as a state machine. advance() continues with the reply to the last request until it
 // needs another sweep over the n variables or an action of the caller. It never loops over n and allocates nothing.
 //
-// The states, what the machine waits for in each of them, and the states that may follow:
-//
-//     start              nothing: the solve begins                start_checked
-//     start_checked      the report on x and the bounds           start_refused, first_point
-//     start_refused      the variable that is invalid             start, after CUDA_OPT_IMPROPER_INPUT
-//     first_point        f and g, from the caller                 unscaled_products, first_products
-//     unscaled_products  products without weights, of stored      first_products
-//                        pairs that had weights
-//     first_products     products at the start                    slopes_removed, pg_norm_measured, and so on as at
-//                                                                 each iterate
-//     slopes_removed     g without infinite slopes                first_products, trial_products
-//     pg_norm_measured   ||P g||, if its square is not            x_norm_measured, iterate_logged, iterate, ...
-//                        representable
-//     x_norm_measured    ||x||, if its square is not              iterate_logged, iterate, ...
-//                        representable
-//     iterate_logged     a line of the log                        iterate, decrease_verified, diagonal, ...
-//     iterate            the caller has seen the iterate          decrease_verified, diagonal, model_products, ...
-//     decrease_verified  the norm of the relative gradient        decrease_explained, diagonal, model_products,
-//                                                                 cauchy, direction_taken
-//     decrease_explained the change of the gradient, relative     as decrease_verified
-//     box_verified       the gradient that narrow boxes hide      as decrease_verified, and decrease_verified
-//     diagonal           a diagonal, from the caller              model_products
-//     diagonal_checked   the index of its first bad element       ending
-//     model_products     the products of the next model           diagonal_checked, cauchy, truncated, operator_formed,
-//                                                                 direction_taken
-//     cauchy             the request of the Cauchy search         cauchy, truncated, operator_formed, direction_taken
-//     operator_formed    the vector to which H_0 is applied       operator_applied
-//     operator_applied   the application, by the caller           operator_measured
-//     operator_measured  products with the result                 operator_formed, direction_taken, model_products
-//     direction_taken    the direction, perhaps with its sums     trial_point, search_failed, truncation_ready,
-//                                                                 operator_shortened, operator_refused
-//     stepped            the point at another step                trial_point
-//     trial_point        f and g, from the caller                 trial_products
-//     trial_products     products at the trial point              slopes_removed, step_max, stepped, best_saved, the
-//                                                                 next iterate,
-//                                                                 search_failed, truncation_ready, diagonal_checked,
-//                                                                 operator_shortened, operator_refused
-//     step_max           the largest step within the box          as trial_products
-//     best_saved         a copy of the base point                 the next iterate: pg_norm_measured, ...
-//     truncation_ready   x is the base point again                model_products, truncated
-//     operator_shortened x is the base point again                direction_taken
-//     operator_refused   x is the base point again                model_products
-//     truncated          the truncation factor of the direction   direction_taken
-//     search_failed      x is the base point again                curvature_measured, failure_verified, noise_stepped,
-//                                                                 cauchy, model_products, ...
-//     curvature_measured the change of the gradient, relative     as search_failed
-//     noise_stepped      the point of a sample of f               noise_point
-//     noise_point        f, from the caller                       noise_products
-//     noise_products     products, with which f is read           noise_stepped, search_failed
-//     failure_verified   the norm of the relative gradient        model_products, cauchy, direction_taken
-//     ending             x, f and g become the best iterate       ending, end_logged, ended
-//     end_logged         the last lines of the log                ended
-//     ended              nothing                                  -
-//
-// Any state before ending may be followed by ending. A factorisation that fails leads back to model_products.
+// states.hpp lists the states and the transitions between them. The Cauchy search, the use of an operator and the
+// sampling of a noisy f are machines of their own, each within one state of this one. Their functions begin() and
+// resume() return the next request.
 //
 // The object is one block of state_bytes(m) bytes without a pointer, made by make_state(). It may be moved, saved and
 // loaded as bytes whenever its last request has been performed. A checkpoint consists of these bytes and of n-vectors
@@ -63,56 +11,16 @@
 #pragma once
 
 #include "lbfgsb/free_gram.hpp"
-#include "lbfgsb/initial_hessian.hpp"
 #include "lbfgsb/noise.hpp"
 #include "lbfgsb/operator_model.hpp"
+#include "lbfgsb/states.hpp"
+#include "lbfgsb/step.hpp"
 
 namespace cudaopt {
 
 class StateMachine : public Iteration {
   public:
-    enum class State {
-        start,
-        start_checked,
-        start_refused,
-        first_point,
-        unscaled_products,
-        first_products,
-        slopes_removed,
-        pg_norm_measured,
-        x_norm_measured,
-        iterate_logged,
-        iterate,
-        decrease_verified,
-        decrease_explained,
-        box_verified,
-        diagonal,
-        diagonal_checked,
-        model_products,
-        cauchy,
-        operator_formed,
-        operator_applied,
-        operator_measured,
-        direction_taken,
-        stepped,
-        trial_point,
-        trial_products,
-        step_max,
-        best_saved,
-        truncation_ready,
-        operator_shortened,
-        operator_refused,
-        truncated,
-        search_failed,
-        curvature_measured,
-        noise_stepped,
-        noise_point,
-        noise_products,
-        failure_verified,
-        ending,
-        end_logged,
-        ended
-    };
+    using State = cudaopt::State;
 
     Settings settings;
 
@@ -156,9 +64,6 @@ class StateMachine : public Iteration {
     }
 
     const OperatorModel &operator_model() const { return operator_; }
-    OperatorRequest operator_requested() const {
-        return {operator_request_.panel, operator_request_.scale, operator_.coefficients()};
-    }
 
     State state() const { return state_; }
     bool started() const { return state_ != State::start; }
@@ -169,7 +74,10 @@ class StateMachine : public Iteration {
     const LearnedDiagonal &learned_diagonal() const { return hessian_.learned(); }
     bool pair_unfinished() const { return pair_unfinished_; }
     // Returns whether x is a point along the direction, whose base point can be restored.
-    bool is_at_trial() const { return state_ == State::trial_point || state_ == State::noise_point; }
+    bool is_at_trial() const { return state_ == State::trial_point || samples_noise_at_point(); }
+    bool samples_noise_at_point() const {
+        return state_ == State::noise_sampled && noise_samples_.state() == noise::Sampling::evaluation;
+    }
     // Returns the slot of the history that contains, at a trial point, d and the gradient g_base at the base point.
     int spare_slot() const { return direction_request_.spare_slot; }
     // Returns whether B_0 is theta diag(1 / h) instead of theta I.
@@ -178,11 +86,12 @@ class StateMachine : public Iteration {
     double model_theta() const;
     // Returns whether x is a trial point and the sums over the direction to it, such as g'd, are not known yet. The
     // reply to a request for products_at_trial() then includes them.
-    bool awaits_direction_sums() const {
-        return state_ == State::trial_point && !direction_judged_ && !direction_sums_known_;
+    bool awaits_direction_sums() const { return state_ == State::trial_point && descent_ == Descent::unknown; }
+    // The request for inner products at a trial point.
+    PanelRequest products_at_trial() const {
+        return trial_panel(settings, *this, matrix_, hessian_, needs_free_gram());
     }
-    PanelRequest products_at_trial() const;
-    void set_direction_sums(const DirectionSums &sums) { direction = sums, direction_sums_known_ = true; }
+    void set_direction_sums(const DirectionSums &sums) { direction = sums, descent_ = Descent::sums_known; }
     // The slot of a new pair contains g_base, the previous gradient, until the sweep of the next direction forms y = g
     // - g_base. If this is pending, the function returns the slot and regards y as formed; otherwise it returns -1.
     // Warm starts use it.
@@ -202,24 +111,26 @@ class StateMachine : public Iteration {
   private:
     friend StateMachine *make_state(void *block, int64_t n, int m);
 
+    // Whether the direction is a descent direction: the sums over it are unknown, known, or it is judged.
+    enum class Descent { unknown, sums_known, judged };
+
     // Each of the following functions ends with a request.
     void suspend(State next, Verb verb);
     void request_products(State next, const PanelRequest &panel);
+    void request_products_with_update(State next);
+    void request_norm(State next, Norm kind);
     void request_task(State next, int task);
-    void measure_curvature(State next);
     void request_evaluation(State next);
 
     // These functions check the start, and execute the steps at the start and at each iterate.
     void check_start();
     void judge_start(const StartReport &report);
-    void refuse_start(EventKind why, int64_t index);
-    void report_invalid_start(const Variable &variable);
     void measure_start();
+    bool measures_again(const PanelProducts &sums);
     void measure_iterate(const Reply &reply);
-    void measure_x(const Reply &reply);
     void log_iterate(const Reply &reply);
     void after_log(const Reply &reply);
-    void judge_iterate(const Reply &reply, bool verified);
+    void judge_iterate(const Reply &reply);
 
     // These functions compute the search direction.
     void accept_diagonal(const Reply &reply);
@@ -231,33 +142,24 @@ class StateMachine : public Iteration {
     void minimise_in_subspace(const PanelProducts &sums);
     void break_down();
     void take_direction(Verb verb);
-    void begin_operator(const PanelProducts &sums);
-    void request_operator_input();
-    void accept_operator(const OperatorProducts &products);
-    void leave_operator();
-    void end_with_operator(EventKind why, double a, double b);
-    void verify_decrease(double relative_gradient);
-    bool shortens_direction(const PanelProducts &sums);
-    bool can_shorten_direction() const;
-    void take_shorter_direction();
-    void refuse_operator_direction(double decrease);
-    void replace_operator();
     void judge_direction(const Reply &reply);
     void replace_direction();
     void prepare_truncation();
     void request_truncation();
 
+    // These functions use the caller's operator.
+    void follow_operator(OperatorState next, const OperatorProducts *products);
+    void resume_operator(const Reply &reply);
+    bool shortens_direction(const PanelProducts &sums);
+    OperatorState refuse_operator_direction(double decrease);
+
     // These functions perform the line search.
-    void measure_trial_point(const Reply &reply);
     void judge_trial_products(const Reply &reply);
     void advance_search(const Reply &reply);
     void accept_trial(const Reply &reply);
-    void append_pair(const Reply &reply);
     void restore(State next);
-    void recover(const Reply &reply, bool verified);
-    void sample_noise();
-    PanelRequest products_of_sample() const;
-    void note_noise_sample(const PanelProducts &sums);
+    void recover(const Reply &reply);
+    void follow_noise_samples(noise::Sampling next);
 
     // These functions end the solve: one request after the other sets x, f and g to the best iterate.
     void settle();
@@ -268,9 +170,9 @@ class StateMachine : public Iteration {
     PanelRequest model_panel() const {
         return hessian_.model_panel(settings, panel_, matrix_.weights(), needs_free_gram());
     }
-    void request_products_with_scaling_update(State next);
-    void use_stored_pairs();
+    void use_stored_pairs() { panel_ = stored_panel(matrix_, needs_free_gram()); }
     void refresh();
+    void note_norm(double norm) { cudaopt::note_norm(*this, matrix_, request_.norm.kind, norm); }
 
     State state_ = State::start;
     int task_ = 0;
@@ -279,16 +181,13 @@ class StateMachine : public Iteration {
     PanelRequest panel_{};                 // the inner products that the next direction needs
     bool products_valid_ = false;          // whether the last inner products are those that panel_ requests
     DirectionRequest direction_request_{}; // coefficients is not set here, but in direction_requested()
-    bool remakes_for_truncation_ = false;  // the model is formed again, because its direction is to be truncated
-    bool direction_sums_known_ = false, direction_judged_ = false;
-    bool pair_unfinished_ = false; // whether the slot of the newest y still contains g_base
-    int noise_samples_ = 0;        // number of values of f sampled so far to estimate the noise level
-    double noise_values_[noise::samples] = {};
+    bool pair_unfinished_ = false;         // whether the slot of the newest y still contains g_base
+    Descent descent_ = Descent::unknown;
+    Preparation preparation_ = Preparation::none; // that of the next request
+    NoiseSamples noise_samples_;
 
     InitialHessian hessian_;
     OperatorModel operator_;
-    OperatorRequest operator_request_{}; // the last one, without the coefficients
-    double shortening_ = 1;              // the factor of the next direction
     CompactMatrix<0> matrix_;
     CompactMatrix<0>::Factors middle_, system_; // the factors of M^-1 and of the matrix K of subspace.hpp
     CauchySearch<0> cauchy_;

@@ -13,7 +13,7 @@ CUDA_OPT_HD_INLINE int Iteration::stopping_test(const Settings &settings) const 
     if (r.f <= settings.f_target) return CUDA_OPT_F_TARGET;
     if (!exhausted && r.pg_norm2 < settings.eps * greatest(1.0, r.x_norm2)) return CUDA_OPT_EPS;
     // If the projected gradient is 0, the test is satisfied even if pgtol is 0, because x is then a stationary point.
-    if (r.pg_norm_max <= settings.pgtol && !box_hides_slope) return CUDA_OPT_PGTOL;
+    if (r.pg_norm_max <= settings.pgtol && !(hidden_gradient > 0)) return CUDA_OPT_PGTOL;
     if (settings.factr > 0 && r.iterations > 0 && decrease_is_small(settings)) return CUDA_OPT_FACTR;
     return 0;
 }
@@ -29,32 +29,37 @@ CUDA_OPT_HD_INLINE bool Iteration::decrease_is_small(const Settings &settings) c
     return decrease <= bound && 2 * noise_level(settings, results.f) <= bound;
 }
 
-// Determines whether the norm of the relative gradient, with the components x_i (P g)_i, is small relative to max(|f|,
-// 1) (Dennis and Schnabel 1983, section 7.2). If it is, small relative changes of the variables change f by much less,
-// relative to f. The norm does not depend on the units of x. Near a minimum, f - f* is of the order of the square of
-// the gradient; therefore a larger FACTR allows a larger norm.
-CUDA_OPT_HD_INLINE void Iteration::verify(const Settings &settings, double norm) {
-    relative_gradient = norm;
-    relatively_flat = norm <= flat_gradient(settings);
-}
-
-// Returns the largest norm of the relative gradient that is small.
+// Returns the largest norm of the relative gradient, with the components x_i (P g)_i, that is small relative to
+// max(|f|, 1) (Dennis and Schnabel 1983, section 7.2). If it is small, small relative changes of the variables change f
+// by much less, relative to f. The norm does not depend on the units of x. Near a minimum, f - f* is of the order of
+// the square of the gradient; therefore a larger FACTR allows a larger norm.
 CUDA_OPT_HD_INLINE double Iteration::flat_gradient(const Settings &settings) const {
     const double tolerance = greatest(settings.relative_gtol, 10 * std::sqrt(settings.factr * machine_epsilon));
     return tolerance * greatest(std::fabs(results.f), 1.0);
 }
 
-// In the variables x_i / |x_i|, let y be the change of the gradient along the stored pair s. Rounding x to the next
-// number, by r with ||r|| of about u, changes the gradient by about y (y'r) / s'y, where |y'r| <= u ||y||.
-CUDA_OPT_HD_CALL inline bool Iteration::note_change(double norm, double curvature) {
-    constexpr double most_units = 40;
-    if (change_weight > 0) {
-        unexplained = norm;
-        return false;
-    }
-    relative_curvature = least(greatest(norm * (norm / curvature), smallest_normal), largest_finite);
-    change_weight = least(greatest(most_units * unit_of_x() * (norm / curvature), smallest_normal), largest_finite);
-    return true;
+// Returns whether the relative gradient was measured and is small. A badly conditioned operator may move few variables
+// only. Where the others are 0, the relative gradient is small although f is not near a minimum. With an operator, the
+// model with B_0 = theta I and without pairs must therefore predict a small decrease along -P g as well. An infinite
+// RELATIVE_GTOL disables both conditions.
+CUDA_OPT_HD_INLINE bool Iteration::is_relatively_flat(const Settings &settings) const {
+    const bool is_small = relative_gradient >= 0 && relative_gradient <= flat_gradient(settings);
+    if (settings.metric != Metric::callers_operator || !is_finite(settings.relative_gtol)) return is_small;
+    return is_small && results.pg_norm2 * results.pg_norm2 / (2 * results.theta) <= significant_decrease(settings);
+}
+
+// Returns whether the test ROUNDING may end the solve. With a noise level a failed line search is no evidence that the
+// model is right.
+CUDA_OPT_HD_INLINE bool Iteration::tests_rounding(const Settings &settings) const {
+    return settings.robust && settings.rounding > 0 && !(noise_level(settings, results.f) > 0);
+}
+
+// Returns the norm that is required to explain the relative gradient by the rounding of x.
+CUDA_OPT_HD_INLINE Norm Iteration::norm_for_curvature(const Settings &settings, int pairs) const {
+    if (pairs == 0 || !tests_rounding(settings)) return Norm::none;
+    return relative_curvature == unmeasured ? Norm::relative_change
+           : unexplained == unmeasured      ? Norm::unexplained_gradient
+                                            : Norm::none;
 }
 
 // Returns an estimate of the error of f that is caused by rounding f and x. The estimate is finite. It is therefore
@@ -80,11 +85,18 @@ CUDA_OPT_HD_CALL inline double Iteration::change_by_rounding() const {
 CUDA_OPT_HD_CALL inline bool Iteration::is_rounding(const Settings &settings) const {
     constexpr double most_along_gradient = 2, largest_rise = 10;
     const double by_x = change_by_rounding(), by_f = settings.rounding * unit_of_f() * std::fabs(f_base);
-    return relative_curvature > 0 && failure != SearchFailure::lower_not_found_again &&
+    return relative_curvature != unmeasured && failure != SearchFailure::lower_not_found_again &&
            (single_f || unexplained <= flat_gradient(settings)) &&
            relative_gradient * (relative_gradient / relative_curvature) / 2 <= most_along_gradient * by_x + by_f &&
            expected_decrease <= settings.rounding * by_x + by_f &&
            !(lowest_trial - f_base > largest_rise * by_x + by_f);
+}
+
+// Returns the decrease of f that the test ROUNDING allows, for the message.
+CUDA_OPT_HD_INLINE double Iteration::rounding_bound(const Settings &settings) const {
+    const double by_x =
+        is_rounding(settings) ? settings.rounding * (change_by_rounding() + unit_of_f() * std::fabs(f_base)) : 0;
+    return greatest(negligible_decrease(settings), by_x);
 }
 
 // Returns a decrease of f that counts as negligible in the test ROUNDING if the model predicts no more than this.
@@ -99,23 +111,32 @@ CUDA_OPT_HD_INLINE double Iteration::least_decrease(const Settings &settings) co
 
 CUDA_OPT_HD_CALL inline void Iteration::converge(const Settings &settings, int test) {
     results.stop_test = test;
-    end_numbers[0] = f_previous - results.f;
-    end_numbers[1] = least_decrease(settings);
+    numbers[0] = f_previous - results.f;
+    numbers[1] = least_decrease(settings);
     const bool holds_here = test == CUDA_OPT_EPS || test == CUDA_OPT_PGTOL ||
                             (test == CUDA_OPT_F_TARGET && noise_level(settings, f_best) > 0);
-    if (holds_here)
-        best_saved = best_norms_unknown = false; // x satisfies the test, but the saved iterate need not satisfy it
-    end(CUDA_OPT_CONVERGED, test == CUDA_OPT_F_TARGET ? EventKind::f_target_reached
-                            : test == CUDA_OPT_EPS    ? EventKind::eps_reached
-                            : test == CUDA_OPT_PGTOL  ? EventKind::pgtol_reached
-                            : test == CUDA_OPT_FACTR  ? EventKind::factr_reached
-                            : test == CUDA_OPT_NOISE  ? EventKind::noise_reached
-                                                      : EventKind::rounding_reached);
+    if (holds_here) best_saved = false; // x satisfies the test, but the saved iterate need not satisfy it
+    end(CUDA_OPT_CONVERGED, test == CUDA_OPT_F_TARGET ? Event::f_target_reached
+                            : test == CUDA_OPT_EPS    ? Event::eps_reached
+                            : test == CUDA_OPT_PGTOL  ? Event::pgtol_reached
+                            : test == CUDA_OPT_FACTR  ? Event::factr_reached
+                            : test == CUDA_OPT_NOISE  ? Event::noise_reached
+                                                      : Event::rounding_reached);
 }
 
-// Decides at an accepted iterate whether the solve ends. verified: whether verify() was called at this iterate, which
-// sets relatively_flat.
-CUDA_OPT_HD_INLINE IterateVerdict Iteration::judge_iterate(const Settings &settings, bool verified) {
+CUDA_OPT_HD_INLINE Norm Iteration::norm_at_iterate(const Settings &settings, int pairs) const {
+    const int test = settings.robust ? stopping_test(settings) : 0;
+    // P g is no larger than the box is wide.
+    if (test == CUDA_OPT_PGTOL && narrowest <= settings.pgtol && hidden_gradient == unmeasured)
+        return Norm::narrow_gradient;
+    if (test != CUDA_OPT_FACTR || is_relatively_flat(settings)) return Norm::none;
+    if (relative_gradient == unmeasured) return Norm::relative_gradient;
+    // A restart discards the pairs, so that the curvature could not be measured later.
+    return settings.metric == Metric::callers_operator ? Norm::none : norm_for_curvature(settings, pairs);
+}
+
+// Decides at an accepted iterate whether the solve ends.
+CUDA_OPT_HD_INLINE IterateVerdict Iteration::judge_iterate(const Settings &settings) {
     // If f has increased by rounding errors, the end of the solve is postponed. A few more iterations usually find a
     // lower f at which the test is still satisfied. If they do not, the solve ends after most_postponed iterations.
     constexpr int most_postponed = 10;
@@ -124,10 +145,6 @@ CUDA_OPT_HD_INLINE IterateVerdict Iteration::judge_iterate(const Settings &setti
     const bool nothing_decreases = settings.robust && in_vain >= (is_noisy ? noise::most_in_vain : most_in_vain);
     bool restarts = false;
     if (const int test = stopping_test(settings)) {
-        if (test == CUDA_OPT_FACTR && settings.robust && !verified) return IterateVerdict::verify;
-        // P g is no larger than the box is wide.
-        if (test == CUDA_OPT_PGTOL && settings.robust && narrowest <= settings.pgtol && !box_verified)
-            return IterateVerdict::verify_box;
         const bool postpones = lags && !is_noisy && test != CUDA_OPT_FACTR && results.pg_norm_max > 0 &&
                                postponed < most_postponed && !nothing_decreases;
         const bool is_verified = test != CUDA_OPT_FACTR || factr_is_verified(settings);
@@ -141,9 +158,9 @@ CUDA_OPT_HD_INLINE IterateVerdict Iteration::judge_iterate(const Settings &setti
             postponed++;
         }
     }
-    if (results.f <= settings.f_unbounded) end(CUDA_OPT_UNBOUNDED, EventKind::below_any_bound);
+    if (results.f <= settings.f_unbounded) end(CUDA_OPT_UNBOUNDED, Event::below_any_bound);
     else if (nothing_decreases && is_noisy) converge(settings, CUDA_OPT_NOISE);
-    else if (nothing_decreases) end(CUDA_OPT_LINE_SEARCH_FAILED, EventKind::nothing_has_fallen);
+    else if (nothing_decreases) end(CUDA_OPT_LINE_SEARCH_FAILED, Event::nothing_has_fallen);
     else if (!ends_at_limit(settings, true)) {
         const bool is_slow = !is_noisy && reached == 0 && restarts_slow_solve(settings);
         return is_slow ? IterateVerdict::restart_anew : restarts ? IterateVerdict::restart : IterateVerdict::go_on;
@@ -156,7 +173,7 @@ CUDA_OPT_HD_INLINE IterateVerdict Iteration::judge_iterate(const Settings &setti
 // is small, or if f has hardly decreased since the last restart. Otherwise it restarts along -g, with an empty history
 // and a new scale.
 CUDA_OPT_HD_CALL inline bool Iteration::factr_is_verified(const Settings &settings) const {
-    if (!settings.robust || relatively_flat) return true;
+    if (!settings.robust || is_relatively_flat(settings)) return true;
     if (restart_is_recent()) return false;
     return f_restarted - results.f <= significant_decrease(settings);
 }
@@ -177,28 +194,28 @@ CUDA_OPT_HD_CALL inline bool Iteration::restart_is_recent() const {
 // Returns whether the solve ends at a limit, or by the stopping test that was postponed.
 CUDA_OPT_HD_CALL inline bool Iteration::ends_at_limit(const Settings &settings, bool at_iterate_) {
     const auto reaches = [](int64_t limit, int64_t count) { return limit > 0 && count >= limit; };
-    EventKind why = EventKind::nothing;
+    Event why = Event::nothing;
     int code = 0;
     if (at_iterate_ && reaches(settings.max_iterations, results.iterations))
-        code = CUDA_OPT_ITERATION_LIMIT, why = EventKind::iteration_limit_reached;
+        code = CUDA_OPT_ITERATION_LIMIT, why = Event::iteration_limit_reached;
     else if (reaches(settings.max_evaluations, results.evaluations))
-        code = CUDA_OPT_EVALUATION_LIMIT, why = EventKind::evaluation_limit_reached;
+        code = CUDA_OPT_EVALUATION_LIMIT, why = Event::evaluation_limit_reached;
     else if (settings.max_seconds > 0 && seconds >= settings.max_seconds)
-        code = CUDA_OPT_TIME_LIMIT, why = EventKind::time_limit_reached;
+        code = CUDA_OPT_TIME_LIMIT, why = Event::time_limit_reached;
     if (code == 0) return false;
     if (reached != 0) {
         converge(settings, reached);
     } else {
-        end_numbers[0] = seconds;
+        numbers[0] = seconds;
         end(code, why);
     }
     return true;
 }
 
 CUDA_OPT_HD_CALL inline void Iteration::give_up(bool stop_requested, double seconds_passed) {
-    end_numbers[0] = seconds_passed;
-    if (stop_requested) end(CUDA_OPT_STOPPED, EventKind::stopped_while_waiting);
-    else end(CUDA_OPT_TIME_LIMIT, EventKind::time_limit_while_waiting);
+    numbers[0] = seconds_passed;
+    if (stop_requested) end(CUDA_OPT_STOPPED, Event::stopped_while_waiting);
+    else end(CUDA_OPT_TIME_LIMIT, Event::time_limit_while_waiting);
 }
 
 // Sets the results to those of the saved point, and returns f there.
@@ -209,59 +226,12 @@ CUDA_OPT_HD_CALL inline double Iteration::take_best() {
     return results.f;
 }
 
-// Returns whether the norm of the projected gradient at the restored point has to be computed. This is not possible if
-// a wait for the backend was too long.
-CUDA_OPT_HD_CALL inline bool Iteration::measures_best() {
-    const bool waits = end_why == EventKind::stopped_while_waiting || end_why == EventKind::time_limit_while_waiting;
-    const bool measures = best_norms_unknown && !waits;
-    best_norms_unknown = false;
-    return measures;
-}
-
-// Records the event that ended the solve, with the numbers for its message. x, f and g must be final.
-CUDA_OPT_HD_CALL inline void Iteration::record_end(const Settings &settings) {
-    const Results &r = results;
-    event = {end_why, {}, {}, box_hides_slope && end_code != CUDA_OPT_CONVERGED};
-    const auto integers = [&](int64_t a, int64_t b) { event.integers[0] = a, event.integers[1] = b; };
-    const auto numbers = [&](double a, double b, double c = 0, double d = 0) {
-        event.numbers[0] = a, event.numbers[1] = b, event.numbers[2] = c, event.numbers[3] = d;
-    };
-    const double eps_bound = settings.eps * greatest(1.0, r.x_norm2);
-    switch (end_why) {
-    case EventKind::f_target_reached: integers(r.iterations, 0); return numbers(r.f, settings.f_target);
-    case EventKind::eps_reached: integers(r.iterations, 0); return numbers(r.pg_norm2, eps_bound);
-    case EventKind::pgtol_reached: integers(r.iterations, 0); return numbers(r.pg_norm_max, settings.pgtol);
-    case EventKind::factr_reached: return numbers(end_numbers[0], end_numbers[1]);
-    case EventKind::rounding_reached: {
-        const double by_x =
-            is_rounding(settings) ? settings.rounding * (change_by_rounding() + unit_of_f() * std::fabs(f_base)) : 0;
-        return numbers(r.f, expected_decrease, greatest(negligible_decrease(settings), by_x), r.pg_norm2);
-    }
-    case EventKind::noise_reached: integers(in_vain, 0); return numbers(r.f, r.pg_norm_max, noise_level(settings, r.f));
-    case EventKind::below_any_bound: integers(r.evaluations, 0); return numbers(r.f, settings.f_unbounded);
-    case EventKind::falls_without_end: integers(r.evaluations, 0); return numbers(r.f, slope_base, step * unit);
-    case EventKind::iteration_limit_reached: integers(settings.max_iterations, 0); return numbers(r.f, r.pg_norm2);
-    case EventKind::evaluation_limit_reached: integers(settings.max_evaluations, 0); return numbers(r.f, r.pg_norm2);
-    case EventKind::time_limit_reached: return numbers(settings.max_seconds, end_numbers[0], r.f, r.pg_norm2);
-    case EventKind::not_finite_at_start: integers(n, 0); return numbers(r.f, end_numbers[1]);
-    case EventKind::not_finite_after_cuts: integers(cuts_in_a_row, 0); return numbers(line.step(), r.f);
-    case EventKind::nothing_has_fallen: integers(in_vain, 0); return numbers(r.f, r.pg_norm2);
-    case EventKind::diagonal_is_bad:
-    case EventKind::operator_is_not_finite: return integers(static_cast<int64_t>(end_numbers[0]), r.iterations);
-    case EventKind::operator_is_not_positive: integers(r.iterations, 0); return numbers(end_numbers[0], end_numbers[1]);
-    case EventKind::no_descent: return numbers(slope_base, r.f, r.pg_norm2);
-    case EventKind::nothing_lower:
-    case EventKind::lower_not_accepted:
-        integers(r.line_search_info, search_evaluations);
-        return numbers(slope_base, r.f, line.lowest_phi());
-    case EventKind::lower_not_found_again: return numbers(line.lowest_phi(), f_base);
-    case EventKind::stopped: integers(r.iterations, r.evaluations); return numbers(r.f, 0);
-    case EventKind::stopped_while_waiting:
-    case EventKind::time_limit_while_waiting:
-        integers(r.iterations, r.evaluations);
-        return numbers(settings.max_seconds, end_numbers[0]);
-    default: return;
-    }
+// Records the event that ended the solve. x, f and g must be final.
+CUDA_OPT_HD_INLINE void Iteration::record_end() {
+    event = end_why;
+    // A norm is not known if a wait for the backend was too long. The 2-norm is no less than the largest component.
+    if (results.pg_norm2 == unmeasured) results.pg_norm2 = results.pg_norm_max;
+    if (results.x_norm2 == unmeasured) results.x_norm2 = 0;
 }
 
 } // namespace cudaopt

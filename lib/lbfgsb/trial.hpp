@@ -162,7 +162,7 @@ CUDA_OPT_HD_INLINE TrialVerdict Iteration::judge_trial(const Settings &settings,
     if (verdict == SearchVerdict::evaluate && search_evaluations < settings.evaluations_per_search)
         return ends_at_limit(settings, false) ? TrialVerdict::end : TrialVerdict::evaluate;
     if (runs_away(settings, slope)) {
-        end(CUDA_OPT_UNBOUNDED, EventKind::falls_without_end);
+        end(CUDA_OPT_UNBOUNDED, Event::falls_without_end);
         return TrialVerdict::end;
     }
     return exhaust_search(settings, f, verdict != SearchVerdict::evaluate);
@@ -202,7 +202,7 @@ CUDA_OPT_HD_CALL inline TrialVerdict Iteration::backtrack(const Settings &settin
     }
     if (cuts_in_a_row >= settings.max_cuts) {
         if (reached != 0) converge(settings, reached);
-        else end(CUDA_OPT_NOT_FINITE, EventKind::not_finite_after_cuts);
+        else end(CUDA_OPT_NOT_FINITE, Event::not_finite_after_cuts);
         return TrialVerdict::end;
     }
     if (ends_at_limit(settings, false)) return TrialVerdict::end;
@@ -258,14 +258,12 @@ CUDA_OPT_HD_INLINE bool Iteration::accept(const Settings &settings, const PanelP
     lags = !is_best(settings, sums);
     f_best = least(f_best, sums.f);
     if (!lags) {
-        const bool trial_is_lower = best_saved && best.f < sums.f && !(noise_level(settings, f_best) > 0);
-        best_saved = trial_is_lower;
-        best_norms_unknown = best_norms_unknown && trial_is_lower;
+        best_saved = best_saved && best.f < sums.f && !(noise_level(settings, f_best) > 0);
         postponed = 0;
         return false;
     }
     const bool saves = !best_saved;
-    if (saves) best = results, best_norms_unknown = false; // results are still those of the base point
+    if (saves) best = results; // results are still those of the base point
     best_saved = true;
     return saves;
 }
@@ -279,9 +277,7 @@ CUDA_OPT_HD_INLINE bool Iteration::saves_trial(const Settings &settings, const P
         sums.variable_sums[not_finite] > 0 || noise_level(settings, f_base) > 0 || !(sums.f < lowest))
         return false;
     best = facts_of(sums);
-    best_saved = true;
-    best_norms_unknown = !norm_is_representable(sums.variable_sums[projected_gradient_squared]) || needs_x_norm(sums);
-    return true;
+    return best_saved = true;
 }
 
 // A curvature s'y <= eps |s'g| counts as a rounding error, whatever the scales of x and f are.
@@ -314,27 +310,35 @@ CUDA_OPT_HD_INLINE double Iteration::scale_without_pair(const Settings &settings
     return exhausted && settings.metric != Metric::callers && continued < theta ? continued : theta;
 }
 
+// Sets the decrease of f that the model predicts along the direction of the failed line search.
+CUDA_OPT_HD_INLINE void Iteration::note_failure(const Settings &settings, int pairs, double theta) {
+    if (reached != 0 || pairs == 0) return;
+    if (failure != SearchFailure::no_descent) expected_decrease = -slope_base * first_step / 2;
+    else if (direction.d_squared == 0 && settings.metric != Metric::callers) // x + d rounds to x
+        expected_decrease = results.pg_norm2 * (results.pg_norm2 / theta) / 2;
+}
+
+CUDA_OPT_HD_CALL inline Norm Iteration::norm_after_failure(const Settings &settings, int pairs) const {
+    if (const Norm norm = norm_for_curvature(settings, pairs); norm != Norm::none) return norm;
+    const bool verifies = reached == 0 && tests_rounding(settings) && relative_gradient == unmeasured &&
+                          (relative_curvature != unmeasured || expected_decrease <= negligible_decrease(settings));
+    return verifies ? Norm::relative_gradient : Norm::none;
+}
+
 // Decides what follows a failed line search. Either the history is discarded and the next line search is along -g, or
 // the solve ends. The first step along -g alternates between two scales: theta of the discarded history, and the scale
 // that is used at the start of a solve. At the rounding level of f, steps that leave f unchanged may satisfy both Wolfe
 // conditions while the next line search fails, without end. Therefore the history is discarded at most four times while
 // neither f nor ||P g|| has decreased by a tenth.
-CUDA_OPT_HD_CALL inline FailureVerdict Iteration::after_failure(const Settings &settings, int pairs, double theta,
-                                                                bool verified) {
+CUDA_OPT_HD_CALL inline FailureVerdict Iteration::after_failure(const Settings &settings, int pairs) {
     if (reached != 0) {
         converge(settings, reached);
         return FailureVerdict::end;
     }
-    if (pairs > 0 && failure != SearchFailure::no_descent) expected_decrease = -slope_base * first_step / 2;
-    else if (pairs > 0 && direction.d_squared == 0 && settings.metric != Metric::callers) // x + d rounds to x
-        expected_decrease = results.pg_norm2 * (results.pg_norm2 / theta) / 2;
-    // With a noise level the failure is no evidence that the model is right.
     const bool is_noisy = noise_level(settings, f_base) > 0;
-    const bool tests = settings.robust && settings.rounding > 0 && !is_noisy;
-    const bool is_negligible = tests && expected_decrease <= negligible_decrease(settings);
-    const bool verifies = !verified && (is_negligible || (tests && relative_curvature > 0));
-    const bool is_explained = verified && tests && ((is_negligible && relatively_flat) || is_rounding(settings));
-    if (settings.factr > 0 && verifies) return FailureVerdict::verify;
+    const bool is_explained =
+        tests_rounding(settings) && relative_gradient != unmeasured &&
+        ((expected_decrease <= negligible_decrease(settings) && is_relatively_flat(settings)) || is_rounding(settings));
     if (settings.factr > 0 && is_explained) {
         converge(settings, CUDA_OPT_ROUNDING);
         return FailureVerdict::end;
@@ -352,14 +356,13 @@ CUDA_OPT_HD_CALL inline FailureVerdict Iteration::after_failure(const Settings &
     }
     const bool keep_scale = pairs > 0 && refreshes_in_vain % 2 == 0;
     if (fresh_start || refreshes_in_vain == most_refreshes_in_vain || !(keep_scale || settings.robust)) {
-        if (verifies) return FailureVerdict::verify;
         if (is_explained) converge(settings, CUDA_OPT_ROUNDING);
         else
-            end(CUDA_OPT_LINE_SEARCH_FAILED, failure == SearchFailure::no_descent      ? EventKind::no_descent
-                                             : failure == SearchFailure::nothing_lower ? EventKind::nothing_lower
+            end(CUDA_OPT_LINE_SEARCH_FAILED, failure == SearchFailure::no_descent      ? Event::no_descent
+                                             : failure == SearchFailure::nothing_lower ? Event::nothing_lower
                                              : failure == SearchFailure::lower_not_accepted
-                                                 ? EventKind::lower_not_accepted
-                                                 : EventKind::lower_not_found_again);
+                                                 ? Event::lower_not_accepted
+                                                 : Event::lower_not_found_again);
         return FailureVerdict::end;
     }
     if (ends_at_limit(settings, true)) return FailureVerdict::end;

@@ -162,11 +162,7 @@ Ranks::Joined Ranks::join(Reply &reply) {
         joined.in_double = by_segments_ && panel_.single && !panel_.in_metric() && panel_.pairs > 0 &&
                            !products_.fit_single_precision(static_cast<double>(part_.of));
         break;
-    case Verb::x_norm:
-    case Verb::projected_gradient_norm:
-    case Verb::relative_gradient_norm:
-    case Verb::narrow_gradient_norm:
-    case Verb::relative_change_norm: reply.number = joined_norm(); break;
+    case Verb::norm: reply.number = joined_norm(); break;
     case Verb::truncation:
     case Verb::largest_step: join_number(reply); break;
     case Verb::check_diagonal: join_index(reply); break;

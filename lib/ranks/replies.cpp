@@ -32,11 +32,7 @@ bool Ranks::shares(Verb verb) {
     case Verb::truncation:
     case Verb::crossed:
     case Verb::largest_step:
-    case Verb::x_norm:
-    case Verb::projected_gradient_norm:
-    case Verb::relative_gradient_norm:
-    case Verb::narrow_gradient_norm:
-    case Verb::relative_change_norm:
+    case Verb::norm:
     case Verb::check_diagonal: return true;
     default: return false;
     }
@@ -73,11 +69,7 @@ void Ranks::request_reply(const Request &request, const PanelRequest &panel, con
         if (open(bytes_of(1 + most_subtrees_ * (layout.size + trailing_numbers)))) pack_products(own, own_sums, f);
         break;
     }
-    case Verb::x_norm:
-    case Verb::projected_gradient_norm:
-    case Verb::relative_gradient_norm:
-    case Verb::narrow_gradient_norm:
-    case Verb::relative_change_norm:
+    case Verb::norm:
         if (open(most_subtrees_ * static_cast<int64_t>(sizeof(ScaledSquares)))) pack_squares(own.number, own_sums);
         break;
     case Verb::truncation:

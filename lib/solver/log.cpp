@@ -89,7 +89,7 @@ void Solver::log_iterate() {
 void Solver::log_end() {
     if (!log_write_) return;
     Message sentence;
-    describe(state_->event, sentence);
+    describe(*state_, settings(), sentence);
     if (results().iterations > 0 && !row_is_due()) log_row(); // the starting point has no row in the table
     log_line("%s", "");
     if (results().stop_test) log_line(" THE MINIMIZATION TERMINATED WITHOUT DETECTING ERRORS.");

@@ -57,9 +57,8 @@ int Solver::continue_as_rank() {
     if (joined.code < 0) return break_off_as_rank(joined.code, ranks.sentence());
     if (joined.again) return CUDA_OPT_EXCHANGE;
     if (joined.of == Exchange::end) {
-        const Event &event = state_->event;
         const bool names_variable = end_code_ == CUDA_OPT_IMPROPER_INPUT || end_code_ == CUDA_OPT_BAD_DIAGONAL;
-        origin_ = ranks.origin(end_code_, names_variable ? event.integers[0] : -1);
+        origin_ = ranks.origin(end_code_, names_variable ? state_->invalid_index() : -1);
         ranks.begin_anew();
         return end_code_;
     }
@@ -78,6 +77,7 @@ int Solver::continue_as_rank() {
 // Runs the state machine until the caller has to evaluate f or to gather packets.
 int Solver::run_as_rank(Request request) {
     for (;;) {
+        attempt([&] { perform_own(request); });
         if (request.verb == Verb::task) {
             if (request.task <= 0) return end_as_rank(request.task);
             // A stop request takes effect only at tasks that all ranks return. CUDA_OPT_NEW_ITERATE is returned only on
@@ -86,7 +86,6 @@ int Solver::run_as_rank(Request request) {
             request = state_->stop();
             continue;
         }
-        attempt([&] { perform_own(request); });
         if (Ranks::shares(request.verb)) {
             ranks_->request_reply(request, state_->panel_requested(), reply_, sweeps_->subtree_sums(), own_f_,
                                   settings(), stop_requested, seconds_passed());

@@ -2,123 +2,144 @@
 
 #include <cmath>
 
+#include "lbfgsb/termination.hpp"
+
 namespace cudaopt {
 
-void describe(const Event &event, Message &message) {
-    if (event.box_is_narrow) {
-        Event rest = event;
-        rest.box_is_narrow = false;
+namespace {
+
+long long shown(int64_t number) { return number; } // printf's %lld requires this type
+
+} // namespace
+
+void describe(const Iteration &it, const Settings &settings, Message &message) {
+    if (it.hidden_gradient > 0 && it.end_code != CUDA_OPT_CONVERGED && it.event == it.end_why) {
+        Iteration rest = it;
+        rest.hidden_gradient = 0;
         Message sentence;
-        describe(rest, sentence);
+        describe(rest, settings, sentence);
         return message.set(
             "%s; pgtol did not end the solve, because the box of a variable is no wider than pgtol: scale "
             "the variables (x_scale)",
             sentence.text());
     }
-    const auto i = static_cast<long long>(event.integers[0]), j = static_cast<long long>(event.integers[1]);
-    const double a = event.numbers[0], b = event.numbers[1], c = event.numbers[2], d = event.numbers[3];
-    // The variable i is the number of iterations.
-    const char *const where = i == 0 ? "converged at the start" : "converged";
+    const Results &r = it.results;
+    const double f = r.f, pg = r.pg_norm2, first = it.numbers[0], second = it.numbers[1];
+    const auto iterations = shown(r.iterations), evaluations = shown(r.evaluations);
+    const char *const where = r.iterations == 0 ? "converged at the start" : "converged";
     const auto refuse = [&](const char *what) {
-        message.set("%s at index %lld (counted from 0) of %lld: l = %g, x = %g, u = %g", what, i, j, a, b, c);
+        message.set("%s at index %lld (counted from 0) of %lld: l = %g, x = %g, u = %g", what,
+                    shown(it.invalid_index()), shown(it.n), it.numbers[1], it.numbers[2], it.numbers[3]);
     };
-    switch (event.kind) {
-    case EventKind::nothing: return;
-    case EventKind::evaluation_wanted: return message.set("evaluate f and g at x, evaluation %lld", i);
-    case EventKind::diagonal_wanted:
-        return message.set("supply the diagonal of the approximate inverse Hessian at iterate %lld", i);
-    case EventKind::operator_wanted:
+    switch (it.event) {
+    case Event::nothing: return;
+    case Event::evaluation_wanted: return message.set("evaluate f and g at x, evaluation %lld", evaluations);
+    case Event::diagonal_wanted:
+        return message.set("supply the diagonal of the approximate inverse Hessian at iterate %lld", iterations);
+    case Event::operator_wanted:
         return message.set("apply the operator H0 to the vector in the array of cuda_opt_set_operator, at iterate %lld",
-                           i);
-    case EventKind::iterate_reached: return message.set("iterate %lld: f = %.16g, ||P g|| = %g", i, a, b);
-    case EventKind::bound_is_nan: return refuse("a bound is NaN");
-    case EventKind::bounds_leave_no_x:
+                           iterations);
+    case Event::iterate_reached: return message.set("iterate %lld: f = %.16g, ||P g|| = %g", iterations, f, pg);
+    case Event::bound_is_nan: return refuse("a bound is NaN");
+    case Event::bounds_leave_no_x:
         return refuse("the bounds leave no finite x: the lower bound is greater than the upper bound, or both are the "
                       "same infinity,");
-    case EventKind::start_is_not_finite: return refuse("the start x is NaN or infinite");
-    case EventKind::f_target_reached: return message.set("%s: f = %.16g is at or below its target %g", where, a, b);
-    case EventKind::eps_reached:
-        return message.set("%s: the projected gradient's norm %g is below eps * max(1, ||x||) = %g", where, a, b);
-    case EventKind::pgtol_reached:
-        return message.set("%s: the projected gradient's largest component %g is at or below pgtol = %g", where, a, b);
-    case EventKind::factr_reached:
-        return message.set("converged: f fell by %g, which is at or below factr * 2.22e-16 * max(|f|, 1) = %g", a, b);
-    case EventKind::rounding_reached:
+    case Event::start_is_not_finite: return refuse("the start x is NaN or infinite");
+    case Event::f_target_reached:
+        return message.set("%s: f = %.16g is at or below its target %g", where, f, settings.f_target);
+    case Event::eps_reached:
+        return message.set("%s: the projected gradient's norm %g is below eps * max(1, ||x||) = %g", where, pg,
+                           settings.eps * greatest(1.0, r.x_norm2));
+    case Event::pgtol_reached:
+        return message.set("%s: the projected gradient's largest component %g is at or below pgtol = %g", where,
+                           r.pg_norm_max, settings.pgtol);
+    case Event::factr_reached:
+        return message.set("converged: f fell by %g, which is at or below factr * 2.22e-16 * max(|f|, 1) = %g", first,
+                           second);
+    case Event::rounding_reached:
         return message.set(
             "converged: no lower f than %.16g was found; the model predicts that f falls by %g, which is "
             "at or below %g, the larger of its rounding errors and the bound of factr; ||P g|| = %g",
-            a, b, c, d);
-    case EventKind::noise_reached:
+            f, it.expected_decrease, it.rounding_bound(settings), pg);
+    case Event::noise_reached:
         return message.set(
             "converged: in %lld evaluations neither f fell by more than twice its noise level %g nor the "
             "projected gradient's largest component by a factor of 0.7; f = %.16g, ||P g||_inf = %g",
-            i, c, a, b);
-    case EventKind::iteration_limit_reached:
-        return message.set("the limit of %lld iterations is reached, f = %.16g, ||P g|| = %g", i, a, b);
-    case EventKind::evaluation_limit_reached:
-        return message.set("the limit of %lld evaluations is reached, f = %.16g, ||P g|| = %g", i, a, b);
-    case EventKind::time_limit_reached:
-        return message.set("the limit of %g seconds is reached after %g, f = %.16g, ||P g|| = %g", a, b, c, d);
-    case EventKind::not_finite_at_start:
+            shown(it.in_vain), it.noise_level(settings, f), f, r.pg_norm_max);
+    case Event::iteration_limit_reached:
+        return message.set("the limit of %lld iterations is reached, f = %.16g, ||P g|| = %g",
+                           shown(settings.max_iterations), f, pg);
+    case Event::evaluation_limit_reached:
+        return message.set("the limit of %lld evaluations is reached, f = %.16g, ||P g|| = %g",
+                           shown(settings.max_evaluations), f, pg);
+    case Event::time_limit_reached:
+        return message.set("the limit of %g seconds is reached after %g, f = %.16g, ||P g|| = %g", settings.max_seconds,
+                           first, f, pg);
+    case Event::not_finite_at_start:
         return message.set("f and g cannot be evaluated at the start: f = %g, and %.0f of %lld components of g are NaN "
                            "or infinite",
-                           std::isnan(a) ? std::fabs(a) : a, b, i); // std::fabs() avoids the text "-nan"
-    case EventKind::not_finite_after_cuts:
+                           std::isnan(f) ? std::fabs(f) : f, first, shown(it.n)); // std::fabs() avoids the text "-nan"
+    case Event::not_finite_after_cuts:
         return message.set("f, g or the slope g'd is still NaN or infinite after %lld reductions of the step in a row, "
                            "the last one to %g; the best iterate has f = %.16g",
-                           i, a, b);
-    case EventKind::nothing_has_fallen:
+                           shown(it.cuts_in_a_row), it.line.step(), f);
+    case Event::nothing_has_fallen:
         return message.set(
             "neither f = %.16g nor ||P g|| = %g has fallen for %lld iterations: f may be at its rounding "
             "level",
-            a, b, i);
-    case EventKind::diagonal_is_bad:
+            f, pg, shown(it.in_vain));
+    case Event::diagonal_is_bad:
         return message.set("the diagonal's element at index %lld (counted from 0) is not positive and finite, at "
                            "iterate %lld",
-                           i, j);
-    case EventKind::operator_is_not_finite:
-        return message.set("the operator has returned %lld elements that are NaN or infinite, at iterate %lld", i, j);
-    case EventKind::operator_is_not_positive:
+                           shown(it.invalid_index()), iterations);
+    case Event::operator_is_not_finite:
+        return message.set("the operator has returned %lld elements that are NaN or infinite, at iterate %lld",
+                           shown(it.invalid_index()), iterations);
+    case Event::operator_is_not_positive:
         return message.set("the operator H0 is not positive definite: the inner product v'H0 v is %g for a vector v of "
                            "norm %g, at iterate %lld",
-                           a, b, i);
-    case EventKind::no_descent:
+                           first, second, iterations);
+    case Event::no_descent:
         return message.set("no descent direction is left: the slope along the last direction is %g, at f = %.16g with "
                            "||P g|| = %g; g may not be the gradient of f, or its products overflow or vanish",
-                           a, b, c);
-    case EventKind::nothing_lower:
+                           it.slope_base, f, pg);
+    case Event::nothing_lower:
         return message.set("the line search failed (info %lld): none of %lld evaluations along a direction of slope %g "
                            "was below f = %.16g; g may not be the gradient of f, or f may have errors larger than "
                            "rounding errors",
-                           i, j, a, b);
-    case EventKind::lower_not_accepted:
+                           shown(r.line_search_info), shown(it.search_evaluations), it.slope_base, f);
+    case Event::lower_not_accepted:
         return message.set("the line search failed (info %lld): none of %lld evaluations along a direction of slope %g "
                            "from f = %.16g satisfied both of its conditions; a point with f = %.16g was found, but not "
                            "accepted",
-                           i, j, a, b, c);
-    case EventKind::lower_not_found_again:
+                           shown(r.line_search_info), shown(it.search_evaluations), it.slope_base, f,
+                           it.line.lowest_phi());
+    case Event::lower_not_found_again:
         return message.set("the line search returned to its lowest point, where f was %.16g, but this time f was not "
                            "below %.16g; f is not the same in each evaluation",
-                           a, b);
-    case EventKind::below_any_bound:
-        return message.set("f seems to have no lower bound: after %lld evaluations f = %g is at or below %g", i, a, b);
-    case EventKind::falls_without_end:
+                           it.line.lowest_phi(), it.f_base);
+    case Event::below_any_bound:
+        return message.set("f seems to have no lower bound: after %lld evaluations f = %g is at or below %g",
+                           evaluations, f, settings.f_unbounded);
+    case Event::falls_without_end:
         return message.set("f seems to have no lower bound: after %lld evaluations f = %g still falls along an almost "
                            "straight line, with slope %g and a step of %g",
-                           i, a, b, c);
-    case EventKind::stopped:
-        if (j == 0) return message.set("stopped by the caller before the first evaluation");
-        return message.set("stopped by the caller after %lld iterations and %lld evaluations, f = %.16g", i, j, a);
-    case EventKind::stopped_while_waiting:
-    case EventKind::time_limit_while_waiting: {
+                           evaluations, f, it.slope_base, it.step * it.unit);
+    case Event::stopped:
+        if (r.evaluations == 0) return message.set("stopped by the caller before the first evaluation");
+        return message.set("stopped by the caller after %lld iterations and %lld evaluations, f = %.16g", iterations,
+                           evaluations, f);
+    case Event::stopped_while_waiting:
+    case Event::time_limit_while_waiting: {
         Message why;
-        if (event.kind == EventKind::stopped_while_waiting) why.set("stopped by the caller");
-        else why.set("the limit of %g seconds is reached after %g", a, b);
-        return message.set("%s while the call waited for the stream, after %lld iterations and %lld evaluations%s",
-                           why.text(), i, j,
-                           j > 0 ? "; x, f and g are the best iterate when the work on the stream is complete" : "");
+        if (it.event == Event::stopped_while_waiting) why.set("stopped by the caller");
+        else why.set("the limit of %g seconds is reached after %g", settings.max_seconds, first);
+        return message.set(
+            "%s while the call waited for the stream, after %lld iterations and %lld evaluations%s", why.text(),
+            iterations, evaluations,
+            r.evaluations > 0 ? "; x, f and g are the best iterate when the work on the stream is complete" : "");
     }
-    case EventKind::called_after_end:
+    case Event::called_after_end:
         return message.set(
             "cuda_opt_solve was called after the solve had ended; call cuda_opt_reset to begin a new solve");
     }

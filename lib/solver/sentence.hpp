@@ -1,11 +1,11 @@
-// Forms the message that describes an event of a solve.
+// Forms the message that describes the last event of a solve.
 #pragma once
 
-#include "lbfgsb/event.hpp"
+#include "lbfgsb/iteration.hpp"
 #include "boundary/message.hpp"
 
 namespace cudaopt {
 
-void describe(const Event &event, Message &message);
+void describe(const Iteration &it, const Settings &settings, Message &message);
 
 } // namespace cudaopt

@@ -26,12 +26,12 @@ const Message &Solver::message() const {
         message_.set("gather %lld bytes of each of the %d ranks, where cuda_opt_gather() says",
                      static_cast<long long>(ranks_->packets().bytes()), ranks_->part().ranks);
     } else if (origin_ < 0) {
-        describe(state_->event, message_);
+        describe(*state_, settings(), message_);
         if (state_->has_ended()) add_refusals(message_);
         if (scaled_) add_scales(message_);
     } else {
         Message sentence;
-        describe(state_->event, sentence);
+        describe(*state_, settings(), sentence);
         message_.set("rank %d: %s", origin_, sentence.text());
     }
     return message_;
@@ -48,9 +48,8 @@ void Solver::add_refusals(Message &message) const {
 
 // Says whose components may have overflowed.
 void Solver::add_scales(Message &message) const {
-    const EventKind kind = state_->event.kind;
-    const bool is_undefined = kind == EventKind::not_finite_at_start && state_->event.numbers[1] > 0;
-    if (!is_undefined && kind != EventKind::not_finite_after_cuts) return;
+    const bool is_undefined = state_->event == Event::not_finite_at_start && state_->numbers[0] > 0;
+    if (!is_undefined && state_->event != Event::not_finite_after_cuts) return;
     const Message sentence = message;
     message.set("%s; this g is yours times the scales of the variables (x_scale)", sentence.text());
 }
@@ -84,6 +83,7 @@ int Solver::resume() {
     }
     cancellation_.end_call();
     host_seconds_ += std::chrono::duration<double>(Clock::now() - now).count();
+    if (task <= 0) message(); // before the caller changes a setting that it names
     return task;
 }
 
@@ -113,19 +113,30 @@ int Solver::call() {
 
 // Runs the state machine until it returns a task to the caller.
 int Solver::run(Request request) {
-    while (request.verb != Verb::task) {
+    for (;; request = state_->advance(reply_)) {
         perform(request);
+        if (request.verb == Verb::task) return request.task;
         if (settings().max_seconds > 0) reply_.seconds = seconds_passed();
-        request = state_->advance(reply_);
     }
-    return request.task;
+}
+
+void Solver::prepare(const Request &request) {
+    switch (request.preparation) {
+    case Preparation::none: break;
+    case Preparation::save_trial: sweeps_->save_trial(); break;
+    case Preparation::save_base: sweeps_->save_best(request.base_slot); break;
+    case Preparation::remove_infinite_slopes:
+        sweeps_->remove_infinite_slopes();
+        if (scaled_) scaled_->remove_infinite_slopes();
+        break;
+    }
 }
 
 void Solver::perform(const Request &request) {
     Sweeps &sweeps = *sweeps_;
     reply_.direction = nullptr;
     note_changes(request.verb);
-    if (request.saves_trial) sweeps.save_trial();
+    if (own_dimension() > 0) prepare(request);
     switch (request.verb) {
     case Verb::check_start:
         reply_.start = sweeps.check_start();
@@ -154,26 +165,17 @@ void Solver::perform(const Request &request) {
     case Verb::step: sweeps.step(request.slot, request.number); break;
     case Verb::largest_step: reply_.number = sweeps.largest_step(request.slot); break;
     case Verb::restore: sweeps.restore(request.slot, request.number); break;
-    case Verb::save_best: sweeps.save_best(request.slot); break;
     case Verb::restore_best: sweeps.restore_best(request.number); break;
     case Verb::finish_pair: sweeps.finish_pair(request.slot); break;
-    case Verb::x_norm: reply_.number = sweeps.x_norm(); break;
-    case Verb::projected_gradient_norm: reply_.number = sweeps.projected_gradient_norm(); break;
-    case Verb::relative_gradient_norm: reply_.number = sweeps.relative_gradient_norm(); break;
-    case Verb::narrow_gradient_norm: reply_.number = sweeps.narrow_gradient_norm(request.number); break;
-    case Verb::relative_change_norm:
-        reply_.number = sweeps.relative_change_norm(request.slot, request.fresh, request.number);
-        break;
-    case Verb::remove_infinite_slopes:
-        sweeps.remove_infinite_slopes();
-        if (scaled_) scaled_->remove_infinite_slopes();
-        break;
+    case Verb::norm: reply_.number = sweeps.norm(request.norm); break;
     case Verb::check_diagonal: reply_.index = sweeps.bad_diagonal(); break;
-    case Verb::operator_input: operator_->form_input(state_->operator_requested()); break;
-    case Verb::operator_products: reply_.of_operator = &operator_->multiply_output(state_->operator_requested()); break;
+    case Verb::operator_input: operator_->form_input(state_->operator_model().request()); break;
+    case Verb::operator_products:
+        reply_.of_operator = &operator_->multiply_output(state_->operator_model().request());
+        break;
     case Verb::operator_direction:
         sweeps.history(); // columns are written
-        direction_sums_ = operator_->take_direction(state_->operator_requested(), state_->direction_requested());
+        direction_sums_ = operator_->take_direction(state_->operator_model().request(), state_->direction_requested());
         reply_.direction = &direction_sums_;
         break;
     case Verb::log_start: log_start(); break;

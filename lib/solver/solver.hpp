@@ -126,6 +126,7 @@ class Solver {
     template <class Action> void attempt(const Action &action);
     void perform_own(const Request &request);
     void allocate_as_rank();
+    void prepare(const Request &request);
     void perform(const Request &request);
     double seconds_passed() const { return std::chrono::duration<double>(Clock::now() - first_call_).count(); }
     void move_into_box();

@@ -105,7 +105,7 @@ template <class Real, class History> struct LearnDiagonal {
     }
 };
 
-// ---- The following rules compute norms whose squares would overflow or underflow.
+// ---- The following rule computes norms whose squares would overflow or underflow.
 
 // ScaledSquares represents a sum of squares as scale^2 * squares, where scale is the largest magnitude of the terms. It
 // cannot overflow.
@@ -120,49 +120,29 @@ struct ScaledSquares {
     CUDA_OPT_HD double norm() const { return scale * std::sqrt(squares); }
 };
 
-// Computes the 2-norm of x. The rule reads x.
-template <class Real, class Values = const Real *> struct MeasureX {
-    Values x;
-    CUDA_OPT_HD void operator()(int64_t i, ScaledSquares &record) const { record.add(x[i]); }
-};
-
-// Computes the 2-norm of the projected gradient. The rule reads x, g, l and u.
-template <class Real, class Values = const Real *> struct MeasureProjectedGradient {
-    Values x, g;
-    BoxArrays<Real> box;
-    // If times_x is set, the rule computes the norm of the relative gradient, with the components x_i (P g)_i.
-    bool times_x = false;
-    // If narrow > 0, the components are those g_i which the box hides from the projected gradient: |g_i| > narrow, 0 <
-    // u_i - l_i <= narrow, and x_i is not at the bound that -g_i points to. The others are 0.
-    double narrow = 0;
-    CUDA_OPT_HD void operator()(int64_t i, ScaledSquares &record) const {
-        const double xi = x[i], gi = g[i], l = box.lower(i), u = box.upper(i);
-        if (narrow > 0) {
-            const bool hides = u > l && u - l <= narrow && std::fabs(gi) > narrow && !is_active(xi, gi, l, u);
-            return record.add(hides ? gi : 0.0);
-        }
-        const double component = projected_gradient<double>(xi, gi, l, u);
-        record.add(times_x ? xi * component : component);
-    }
-};
-
-// Computes the 2-norm of the vector with the components x_i y_i, where y is the change of the gradient along a pair,
-// or, if a weight is given, of that with the components max(|x_i (P g)_i| - weight |x_i y_i|, 0). If the pair is fresh,
-// y = g
-// - g_base. Active variables do not count. The rule reads x, g, l, u and y or g_base.
-template <class Real, class Changes, class Values = const Real *> struct MeasureRelativeChange {
+// Computes one of the 2-norms that `Norm` documents. The rule reads x, g, l, u and, for the last two kinds, y or
+// g_base.
+template <class Real, class Changes, class Values = const Real *> struct MeasureNorm {
+    NormRequest request;
     Values x, g;
     BoxArrays<Real> box;
     Changes y;
     Values g_base;
-    bool fresh;
-    double weight; // 0: none
-    CUDA_OPT_HD void operator()(int64_t i, ScaledSquares &record) const {
-        const double xi = x[i], gi = g[i], l = box.lower(i), u = box.upper(i);
-        if (is_active(xi, gi, l, u)) return;
-        const double change = xi * (fresh ? gi - static_cast<double>(g_base[i]) : static_cast<double>(y[i]));
-        const double slope = std::fabs(xi * projected_gradient(xi, gi, l, u));
-        record.add(weight > 0 ? greatest(slope - weight * std::fabs(change), 0.0) : change);
+    CUDA_OPT_HD void operator()(int64_t i, ScaledSquares &record) const { record.add(component(i)); }
+    CUDA_OPT_HD double component(int64_t i) const {
+        const double xi = x[i];
+        if (request.kind == Norm::x) return xi;
+        const double gi = g[i], l = box.lower(i), u = box.upper(i), pg = projected_gradient(xi, gi, l, u);
+        if (request.kind == Norm::projected_gradient) return pg;
+        if (request.kind == Norm::relative_gradient) return xi * pg;
+        if (is_active(xi, gi, l, u)) return 0;
+        if (request.kind == Norm::narrow_gradient) {
+            const bool hides = u > l && u - l <= request.number && std::fabs(gi) > request.number;
+            return hides ? gi : 0;
+        }
+        const double change = xi * (request.fresh ? gi - static_cast<double>(g_base[i]) : static_cast<double>(y[i]));
+        if (request.kind == Norm::relative_change) return change;
+        return greatest(std::fabs(xi * pg) - request.number * std::fabs(change), 0.0);
     }
 };
 

@@ -80,7 +80,7 @@ class SubtreeSums {
     virtual PanelProducts products(int subtree) const = 0; // the inner products, without f
     virtual DirectionSums direction(int subtree) const = 0;
     virtual double f(int subtree) const = 0;              // allowed only if the caller provides f per segment
-    virtual ScaledSquares squares(int subtree) const = 0; // the sum of squares of the latest norm, such as x_norm()
+    virtual ScaledSquares squares(int subtree) const = 0; // the sum of squares of the latest norm()
 
   protected:
     ~SubtreeSums() = default;
@@ -151,21 +151,9 @@ class Sweeps {
     virtual void fetch(const HeldVector &which, void *to_host) = 0;
     virtual void store(const HeldVector &which, const void *from_host) = 0;
     virtual int64_t bytes_of(const HeldVector &which) const = 0;
-    // The next functions return the norms ||x||_2 and ||P g||_2, computed by scaled sums of squares. The solver uses
-    // them in the rare case that the sums of squares from inner_products() overflow or underflow. They read 1 and 4
-    // vectors of n elements.
-    virtual double x_norm() = 0;
-    virtual double projected_gradient_norm() = 0;
-    // Returns the 2-norm of the vector with the components x_i (P g)_i, where P g is the projected gradient. It reads 4
-    // vectors of n elements and is rarely called.
-    virtual double relative_gradient_norm() = 0;
-    // Returns the 2-norm of those components of g, larger than `width`, that a box no wider than `width` hides from P
-    // g. It reads 4 vectors of n elements and is rarely called.
-    virtual double narrow_gradient_norm(double width) = 0;
-    // Returns the 2-norm of the vector with the components x_i y_i, where y is the column of this slot, or, if weight >
-    // 0, of that with the components max(|x_i (P g)_i| - weight |x_i y_i|, 0). Active variables do not count. fresh:
-    // the slot contains g_base, and y = g - g_base. It reads 5 vectors of n elements and is rarely called.
-    virtual double relative_change_norm(int slot, bool fresh, double weight) = 0;
+    // Returns one of the norms that a decision may need (lbfgsb/requests.hpp), computed by a scaled sum of squares. It
+    // reads at most 5 vectors of n elements and is rarely called.
+    virtual double norm(const NormRequest &request) = 0;
     // Sets infinite components of g to 0 that the projection removes. It reads 4 vectors of n elements and is called
     // only after a component of g was not finite.
     virtual void remove_infinite_slopes() = 0;

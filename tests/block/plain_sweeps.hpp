@@ -51,7 +51,7 @@ class PlainSweeps {
 
     void perform(const StateMachine &state, const Request &request, Reply &reply) {
         reply.direction = nullptr;
-        if (request.saves_trial) each_variable(cudaopt::CopyIterate<double>{best_x_, best_g_, x, g});
+        prepare(request);
         switch (request.verb) {
         case Verb::check_start: reply.start = check_start(); break;
         case Verb::read_variable:
@@ -79,48 +79,28 @@ class PlainSweeps {
         case Verb::restore:
             each_variable(cudaopt::Restore<double>{x, g, x_base_, y(request.slot), f, request.number});
             break;
-        case Verb::save_best:
-            each_variable(cudaopt::CopyIterate<double>{best_x_, best_g_, x_base_, y(request.slot)});
-            break;
-        case Verb::remove_infinite_slopes: each_variable(cudaopt::RemoveInfiniteSlope<double>{x, g, box()}); break;
         case Verb::restore_best:
             each_variable(cudaopt::Restore<double>{x, g, best_x_, best_g_, f, request.number});
             break;
         case Verb::finish_pair:
             each_variable(cudaopt::FinishPair<double, double>{y(request.slot), g, y(request.slot)});
             break;
-        case Verb::x_norm:
-            reply.number = over_variables<cudaopt::ScaledSquares>(cudaopt::MeasureX<double>{x}).norm();
-            break;
-        case Verb::relative_change_norm:
+        case Verb::norm:
             reply.number = over_variables<cudaopt::ScaledSquares>(
-                               cudaopt::MeasureRelativeChange<double, const double *>{
-                                   x, g, box(), y(request.slot), y(request.slot), request.fresh, request.number})
+                               cudaopt::MeasureNorm<double, const double *>{request.norm, x, g, box(),
+                                                                            y(request.norm.slot), y(request.norm.slot)})
                                .norm();
             break;
-        case Verb::narrow_gradient_norm:
-            reply.number = over_variables<cudaopt::ScaledSquares>(
-                               cudaopt::MeasureProjectedGradient<double>{x, g, box(), false, request.number})
-                               .norm();
-            break;
-        case Verb::projected_gradient_norm:
-        case Verb::relative_gradient_norm: {
-            const bool times_x = request.verb == Verb::relative_gradient_norm;
-            reply.number =
-                over_variables<cudaopt::ScaledSquares>(cudaopt::MeasureProjectedGradient<double>{x, g, box(), times_x})
-                    .norm();
-            break;
-        }
         case Verb::check_diagonal:
             reply.index = index_or_n(over_variables<cudaopt::FirstIndex>(cudaopt::FindBadDiagonal<double>{diagonal}));
             break;
-        case Verb::operator_input: form_input(state.operator_requested()); break;
+        case Verb::operator_input: form_input(state.operator_model().request()); break;
         case Verb::operator_products:
-            multiply_output(state.operator_requested());
+            multiply_output(state.operator_model().request());
             reply.of_operator = &of_operator_;
             break;
         case Verb::operator_direction:
-            take_operator_direction(state.operator_requested(), state.direction_requested());
+            take_operator_direction(state.operator_model().request(), state.direction_requested());
             reply.direction = &direction_;
             break;
         case Verb::log_start:
@@ -130,6 +110,16 @@ class PlainSweeps {
         }
     }
 
+    void prepare(const Request &request) {
+        const cudaopt::Preparation preparation = request.preparation;
+        using cudaopt::CopyIterate;
+        using cudaopt::Preparation;
+        if (preparation == Preparation::save_trial) each_variable(CopyIterate<double>{best_x_, best_g_, x, g});
+        if (preparation == Preparation::save_base)
+            each_variable(CopyIterate<double>{best_x_, best_g_, x_base_, y(request.base_slot)});
+        if (preparation == Preparation::remove_infinite_slopes)
+            each_variable(cudaopt::RemoveInfiniteSlope<double>{x, g, box()});
+    }
     const cudaopt::DirectionSums &direction_sums() const { return direction_; }
     // Simulates the load of a checkpoint, after which the vectors exist, but the sums do not.
     void forget_sums() {

@@ -56,13 +56,23 @@ struct Caller {
     Verb requested = Verb::task;
     int call = 0;
     bool done = false;
+    std::set<cudaopt::Preparation> prepared{};
+
+    // A new start is the caller's action, and the only change that the table does not contain.
+    void check_transition(State before) const {
+        INFO(name_of(before) << " -> " << name_of(state->state()));
+        if (state->state() != State::start_checked) CHECK(may_follow(before, state->state()));
+    }
 
     Request operator()(const Reply &reply) {
         seen.points.emplace_back(state->state(), requested);
         look_for_pointers(state, cudaopt::state_bytes(one.m), reply);
         if (moves(call)) state = places.move(state);
         call++;
+        const State before = state->state();
         const Request request = ask(reply);
+        check_transition(before);
+        prepared.insert(request.preparation);
         requested = request.verb;
         note(request);
         return request;
@@ -119,7 +129,8 @@ struct Caller {
             }
         };
         add(static_cast<int>(request.verb), request.task, request.slot, request.number, request.index, request.lo,
-            request.hi);
+            request.hi, static_cast<int>(request.preparation), static_cast<int>(request.norm.kind), request.norm.number,
+            request.norm.slot, request.norm.fresh);
         if (request.verb == Verb::inner_products || request.verb == Verb::crossed) add_panel(state->panel_requested());
         if (request.verb == Verb::inner_products) add_update(state->products_requested().update);
         if (request.verb == Verb::direction || request.verb == Verb::truncation) {
@@ -129,9 +140,8 @@ struct Caller {
             for (int age = 0; age < d.panel.pairs; age++)
                 add(d.coefficients[panel::y_column(age)], d.coefficients[panel::s_column(age)]);
         }
-        const cudaopt::Event &event = state->event;
-        add(static_cast<int>(event.kind), event.integers[0], event.integers[1]);
-        for (const double number : event.numbers) add(number);
+        add(static_cast<int>(state->event));
+        for (const double number : state->numbers) add(number);
         const cudaopt::Results &r = state->results;
         add(r.f, r.pg_norm2, r.pg_norm_max, r.x_norm2, r.at_lower, r.at_upper, r.iterations, r.evaluations,
             r.skipped_updates, r.cauchy_segments, r.line_search_info, r.refreshes, r.cuts, r.cauchy_crossings,
@@ -216,8 +226,8 @@ TEST_CASE("Moving the state between any two calls does not change a bit of the r
     std::set<State> states;
     std::set<Verb> verbs;
     for (const auto &[state, verb] : met) states.insert(state), verbs.insert(verb);
-    for (int state = 0; state <= static_cast<int>(State::ended); state++) {
-        INFO("state " << state);
+    for (int state = 0; state < cudaopt::state_count; state++) {
+        INFO("state " << name_of(static_cast<State>(state)));
         CHECK(states.count(static_cast<State>(state)) == 1);
     }
     for (int verb = 0; verb <= static_cast<int>(Verb::task); verb++) {

@@ -32,10 +32,8 @@ template <class Next> int solve(const Problem &problem, PlainSweeps &sweeps, Tra
     Reply reply;
     for (;;) {
         const Request request = next(reply);
-        if (request.verb != Verb::task) {
-            sweeps.perform(*next.state, request, reply);
-            continue;
-        }
+        sweeps.perform(*next.state, request, reply);
+        if (request.verb != Verb::task) continue;
         switch (request.task) {
         case CUDA_OPT_EVALUATE_FG: *sweeps.f = problem.evaluate(sweeps.x, sweeps.g); break;
         case CUDA_OPT_SUPPLY_DIAGONAL:

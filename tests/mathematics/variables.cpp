@@ -182,12 +182,14 @@ CONFIGURED_TEST_CASE("Norms are accurate if squares overflow or underflow", "[ro
                 relative.push_back(pg.back() * machine.x[static_cast<std::size_t>(i)]);
             }
             Backend<TestType> backend(machine);
-            CHECK(backend->x_norm() == Approx(scaled_norm(x)).epsilon(64 * epsilon).margin(0));
-            CHECK(backend->projected_gradient_norm() == Approx(scaled_norm(pg)).epsilon(64 * epsilon).margin(0));
+            CHECK(backend->norm({cudaopt::Norm::x}) == Approx(scaled_norm(x)).epsilon(64 * epsilon).margin(0));
+            CHECK(backend->norm({cudaopt::Norm::projected_gradient}) ==
+                  Approx(scaled_norm(pg)).epsilon(64 * epsilon).margin(0));
             // If a product x_i (P g)_i overflows, the norm must not be small.
             if (const double norm = scaled_norm(relative); std::isfinite(norm))
-                CHECK(backend->relative_gradient_norm() == Approx(norm).epsilon(64 * epsilon).margin(1e-300));
-            else CHECK_FALSE(backend->relative_gradient_norm() < std::numeric_limits<double>::max());
+                CHECK(backend->norm({cudaopt::Norm::relative_gradient}) ==
+                      Approx(norm).epsilon(64 * epsilon).margin(1e-300));
+            else CHECK_FALSE(backend->norm({cudaopt::Norm::relative_gradient}) < std::numeric_limits<double>::max());
         }
 }
 

@@ -38,13 +38,7 @@ class ForwardedSweeps : public cudaopt::Sweeps {
     void fetch(const cudaopt::HeldVector &which, void *to) override { sweeps_->fetch(which, to); }
     void store(const cudaopt::HeldVector &which, const void *from) override { sweeps_->store(which, from); }
     int64_t bytes_of(const cudaopt::HeldVector &which) const override { return sweeps_->bytes_of(which); }
-    double x_norm() override { return sweeps_->x_norm(); }
-    double projected_gradient_norm() override { return sweeps_->projected_gradient_norm(); }
-    double relative_gradient_norm() override { return sweeps_->relative_gradient_norm(); }
-    double narrow_gradient_norm(double width) override { return sweeps_->narrow_gradient_norm(width); }
-    double relative_change_norm(int slot, bool fresh, double weight) override {
-        return sweeps_->relative_change_norm(slot, fresh, weight);
-    }
+    double norm(const cudaopt::NormRequest &request) override { return sweeps_->norm(request); }
     void remove_infinite_slopes() override { sweeps_->remove_infinite_slopes(); }
     int64_t bad_diagonal() override { return sweeps_->bad_diagonal(); }
     void read(const void *vector, int64_t begin, int count, double *to) override {

@@ -21,8 +21,8 @@ bool ends(double f_previous, int steps, bool robust, double f_restarted = infini
     it.f_previous = f_previous;
     it.steps_since_gradient = steps;
     it.f_restarted = f_restarted;
-    it.relatively_flat = relatively_flat;
-    return it.judge_iterate(settings, true) == IterateVerdict::end && it.results.stop_test == CUDA_OPT_FACTR;
+    it.relative_gradient = relatively_flat ? 0 : 1;
+    return it.judge_iterate(settings) == IterateVerdict::end && it.results.stop_test == CUDA_OPT_FACTR;
 }
 
 } // namespace

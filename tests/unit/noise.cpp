@@ -156,13 +156,13 @@ TEST_CASE("The evaluations of failed line searches count as evaluations without 
     Iteration it = searching();
     it.failure = SearchFailure::nothing_lower;
     it.search_evaluations = 50;
-    for (int k = 1; k < 4; k++) CHECK(it.after_failure(settings, 0, 1, false) == FailureVerdict::refresh);
-    CHECK(it.after_failure(settings, 0, 1, false) == FailureVerdict::end);
+    for (int k = 1; k < 4; k++) CHECK(it.after_failure(settings, 0) == FailureVerdict::refresh);
+    CHECK(it.after_failure(settings, 0) == FailureVerdict::end);
     CHECK(it.results.stop_test == CUDA_OPT_NOISE);
     Iteration exact = searching();
     exact.failure = SearchFailure::nothing_lower;
     exact.fresh_start = true;
-    CHECK(exact.after_failure(with_level(0), 0, 1, false) == FailureVerdict::end);
+    CHECK(exact.after_failure(with_level(0), 0) == FailureVerdict::end);
     CHECK(exact.end_code == CUDA_OPT_LINE_SEARCH_FAILED);
 }
 

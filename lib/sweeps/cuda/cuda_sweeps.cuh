@@ -190,34 +190,18 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     }
     int64_t bytes_of(const HeldVector &which) const override { return place_of_held(which).bytes; }
 
-    double x_norm() override {
+    double norm(const NormRequest &request) override {
         const OnDevice on(device_);
-        return norm_of({{x_, g_, v_.box}, true});
-    }
-
-    double projected_gradient_norm() override {
-        const OnDevice on(device_);
-        return norm_of({{x_, g_, v_.box}, false});
-    }
-
-    double relative_gradient_norm() override {
-        const OnDevice on(device_);
-        return norm_of({{x_, g_, v_.box, true}, false});
-    }
-
-    double narrow_gradient_norm(double width) override {
-        const OnDevice on(device_);
-        return norm_of({{x_, g_, v_.box, false, width}, false});
-    }
-
-    double relative_change_norm(int slot, bool fresh, double weight) override {
-        const OnDevice on(device_);
-        const MeasureRelativeChange<Real, const History *> rule{x_,    g_,    v_.box, v_.y(slot), v_.g_base(slot),
-                                                                fresh, weight};
+        const MeasureNorm<Real, const History *> rule{
+            request, x_, g_, v_.box, v_.y(request.slot), v_.g_base(request.slot)};
         if (!cut_.by_segments()) return reduce<ScaledSquares>(rule).norm();
-        return norm_of_pieces([&](ScaledSquares *records) {
-            return map_pieces_cuda<ScaledSquares, most_resident, 1>(cut_.pieces(), n_, rule, records, stream_);
-        });
+        static_assert(most_segments * most_pieces * sizeof(ScaledSquares) <= map_reduce_scratch_bytes<StartRecord>());
+        auto *const records = reinterpret_cast<ScaledSquares *>(held_->scratch.get() + arrivals_bytes);
+        check(map_pieces_cuda<ScaledSquares, most_resident, 1>(cut_.pieces(), n_, rule, records, stream_),
+              "the launch of a reduction");
+        copy(cut_.squares(), records, int64_t{cut_.pieces().count()} * static_cast<int64_t>(sizeof(ScaledSquares)),
+             cudaMemcpyDeviceToHost);
+        return cut_.join_squares().norm();
     }
 
     void remove_infinite_slopes() override {
@@ -460,22 +444,6 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     template <class Record, class Rule> Record reduce_vector(const Rule &rule) {
         return reduced_by<Record>(
             [&](Record *to, void *scratch) { return VectorKernels<Real>::reduce(n_, rule, to, scratch, stream_); });
-    }
-
-    double norm_of(const MeasureVector<Real> &rule) {
-        if (!cut_.by_segments()) return reduce_vector<ScaledSquares>(rule).norm();
-        return norm_of_pieces([&](ScaledSquares *records) {
-            return VectorKernels<Real>::map_pieces(cut_.pieces(), n_, rule, records, stream_);
-        });
-    }
-
-    template <class Launch> double norm_of_pieces(const Launch &launch) {
-        static_assert(most_segments * most_pieces * sizeof(ScaledSquares) <= map_reduce_scratch_bytes<StartRecord>());
-        auto *const records = reinterpret_cast<ScaledSquares *>(held_->scratch.get() + arrivals_bytes);
-        check(launch(records), "the launch of a reduction");
-        copy(cut_.squares(), records, int64_t{cut_.pieces().count()} * static_cast<int64_t>(sizeof(ScaledSquares)),
-             cudaMemcpyDeviceToHost);
-        return cut_.join_squares().norm();
     }
 
     const int64_t n_;

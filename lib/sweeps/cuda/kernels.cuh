@@ -145,9 +145,9 @@ template <class Real, class History> class KernelLoader {
         now(find_crossed<Real, History>);
         reduction<Min, FindTruncation<Real, History>>();
         reduction<Min, FindLargestStep<Real, History>>();
-        using Change = MeasureRelativeChange<Real, const History *>;
-        reduction<ScaledSquares, Change>();
-        now(map_pieces_kernel<ScaledSquares, most_resident, 1, Change>);
+        using Measure = MeasureNorm<Real, const History *>;
+        reduction<ScaledSquares, Measure>();
+        now(map_pieces_kernel<ScaledSquares, most_resident, 1, Measure>);
         now(map_kernel<PairRule<Real, History>>);
     }
 

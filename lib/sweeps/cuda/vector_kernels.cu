@@ -1,6 +1,5 @@
 #include "sweeps/cuda/vector_kernels.hpp"
 
-#include "sweeps/cuda/map_pieces.cuh"
 #include "sweeps/cuda/support.cuh"
 
 namespace cudaopt {
@@ -24,8 +23,6 @@ template <class Real> void VectorKernels<Real>::load() {
     load_now(map_kernel<WriteVector<Real>>);
     load_reduction<StartRecord, CheckStart<Real>>();
     load_reduction<FirstIndex, FindBadDiagonal<Real>>();
-    load_reduction<ScaledSquares, MeasureVector<Real>>();
-    load_now(map_pieces_kernel<ScaledSquares, most_resident, 1, MeasureVector<Real>>);
 }
 
 template <class Real>
@@ -48,16 +45,6 @@ template <class Real>
 cudaError_t VectorKernels<Real>::reduce(int64_t n, const FindBadDiagonal<Real> &rule, FirstIndex *to, void *scratch,
                                         cudaStream_t stream) {
     return reduce_to(n, rule, to, scratch, stream);
-}
-template <class Real>
-cudaError_t VectorKernels<Real>::reduce(int64_t n, const MeasureVector<Real> &rule, ScaledSquares *to, void *scratch,
-                                        cudaStream_t stream) {
-    return reduce_to(n, rule, to, scratch, stream);
-}
-template <class Real>
-cudaError_t VectorKernels<Real>::map_pieces(const Pieces &pieces, int64_t n, const MeasureVector<Real> &rule,
-                                            ScaledSquares *records, cudaStream_t stream) {
-    return map_pieces_cuda<ScaledSquares, most_resident, 1>(pieces, n, rule, records, stream);
 }
 
 template struct VectorKernels<double>;

@@ -5,20 +5,9 @@
 
 #include <cuda_runtime.h>
 
-#include "sweeps/cuda/pieces.hpp"
 #include "sweeps/rules.hpp"
 
 namespace cudaopt {
-
-// MeasureVector computes the norm of x or of the projected gradient, so that one kernel serves both.
-template <class Real> struct MeasureVector {
-    MeasureProjectedGradient<Real> projected;
-    bool of_x; // whether to measure x, which is projected.x
-    CUDA_OPT_HD void operator()(int64_t i, ScaledSquares &record) const {
-        if (of_x) MeasureX<Real>{projected.x}(i, record);
-        else projected(i, record);
-    }
-};
 
 // WriteVector projects x onto the box, removes infinite slopes or restores an iterate. It applies the rule whose output
 // array is not NULL.
@@ -33,8 +22,7 @@ template <class Real> struct WriteVector {
     }
 };
 
-// These functions launch a kernel as map_cuda(), map_reduce_cuda() and map_pieces_cuda() do. They return the status of
-// the launch.
+// These functions launch a kernel as map_cuda() and map_reduce_cuda() do. They return the status of the launch.
 template <class Real> struct VectorKernels {
     // Loads the kernels onto the current device.
     static void load();
@@ -45,10 +33,6 @@ template <class Real> struct VectorKernels {
                               cudaStream_t stream);
     static cudaError_t reduce(int64_t n, const FindBadDiagonal<Real> &rule, FirstIndex *to, void *scratch,
                               cudaStream_t stream);
-    static cudaError_t reduce(int64_t n, const MeasureVector<Real> &rule, ScaledSquares *to, void *scratch,
-                              cudaStream_t stream);
-    static cudaError_t map_pieces(const Pieces &pieces, int64_t n, const MeasureVector<Real> &rule,
-                                  ScaledSquares *records, cudaStream_t stream);
 };
 
 extern template struct VectorKernels<double>;

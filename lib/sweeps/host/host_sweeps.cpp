@@ -229,16 +229,14 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         return place_of(which, n_, user_, work_, aside_, const_cast<Real *>(diagonal_)).bytes;
     }
 
-    double x_norm() override { return norm(MeasureX<Real>{x_}); }
-    double projected_gradient_norm() override { return norm(MeasureProjectedGradient<Real>{x_, g_, box_}); }
-    double relative_gradient_norm() override { return norm(MeasureProjectedGradient<Real>{x_, g_, box_, true}); }
-    double narrow_gradient_norm(double width) override {
-        return norm(MeasureProjectedGradient<Real>{x_, g_, box_, false, width});
-    }
-
-    double relative_change_norm(int slot, bool fresh, double weight) override {
-        return norm(MeasureRelativeChange<Real, const History *>{x_, g_, box_, work_.y(slot), work_.g_base(slot), fresh,
-                                                                 weight});
+    double norm(const NormRequest &request) override {
+        const MeasureNorm<Real, const History *> measure{
+            request, x_, g_, box_, work_.y(request.slot), work_.g_base(request.slot)};
+        const auto of_tile = [&](int64_t tile, ScaledSquares &record) {
+            const int64_t begin = tile * tile_height;
+            for (int64_t i = begin; i < begin + variables_from(begin); i++) measure(i, record);
+        };
+        return segments_.reduce_squares(of_tile, threads_).norm();
     }
 
     void remove_infinite_slopes() override { map_host(n_, RemoveInfiniteSlope<Real>{x_, g_, box_}, threads_); }
@@ -268,14 +266,6 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     // Returns y_i = g_i - g_base_i in the precision in which y will be stored.
     double fresh_y(const PanelRequest &request, int64_t i) const {
         return gradient_change<History>(g_[i], work_.g_base(request.newest_slot)[i]);
-    }
-
-    template <class Measure> double norm(const Measure &measure) {
-        const auto of_tile = [&](int64_t tile, ScaledSquares &record) {
-            const int64_t begin = tile * tile_height;
-            for (int64_t i = begin; i < begin + variables_from(begin); i++) measure(i, record);
-        };
-        return segments_.reduce_squares(of_tile, threads_).norm();
     }
 
     // Prefetches the variables of the tile after the next one to the second-level cache. A tile is too short for the
