@@ -1,36 +1,18 @@
-// This file reads and writes settings and results of a handle by key. Each table has one row per key. The rows of
-// settings have the range of valid values that the public header documents.
-#include <limits>
-
+// This file reads and writes settings and results of a handle by key. lbfgsb/settings.hpp has the table of the
+// settings.
 #include "api/handle.hpp"
 
 using cudaopt::check_range;
 using cudaopt::fault_of;
 using cudaopt::find;
+using cudaopt::int_settings;
+using cudaopt::IntSetting;
+using cudaopt::real_settings;
+using cudaopt::RealSetting;
 using cudaopt::Results;
 using cudaopt::Settings;
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-struct IntSetting {
-    int32_t key;
-    const char *name;
-    // At most one of the members `value` and `flag` is not NULL. `value` is for numbers, `flag` for settings that are 0
-    // or 1.
-    int64_t Settings::*value;
-    bool Settings::*flag;
-    int64_t least, most;
-};
-
-struct RealSetting {
-    int32_t key;
-    const char *name;
-    double Settings::*value;
-    double least, most;
-    bool open_below, open_above; // whether the end point `least`, or `most`, is itself invalid
-};
 
 struct IntResult {
     int32_t key;
@@ -40,45 +22,6 @@ struct IntResult {
 struct RealResult {
     int32_t key;
     double Results::*value;
-};
-
-const IntSetting int_settings[] = {
-    {CUDA_OPT_MAX_ITERATIONS, "MAX_ITERATIONS", &Settings::max_iterations, nullptr, 0, INT64_MAX},
-    {CUDA_OPT_MAX_EVALUATIONS, "MAX_EVALUATIONS", &Settings::max_evaluations, nullptr, 0, INT64_MAX},
-    {CUDA_OPT_MAXFEV, "MAXFEV", &Settings::evaluations_per_search, nullptr, 1, INT64_MAX},
-    {CUDA_OPT_MAX_CUTS, "MAX_CUTS", &Settings::max_cuts, nullptr, 0, INT64_MAX},
-    {CUDA_OPT_DIAGCO, "DIAGCO", nullptr, nullptr, 0, 1}, // 1 selects the caller's diagonal as H0
-    {CUDA_OPT_INITIAL_HESSIAN, "INITIAL_HESSIAN", &Settings::metric, nullptr, 0, 3},
-    {CUDA_OPT_DIAGONAL_EVERY, "DIAGONAL_EVERY", &Settings::diagonal_every, nullptr, 0, INT64_MAX},
-    {CUDA_OPT_APPROXIMATE_CAUCHY, "APPROXIMATE_CAUCHY", nullptr, &Settings::approximate_cauchy, 0, 1},
-    {CUDA_OPT_REPORT_ITERATES, "REPORT_ITERATES", nullptr, &Settings::report_iterates, 0, 1},
-    {CUDA_OPT_ROBUST, "ROBUST", nullptr, &Settings::robust, 0, 1},
-    {CUDA_OPT_THREADS, "THREADS", &Settings::threads, nullptr, 0, 4096},
-    {CUDA_OPT_HISTORY_BITS, "HISTORY_BITS", &Settings::history_bits, nullptr, 16, 64},
-    {CUDA_OPT_PRODUCT_BITS, "PRODUCT_BITS", &Settings::product_bits, nullptr, 32, 64},
-    {CUDA_OPT_F_PART, "F_PART", &Settings::f_part, nullptr, 0, 2},
-    {CUDA_OPT_TIMED, "TIMED", nullptr, &Settings::timed, 0, 1},
-    {CUDA_OPT_NOISE_AUTO, "NOISE_AUTO", nullptr, &Settings::noise_auto, 0, 1},
-    {CUDA_OPT_IPRINT_FREQUENCY, "IPRINT_FREQUENCY", &Settings::log_frequency, nullptr, INT64_MIN, INT64_MAX},
-    {CUDA_OPT_IPRINT_TYPE, "IPRINT_TYPE", &Settings::log_type, nullptr, 0, 3},
-};
-
-const RealSetting real_settings[] = {
-    {CUDA_OPT_EPS, "EPS", &Settings::eps, 0, infinity, false, false},
-    {CUDA_OPT_PGTOL, "PGTOL", &Settings::pgtol, 0, infinity, false, false},
-    {CUDA_OPT_FACTR, "FACTR", &Settings::factr, 0, infinity, false, false},
-    {CUDA_OPT_F_TARGET, "F_TARGET", &Settings::f_target, -infinity, infinity, false, false},
-    {CUDA_OPT_GTOL, "GTOL", &Settings::gtol, 1e-4, 1, true, true},
-    {CUDA_OPT_FTOL, "FTOL", &Settings::ftol, 0, 1, false, true},
-    {CUDA_OPT_XTOL, "XTOL", &Settings::xtol, 0, infinity, false, false},
-    {CUDA_OPT_STPMIN, "STPMIN", &Settings::step_min, 0, infinity, false, false},
-    {CUDA_OPT_STPMAX, "STPMAX", &Settings::step_max, 0, infinity, true, true},
-    {CUDA_OPT_RELATIVE_GTOL, "RELATIVE_GTOL", &Settings::relative_gtol, 0, infinity, false, false},
-    {CUDA_OPT_ROUNDING, "ROUNDING", &Settings::rounding, 0, infinity, false, true},
-    {CUDA_OPT_F_UNBOUNDED, "F_UNBOUNDED", &Settings::f_unbounded, -infinity, infinity, false, true},
-    {CUDA_OPT_NOISE, "NOISE", &Settings::noise, 0, 1, false, true},
-    {CUDA_OPT_NOISE_ABS, "NOISE_ABS", &Settings::noise_abs, 0, infinity, false, true},
-    {CUDA_OPT_MAX_SECONDS, "MAX_SECONDS", &Settings::max_seconds, 0, infinity, false, false},
 };
 
 const IntResult int_results[] = {

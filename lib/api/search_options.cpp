@@ -8,7 +8,7 @@ namespace cudaopt {
 
 namespace {
 
-struct IntSetting {
+struct IntSearchSetting {
     int32_t key;
     const char *name;
     int64_t SearchSettings::*value;
@@ -16,7 +16,7 @@ struct IntSetting {
     bool any_time; // True if the setting may change during the search.
 };
 
-const IntSetting int_settings[] = {
+const IntSearchSetting int_search_settings[] = {
     {CUDA_OPT_MAX_ITERATIONS, "MAX_ITERATIONS", &SearchSettings::max_iterations, 0, INT64_MAX, true},
     {CUDA_OPT_MAX_EVALUATIONS, "MAX_EVALUATIONS", &SearchSettings::max_evaluations, 0, INT64_MAX, true},
     {CUDA_OPT_THREADS, "THREADS", &SearchSettings::threads, 0, 4096, false},
@@ -26,14 +26,14 @@ const IntSetting int_settings[] = {
     {CUDA_OPT_ROUND_ITERATIONS, "ROUND_ITERATIONS", &SearchSettings::round_iterations, 0, INT64_MAX / 2, false},
 };
 
-struct RealSetting {
+struct RealSearchSetting {
     int32_t key;
     const char *name;
     double SearchSettings::*value;
     double least;
 };
 
-const RealSetting real_settings[] = {
+const RealSearchSetting real_search_settings[] = {
     {CUDA_OPT_MAX_SECONDS, "MAX_SECONDS", &SearchSettings::max_seconds, 0},
     {CUDA_OPT_F_TARGET, "F_TARGET", &SearchSettings::f_target, -std::numeric_limits<double>::infinity()},
 };
@@ -53,7 +53,7 @@ SearchSummary summary_of(cuda_opt &s) {
 } // namespace
 
 int set_search_int(cuda_opt &s, int32_t key, int64_t value) {
-    const IntSetting *setting = find(int_settings, key);
+    const IntSearchSetting *setting = find(int_search_settings, key);
     if (!setting) return unknown(s, key, "an integer setting");
     if (const int code = check_range(s, setting->name, value, setting->least, setting->most)) return code;
     if (!setting->any_time && s.search->started()) {
@@ -65,7 +65,7 @@ int set_search_int(cuda_opt &s, int32_t key, int64_t value) {
 }
 
 int set_search_real(cuda_opt &s, int32_t key, double value) {
-    const RealSetting *setting = find(real_settings, key);
+    const RealSearchSetting *setting = find(real_search_settings, key);
     if (!setting) return unknown(s, key, "a real setting");
     if (!(value >= setting->least)) { // This form of the test also rejects NaN.
         s.message().set("CUDA_OPT_%s is %g, but has to be at least %g", setting->name, value, setting->least);
@@ -90,7 +90,7 @@ int get_search_int(cuda_opt &s, int32_t key, int64_t *value) {
     case CUDA_OPT_BEST_WALK: *value = summary_of(s).walk; return 0;
     default: break;
     }
-    const IntSetting *setting = find(int_settings, key);
+    const IntSearchSetting *setting = find(int_search_settings, key);
     if (!setting) return CUDA_OPT_IMPROPER_INPUT;
     *value = search.settings.*setting->value;
     return 0;
@@ -101,7 +101,7 @@ int get_search_real(cuda_opt &s, int32_t key, double *value) {
         *value = summary_of(s).value;
         return 0;
     }
-    const RealSetting *setting = find(real_settings, key);
+    const RealSearchSetting *setting = find(real_search_settings, key);
     if (!setting) return CUDA_OPT_IMPROPER_INPUT;
     *value = s.search->settings.*setting->value;
     return 0;

@@ -15,13 +15,7 @@ enum class Event {
     bound_is_nan,
     bounds_leave_no_x,
     start_is_not_finite,
-    // Converged.
-    f_target_reached,
-    eps_reached,
-    pgtol_reached,
-    factr_reached,
-    rounding_reached,
-    noise_reached,
+    converged, // by the stopping test Iteration::end_test
     // Limits.
     iteration_limit_reached,
     evaluation_limit_reached,

@@ -93,7 +93,7 @@ struct Iteration {
     double f_noted = infinity, pg_noted = infinity;
     // reached is the stopping test that is satisfied while the solve nevertheless continues, in search of a lower f.
     // postponed counts the iterations for which it has continued.
-    int reached = 0;
+    Test reached = Test::none;
     int postponed = 0;
     // The decrease of f that the model predicts along the direction of a failed line search. Inf: unknown.
     double expected_decrease = infinity;
@@ -116,6 +116,7 @@ struct Iteration {
     // The termination.
     int end_code = 0;
     Event end_why = Event::nothing;
+    Test end_test = Test::none; // the stopping test, if the solve has converged
     // Numbers for the message that are not stored elsewhere or change before it is written. Invalid input: its index,
     // l, x and u. Convergence by FACTR: the decrease of f and its bound. Others: as `solver/sentence.cpp` says.
     double numbers[4] = {};
@@ -241,7 +242,7 @@ struct Iteration {
     CUDA_OPT_HD bool is_best(const Settings &settings, const PanelProducts &sums) const;
     CUDA_OPT_HD void note_progress_beyond_noise(double level);
     CUDA_OPT_HD FailureVerdict after_noisy_failure(const Settings &settings, int pairs);
-    CUDA_OPT_HD int stopping_test(const Settings &settings) const;
+    CUDA_OPT_HD Test stopping_test(const Settings &settings) const;
     CUDA_OPT_HD bool decrease_is_small(const Settings &settings) const;
     CUDA_OPT_HD double least_decrease(const Settings &settings) const;
     CUDA_OPT_HD double rounding_errors(const Settings &settings) const;
@@ -254,7 +255,8 @@ struct Iteration {
     CUDA_OPT_HD double negligible_decrease(const Settings &settings) const;
     CUDA_OPT_HD bool factr_is_verified(const Settings &settings) const;
     CUDA_OPT_HD bool restart_is_recent() const;
-    CUDA_OPT_HD void converge(const Settings &settings, int test);
+    CUDA_OPT_HD bool holds(Test test, const Settings &settings) const;
+    CUDA_OPT_HD void converge(const Settings &settings, Test test);
 };
 
 CUDA_OPT_HD_INLINE void Iteration::begin(const StartReport &report) {

@@ -45,6 +45,8 @@ inline int task_at(const StateMachine &machine) {
 inline bool is_consistent(const Iteration &it) {
     return it.line.is_consistent() && dense::is_within(Event::nothing, it.event, Event::called_after_end) &&
            dense::is_within(Event::nothing, it.end_why, Event::called_after_end) &&
+           dense::is_within(Test::f_target, it.end_test, Test::none) &&
+           dense::is_within(Test::f_target, it.reached, Test::none) &&
            dense::is_within(SearchFailure::no_descent, it.failure, SearchFailure::lower_not_found_again) &&
            dense::is_within(0, it.steps_since_gradient, Iteration::steps_before_verdict) &&
            dense::is_within(0, it.slow_restarts, slow_progress::most_restarts) &&

@@ -127,7 +127,7 @@ CUDA_OPT_HD_INLINE void Iteration::note_progress_beyond_noise(double level) {
 CUDA_OPT_HD_CALL inline FailureVerdict Iteration::after_noisy_failure(const Settings &settings, int pairs) {
     in_vain += static_cast<int>(search_evaluations);
     if (in_vain >= noise::most_in_vain) {
-        converge(settings, CUDA_OPT_NOISE);
+        converge(settings, Test::noise);
         return FailureVerdict::end;
     }
     if (ends_at_limit(settings, true)) return FailureVerdict::end;

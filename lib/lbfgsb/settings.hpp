@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "cuda_opt.h"
 #include "lbfgsb/box.hpp"
 
 namespace cudaopt {
@@ -26,6 +27,84 @@ struct Settings {
     double noise = 0, noise_abs = 0; // noise level of f, relative to |f|, and in absolute terms
     double gtol = 0.9, ftol = 1e-4, xtol = 0.1, step_min = 1e-20, step_max = 1e20, max_seconds = 0;
 };
+
+// One row per setting: its key and name in cuda_opt.h, and the range of valid values that cuda_opt.h documents.
+struct IntSetting {
+    int32_t key;
+    const char *name;
+    // At most one of the members `value` and `flag` is not NULL. `value` is for numbers, `flag` for settings that are 0
+    // or 1.
+    int64_t Settings::*value;
+    bool Settings::*flag;
+    int64_t least, most;
+    bool shared; // whether all ranks must have the same value
+};
+
+// All ranks must have the same values of these settings.
+struct RealSetting {
+    int32_t key;
+    const char *name;
+    double Settings::*value;
+    double least, most;
+    bool open_below, open_above; // whether the end point `least`, or `most`, is itself invalid
+};
+
+constexpr IntSetting int_settings[] = {
+    {CUDA_OPT_MAX_ITERATIONS, "MAX_ITERATIONS", &Settings::max_iterations, nullptr, 0, INT64_MAX, true},
+    {CUDA_OPT_MAX_EVALUATIONS, "MAX_EVALUATIONS", &Settings::max_evaluations, nullptr, 0, INT64_MAX, true},
+    {CUDA_OPT_MAXFEV, "MAXFEV", &Settings::evaluations_per_search, nullptr, 1, INT64_MAX, true},
+    {CUDA_OPT_MAX_CUTS, "MAX_CUTS", &Settings::max_cuts, nullptr, 0, INT64_MAX, true},
+    {CUDA_OPT_DIAGCO, "DIAGCO", nullptr, nullptr, 0, 1, false}, // 1 selects the caller's diagonal as H0
+    {CUDA_OPT_INITIAL_HESSIAN, "INITIAL_HESSIAN", &Settings::metric, nullptr, 0, 3, true},
+    {CUDA_OPT_DIAGONAL_EVERY, "DIAGONAL_EVERY", &Settings::diagonal_every, nullptr, 0, INT64_MAX, true},
+    {CUDA_OPT_APPROXIMATE_CAUCHY, "APPROXIMATE_CAUCHY", nullptr, &Settings::approximate_cauchy, 0, 1, true},
+    {CUDA_OPT_REPORT_ITERATES, "REPORT_ITERATES", nullptr, &Settings::report_iterates, 0, 1, false},
+    {CUDA_OPT_ROBUST, "ROBUST", nullptr, &Settings::robust, 0, 1, true},
+    {CUDA_OPT_THREADS, "THREADS", &Settings::threads, nullptr, 0, 4096, false},
+    {CUDA_OPT_HISTORY_BITS, "HISTORY_BITS", &Settings::history_bits, nullptr, 16, 64, true},
+    {CUDA_OPT_PRODUCT_BITS, "PRODUCT_BITS", &Settings::product_bits, nullptr, 32, 64, true},
+    {CUDA_OPT_F_PART, "F_PART", &Settings::f_part, nullptr, 0, 2, true},
+    {CUDA_OPT_TIMED, "TIMED", nullptr, &Settings::timed, 0, 1, false},
+    {CUDA_OPT_NOISE_AUTO, "NOISE_AUTO", nullptr, &Settings::noise_auto, 0, 1, true},
+    {CUDA_OPT_IPRINT_FREQUENCY, "IPRINT_FREQUENCY", &Settings::log_frequency, nullptr, INT64_MIN, INT64_MAX, false},
+    {CUDA_OPT_IPRINT_TYPE, "IPRINT_TYPE", &Settings::log_type, nullptr, 0, 3, false},
+};
+
+constexpr RealSetting real_settings[] = {
+    {CUDA_OPT_EPS, "EPS", &Settings::eps, 0, infinity, false, false},
+    {CUDA_OPT_PGTOL, "PGTOL", &Settings::pgtol, 0, infinity, false, false},
+    {CUDA_OPT_FACTR, "FACTR", &Settings::factr, 0, infinity, false, false},
+    {CUDA_OPT_F_TARGET, "F_TARGET", &Settings::f_target, -infinity, infinity, false, false},
+    {CUDA_OPT_GTOL, "GTOL", &Settings::gtol, 1e-4, 1, true, true},
+    {CUDA_OPT_FTOL, "FTOL", &Settings::ftol, 0, 1, false, true},
+    {CUDA_OPT_XTOL, "XTOL", &Settings::xtol, 0, infinity, false, false},
+    {CUDA_OPT_STPMIN, "STPMIN", &Settings::step_min, 0, infinity, false, false},
+    {CUDA_OPT_STPMAX, "STPMAX", &Settings::step_max, 0, infinity, true, true},
+    {CUDA_OPT_RELATIVE_GTOL, "RELATIVE_GTOL", &Settings::relative_gtol, 0, infinity, false, false},
+    {CUDA_OPT_ROUNDING, "ROUNDING", &Settings::rounding, 0, infinity, false, true},
+    {CUDA_OPT_F_UNBOUNDED, "F_UNBOUNDED", &Settings::f_unbounded, -infinity, infinity, false, true},
+    {CUDA_OPT_NOISE, "NOISE", &Settings::noise, 0, 1, false, true},
+    {CUDA_OPT_NOISE_ABS, "NOISE_ABS", &Settings::noise_abs, 0, infinity, false, true},
+    {CUDA_OPT_MAX_SECONDS, "MAX_SECONDS", &Settings::max_seconds, 0, infinity, false, false},
+};
+
+// The stopping tests, in the order in which they are evaluated at an iterate. -Wswitch reports each function that lacks
+// a test: key_of(), Iteration::holds() and the message.
+enum class Test { f_target, eps, pgtol, factr, rounding, noise, none };
+
+// Returns the key of the option that a test belongs to, which is the value of CUDA_OPT_STOP_TEST.
+CUDA_OPT_HD constexpr int64_t key_of(Test test) {
+    switch (test) {
+    case Test::f_target: return CUDA_OPT_F_TARGET;
+    case Test::eps: return CUDA_OPT_EPS;
+    case Test::pgtol: return CUDA_OPT_PGTOL;
+    case Test::factr: return CUDA_OPT_FACTR;
+    case Test::rounding: return CUDA_OPT_ROUNDING;
+    case Test::noise: return CUDA_OPT_NOISE;
+    case Test::none: break;
+    }
+    return 0;
+}
 
 // The data of an accepted iterate.
 struct IterateFacts {

@@ -7,15 +7,27 @@
 
 namespace cudaopt {
 
-// Returns the stopping test that is satisfied at the iterate, or 0.
-CUDA_OPT_HD_INLINE int Iteration::stopping_test(const Settings &settings) const {
+// Returns whether a stopping test is satisfied at the iterate.
+CUDA_OPT_HD_INLINE bool Iteration::holds(Test test, const Settings &settings) const {
     const Results &r = results;
-    if (r.f <= settings.f_target) return CUDA_OPT_F_TARGET;
-    if (!exhausted && r.pg_norm2 < settings.eps * greatest(1.0, r.x_norm2)) return CUDA_OPT_EPS;
+    switch (test) {
+    case Test::f_target: return r.f <= settings.f_target;
+    case Test::eps: return !exhausted && r.pg_norm2 < settings.eps * greatest(1.0, r.x_norm2);
     // If the projected gradient is 0, the test is satisfied even if pgtol is 0, because x is then a stationary point.
-    if (r.pg_norm_max <= settings.pgtol && !(hidden_gradient > 0)) return CUDA_OPT_PGTOL;
-    if (settings.factr > 0 && r.iterations > 0 && decrease_is_small(settings)) return CUDA_OPT_FACTR;
-    return 0;
+    case Test::pgtol: return r.pg_norm_max <= settings.pgtol && !(hidden_gradient > 0);
+    case Test::factr: return settings.factr > 0 && r.iterations > 0 && decrease_is_small(settings);
+    case Test::rounding: // decided after a failed line search
+    case Test::noise:    // decided by the evaluations without progress
+    case Test::none: break;
+    }
+    return false;
+}
+
+// Returns the first stopping test that is satisfied at the iterate.
+CUDA_OPT_HD_INLINE Test Iteration::stopping_test(const Settings &settings) const {
+    int test = 0;
+    while (test < static_cast<int>(Test::none) && !holds(static_cast<Test>(test), settings)) test++;
+    return static_cast<Test>(test);
 }
 
 // Returns whether f has decreased by no more than FACTR allows. With ROBUST this does not count if f has increased,
@@ -109,27 +121,23 @@ CUDA_OPT_HD_INLINE double Iteration::least_decrease(const Settings &settings) co
     return settings.factr * machine_epsilon * greatest(greatest(std::fabs(f_previous), std::fabs(results.f)), 1.0);
 }
 
-CUDA_OPT_HD_CALL inline void Iteration::converge(const Settings &settings, int test) {
-    results.stop_test = test;
+CUDA_OPT_HD_CALL inline void Iteration::converge(const Settings &settings, Test test) {
+    results.stop_test = key_of(test);
     numbers[0] = f_previous - results.f;
     numbers[1] = least_decrease(settings);
-    const bool holds_here = test == CUDA_OPT_EPS || test == CUDA_OPT_PGTOL ||
-                            (test == CUDA_OPT_F_TARGET && noise_level(settings, f_best) > 0);
+    const bool holds_here =
+        test == Test::eps || test == Test::pgtol || (test == Test::f_target && noise_level(settings, f_best) > 0);
     if (holds_here) best_saved = false; // x satisfies the test, but the saved iterate need not satisfy it
-    end(CUDA_OPT_CONVERGED, test == CUDA_OPT_F_TARGET ? Event::f_target_reached
-                            : test == CUDA_OPT_EPS    ? Event::eps_reached
-                            : test == CUDA_OPT_PGTOL  ? Event::pgtol_reached
-                            : test == CUDA_OPT_FACTR  ? Event::factr_reached
-                            : test == CUDA_OPT_NOISE  ? Event::noise_reached
-                                                      : Event::rounding_reached);
+    end_test = test;
+    end(CUDA_OPT_CONVERGED, Event::converged);
 }
 
 CUDA_OPT_HD_INLINE Norm Iteration::norm_at_iterate(const Settings &settings, int pairs) const {
-    const int test = settings.robust ? stopping_test(settings) : 0;
+    const Test test = settings.robust ? stopping_test(settings) : Test::none;
     // P g is no larger than the box is wide.
-    if (test == CUDA_OPT_PGTOL && narrowest <= settings.pgtol && hidden_gradient == unmeasured)
+    if (test == Test::pgtol && narrowest <= settings.pgtol && hidden_gradient == unmeasured)
         return Norm::narrow_gradient;
-    if (test != CUDA_OPT_FACTR || is_relatively_flat(settings)) return Norm::none;
+    if (test != Test::factr || is_relatively_flat(settings)) return Norm::none;
     if (relative_gradient == unmeasured) return Norm::relative_gradient;
     // A restart discards the pairs, so that the curvature could not be measured later.
     return settings.metric == Metric::callers_operator ? Norm::none : norm_for_curvature(settings, pairs);
@@ -144,10 +152,10 @@ CUDA_OPT_HD_INLINE IterateVerdict Iteration::judge_iterate(const Settings &setti
     const bool is_noisy = noise_level(settings, results.f) > 0;
     const bool nothing_decreases = settings.robust && in_vain >= (is_noisy ? noise::most_in_vain : most_in_vain);
     bool restarts = false;
-    if (const int test = stopping_test(settings)) {
-        const bool postpones = lags && !is_noisy && test != CUDA_OPT_FACTR && results.pg_norm_max > 0 &&
+    if (const Test test = stopping_test(settings); test != Test::none) {
+        const bool postpones = lags && !is_noisy && test != Test::factr && results.pg_norm_max > 0 &&
                                postponed < most_postponed && !nothing_decreases;
-        const bool is_verified = test != CUDA_OPT_FACTR || factr_is_verified(settings);
+        const bool is_verified = test != Test::factr || factr_is_verified(settings);
         restarts = !is_verified && !restart_is_recent();
         if (!postpones && is_verified) {
             converge(settings, test);
@@ -159,10 +167,10 @@ CUDA_OPT_HD_INLINE IterateVerdict Iteration::judge_iterate(const Settings &setti
         }
     }
     if (results.f <= settings.f_unbounded) end(CUDA_OPT_UNBOUNDED, Event::below_any_bound);
-    else if (nothing_decreases && is_noisy) converge(settings, CUDA_OPT_NOISE);
+    else if (nothing_decreases && is_noisy) converge(settings, Test::noise);
     else if (nothing_decreases) end(CUDA_OPT_LINE_SEARCH_FAILED, Event::nothing_has_fallen);
     else if (!ends_at_limit(settings, true)) {
-        const bool is_slow = !is_noisy && reached == 0 && restarts_slow_solve(settings);
+        const bool is_slow = !is_noisy && reached == Test::none && restarts_slow_solve(settings);
         return is_slow ? IterateVerdict::restart_anew : restarts ? IterateVerdict::restart : IterateVerdict::go_on;
     }
     return IterateVerdict::end;
@@ -203,7 +211,7 @@ CUDA_OPT_HD_CALL inline bool Iteration::ends_at_limit(const Settings &settings, 
     else if (settings.max_seconds > 0 && seconds >= settings.max_seconds)
         code = CUDA_OPT_TIME_LIMIT, why = Event::time_limit_reached;
     if (code == 0) return false;
-    if (reached != 0) {
+    if (reached != Test::none) {
         converge(settings, reached);
     } else {
         numbers[0] = seconds;

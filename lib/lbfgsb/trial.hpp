@@ -201,7 +201,7 @@ CUDA_OPT_HD_CALL inline TrialVerdict Iteration::backtrack(const Settings &settin
         return TrialVerdict::fail;
     }
     if (cuts_in_a_row >= settings.max_cuts) {
-        if (reached != 0) converge(settings, reached);
+        if (reached != Test::none) converge(settings, reached);
         else end(CUDA_OPT_NOT_FINITE, Event::not_finite_after_cuts);
         return TrialVerdict::end;
     }
@@ -252,7 +252,7 @@ CUDA_OPT_HD_INLINE bool Iteration::accept(const Settings &settings, const PanelP
     results.step = step * unit;
     steps_since_gradient = fresh_start ? 1 : least(steps_since_gradient + 1, steps_before_verdict);
     fresh_start = false;
-    reached = 0;
+    reached = Test::none;
     expected_decrease = infinity;
     f_previous = f_base;
     lags = !is_best(settings, sums);
@@ -312,7 +312,7 @@ CUDA_OPT_HD_INLINE double Iteration::scale_without_pair(const Settings &settings
 
 // Sets the decrease of f that the model predicts along the direction of the failed line search.
 CUDA_OPT_HD_INLINE void Iteration::note_failure(const Settings &settings, int pairs, double theta) {
-    if (reached != 0 || pairs == 0) return;
+    if (reached != Test::none || pairs == 0) return;
     if (failure != SearchFailure::no_descent) expected_decrease = -slope_base * first_step / 2;
     else if (direction.d_squared == 0 && settings.metric != Metric::callers) // x + d rounds to x
         expected_decrease = results.pg_norm2 * (results.pg_norm2 / theta) / 2;
@@ -320,7 +320,7 @@ CUDA_OPT_HD_INLINE void Iteration::note_failure(const Settings &settings, int pa
 
 CUDA_OPT_HD_CALL inline Norm Iteration::norm_after_failure(const Settings &settings, int pairs) const {
     if (const Norm norm = norm_for_curvature(settings, pairs); norm != Norm::none) return norm;
-    const bool verifies = reached == 0 && tests_rounding(settings) && relative_gradient == unmeasured &&
+    const bool verifies = reached == Test::none && tests_rounding(settings) && relative_gradient == unmeasured &&
                           (relative_curvature != unmeasured || expected_decrease <= negligible_decrease(settings));
     return verifies ? Norm::relative_gradient : Norm::none;
 }
@@ -331,7 +331,7 @@ CUDA_OPT_HD_CALL inline Norm Iteration::norm_after_failure(const Settings &setti
 // conditions while the next line search fails, without end. Therefore the history is discarded at most four times while
 // neither f nor ||P g|| has decreased by a tenth.
 CUDA_OPT_HD_CALL inline FailureVerdict Iteration::after_failure(const Settings &settings, int pairs) {
-    if (reached != 0) {
+    if (reached != Test::none) {
         converge(settings, reached);
         return FailureVerdict::end;
     }
@@ -340,7 +340,7 @@ CUDA_OPT_HD_CALL inline FailureVerdict Iteration::after_failure(const Settings &
         tests_rounding(settings) && relative_gradient != unmeasured &&
         ((expected_decrease <= negligible_decrease(settings) && is_relatively_flat(settings)) || is_rounding(settings));
     if (settings.factr > 0 && is_explained) {
-        converge(settings, CUDA_OPT_ROUNDING);
+        converge(settings, Test::rounding);
         return FailureVerdict::end;
     }
     // If -g itself is not a descent direction, the solve must end, because it would try -g again without an evaluation.
@@ -356,7 +356,7 @@ CUDA_OPT_HD_CALL inline FailureVerdict Iteration::after_failure(const Settings &
     }
     const bool keep_scale = pairs > 0 && refreshes_in_vain % 2 == 0;
     if (fresh_start || refreshes_in_vain == most_refreshes_in_vain || !(keep_scale || settings.robust)) {
-        if (is_explained) converge(settings, CUDA_OPT_ROUNDING);
+        if (is_explained) converge(settings, Test::rounding);
         else
             end(CUDA_OPT_LINE_SEARCH_FAILED, failure == SearchFailure::no_descent      ? Event::no_descent
                                              : failure == SearchFailure::nothing_lower ? Event::nothing_lower

@@ -4,48 +4,19 @@ namespace cudaopt {
 
 namespace {
 
-struct SharedSetting {
-    const char *name;
-    double (*value)(const Settings &);
-};
-
-// The settings that must agree on all ranks, converted to double. Different integers beyond 2^53 may become equal by
-// the conversion, but such values do not occur in practice.
-const SharedSetting table[shared_settings] = {
-    {"CUDA_OPT_MAX_ITERATIONS", [](const Settings &s) { return static_cast<double>(s.max_iterations); }},
-    {"CUDA_OPT_MAX_EVALUATIONS", [](const Settings &s) { return static_cast<double>(s.max_evaluations); }},
-    {"CUDA_OPT_MAXFEV", [](const Settings &s) { return static_cast<double>(s.evaluations_per_search); }},
-    {"CUDA_OPT_MAX_CUTS", [](const Settings &s) { return static_cast<double>(s.max_cuts); }},
-    {"CUDA_OPT_INITIAL_HESSIAN", [](const Settings &s) { return static_cast<double>(s.metric); }},
-    {"CUDA_OPT_DIAGONAL_EVERY", [](const Settings &s) { return static_cast<double>(s.diagonal_every); }},
-    {"CUDA_OPT_APPROXIMATE_CAUCHY", [](const Settings &s) { return static_cast<double>(s.approximate_cauchy); }},
-    {"CUDA_OPT_ROBUST", [](const Settings &s) { return static_cast<double>(s.robust); }},
-    {"CUDA_OPT_HISTORY_BITS", [](const Settings &s) { return static_cast<double>(s.history_bits); }},
-    {"CUDA_OPT_PRODUCT_BITS", [](const Settings &s) { return static_cast<double>(s.product_bits); }},
-    {"CUDA_OPT_F_PART", [](const Settings &s) { return static_cast<double>(s.f_part); }},
-    {"CUDA_OPT_EPS", [](const Settings &s) { return s.eps; }},
-    {"CUDA_OPT_PGTOL", [](const Settings &s) { return s.pgtol; }},
-    {"CUDA_OPT_FACTR", [](const Settings &s) { return s.factr; }},
-    {"CUDA_OPT_F_TARGET", [](const Settings &s) { return s.f_target; }},
-    {"CUDA_OPT_GTOL", [](const Settings &s) { return s.gtol; }},
-    {"CUDA_OPT_FTOL", [](const Settings &s) { return s.ftol; }},
-    {"CUDA_OPT_XTOL", [](const Settings &s) { return s.xtol; }},
-    {"CUDA_OPT_STPMIN", [](const Settings &s) { return s.step_min; }},
-    {"CUDA_OPT_STPMAX", [](const Settings &s) { return s.step_max; }},
-    {"CUDA_OPT_MAX_SECONDS", [](const Settings &s) { return s.max_seconds; }},
-    {"CUDA_OPT_RELATIVE_GTOL", [](const Settings &s) { return s.relative_gtol; }},
-    {"CUDA_OPT_ROUNDING", [](const Settings &s) { return s.rounding; }},
-    {"CUDA_OPT_F_UNBOUNDED", [](const Settings &s) { return s.f_unbounded; }},
-    {"CUDA_OPT_NOISE", [](const Settings &s) { return s.noise; }},
-    {"CUDA_OPT_NOISE_ABS", [](const Settings &s) { return s.noise_abs; }},
-    {"CUDA_OPT_NOISE_AUTO", [](const Settings &s) { return static_cast<double>(s.noise_auto); }},
-};
+// Calls use(name, value) for each setting that must agree on all ranks. The values are converted to double. Different
+// integers beyond 2^53 may become equal by the conversion, but such values do not occur in practice.
+template <class Use> void each_shared_setting(const Settings &settings, const Use &use) {
+    for (const IntSetting &row : int_settings)
+        if (row.shared) use(row.name, static_cast<double>(row.flag ? settings.*row.flag : settings.*row.value));
+    for (const RealSetting &row : real_settings) use(row.name, settings.*row.value);
+}
 
 } // namespace
 
 void list_shared_settings(const Settings &settings, double *values) {
     // The addition of 0 changes -0 to 0, so that both have the same hash.
-    for (int k = 0; k < shared_settings; k++) values[k] = table[k].value(settings) + 0.0;
+    each_shared_setting(settings, [&](const char *, double value) { *values++ = value + 0.0; });
 }
 
 // Computes a hash by FNV-1a (Fowler, Noll, Vo). It is applied to 64-bit words instead of bytes to reduce its cost,
@@ -81,8 +52,14 @@ int compare_set_ups(Packets &packets, int ranks, Message &message) {
         if (other.pairs != first.pairs)
             return differs(rank, "a number of pairs kept by cuda_opt_warm_start of", other.pairs, first.pairs);
         for (int k = 0; k < shared_settings; k++)
-            if (other.settings[k] != first.settings[k])
-                return differs(rank, table[k].name, other.settings[k], first.settings[k]);
+            if (other.settings[k] != first.settings[k]) {
+                char name[32] = "";
+                int next = 0;
+                each_shared_setting({}, [&](const char *of_row, double) {
+                    if (next++ == k) std::snprintf(name, sizeof name, "CUDA_OPT_%s", of_row);
+                });
+                return differs(rank, name, other.settings[k], first.settings[k]);
+            }
         if (other.first != next) {
             message.set("the parts of the ranks are not contiguous: that of rank %d begins at variable %lld, but those "
                         "of the ranks before it end at %lld",

@@ -8,7 +8,13 @@
 
 namespace cudaopt {
 
-constexpr int shared_settings = 27; // The number of settings that must agree on all ranks.
+// The number of settings that must agree on all ranks.
+constexpr int count_shared_settings() {
+    int count = static_cast<int>(sizeof real_settings / sizeof *real_settings);
+    for (const IntSetting &row : int_settings) count += row.shared;
+    return count;
+}
+constexpr int shared_settings = count_shared_settings();
 
 struct SetUp {
     int64_t ranks, first, n, of, m, bits, pairs;

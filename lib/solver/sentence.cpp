@@ -10,6 +10,35 @@ namespace {
 
 long long shown(int64_t number) { return number; } // printf's %lld requires this type
 
+void describe_convergence(const Iteration &it, const Settings &settings, Message &message) {
+    const Results &r = it.results;
+    const char *const where = r.iterations == 0 ? "converged at the start" : "converged";
+    switch (it.end_test) {
+    case Test::f_target:
+        return message.set("%s: f = %.16g is at or below its target %g", where, r.f, settings.f_target);
+    case Test::eps:
+        return message.set("%s: the projected gradient's norm %g is below eps * max(1, ||x||) = %g", where, r.pg_norm2,
+                           settings.eps * greatest(1.0, r.x_norm2));
+    case Test::pgtol:
+        return message.set("%s: the projected gradient's largest component %g is at or below pgtol = %g", where,
+                           r.pg_norm_max, settings.pgtol);
+    case Test::factr:
+        return message.set("converged: f fell by %g, which is at or below factr * 2.22e-16 * max(|f|, 1) = %g",
+                           it.numbers[0], it.numbers[1]);
+    case Test::rounding:
+        return message.set(
+            "converged: no lower f than %.16g was found; the model predicts that f falls by %g, which is "
+            "at or below %g, the larger of its rounding errors and the bound of factr; ||P g|| = %g",
+            r.f, it.expected_decrease, it.rounding_bound(settings), r.pg_norm2);
+    case Test::noise:
+        return message.set(
+            "converged: in %lld evaluations neither f fell by more than twice its noise level %g nor the "
+            "projected gradient's largest component by a factor of 0.7; f = %.16g, ||P g||_inf = %g",
+            shown(it.in_vain), it.noise_level(settings, r.f), r.f, r.pg_norm_max);
+    case Test::none: return;
+    }
+}
+
 } // namespace
 
 void describe(const Iteration &it, const Settings &settings, Message &message) {
@@ -26,7 +55,6 @@ void describe(const Iteration &it, const Settings &settings, Message &message) {
     const Results &r = it.results;
     const double f = r.f, pg = r.pg_norm2, first = it.numbers[0], second = it.numbers[1];
     const auto iterations = shown(r.iterations), evaluations = shown(r.evaluations);
-    const char *const where = r.iterations == 0 ? "converged at the start" : "converged";
     const auto refuse = [&](const char *what) {
         message.set("%s at index %lld (counted from 0) of %lld: l = %g, x = %g, u = %g", what,
                     shown(it.invalid_index()), shown(it.n), it.numbers[1], it.numbers[2], it.numbers[3]);
@@ -45,27 +73,7 @@ void describe(const Iteration &it, const Settings &settings, Message &message) {
         return refuse("the bounds leave no finite x: the lower bound is greater than the upper bound, or both are the "
                       "same infinity,");
     case Event::start_is_not_finite: return refuse("the start x is NaN or infinite");
-    case Event::f_target_reached:
-        return message.set("%s: f = %.16g is at or below its target %g", where, f, settings.f_target);
-    case Event::eps_reached:
-        return message.set("%s: the projected gradient's norm %g is below eps * max(1, ||x||) = %g", where, pg,
-                           settings.eps * greatest(1.0, r.x_norm2));
-    case Event::pgtol_reached:
-        return message.set("%s: the projected gradient's largest component %g is at or below pgtol = %g", where,
-                           r.pg_norm_max, settings.pgtol);
-    case Event::factr_reached:
-        return message.set("converged: f fell by %g, which is at or below factr * 2.22e-16 * max(|f|, 1) = %g", first,
-                           second);
-    case Event::rounding_reached:
-        return message.set(
-            "converged: no lower f than %.16g was found; the model predicts that f falls by %g, which is "
-            "at or below %g, the larger of its rounding errors and the bound of factr; ||P g|| = %g",
-            f, it.expected_decrease, it.rounding_bound(settings), pg);
-    case Event::noise_reached:
-        return message.set(
-            "converged: in %lld evaluations neither f fell by more than twice its noise level %g nor the "
-            "projected gradient's largest component by a factor of 0.7; f = %.16g, ||P g||_inf = %g",
-            shown(it.in_vain), it.noise_level(settings, f), f, r.pg_norm_max);
+    case Event::converged: return describe_convergence(it, settings, message);
     case Event::iteration_limit_reached:
         return message.set("the limit of %lld iterations is reached, f = %.16g, ||P g|| = %g",
                            shown(settings.max_iterations), f, pg);

@@ -91,9 +91,10 @@ broken += [f"{PYTHON}: {name} is no real number" for name in reals if "real" not
 
 # Each setting must be in the table of its kind, under the name of its key. Each result must be in a table or in a
 # comparison.
-TABLES = ("lib/api/options.cpp", "lib/api/search_options.cpp", "lib/api/batch.cpp")
+TABLES = ("lib/lbfgsb/settings.hpp", "lib/api/options.cpp", "lib/api/search_options.cpp", "lib/api/batch.cpp")
 OF_TABLE = {"int_settings": "integer setting", "real_settings": "real setting", "int_results": "integer result",
             "real_results": "real result"}
+OF_TABLE.update({table.replace("_", "_search_"): kind for table, kind in list(OF_TABLE.items())})
 handled = set()
 for path in TABLES:
     text = re.sub(r"//.*", "", (root / path).read_text())
@@ -107,7 +108,7 @@ for path in TABLES:
             handled.add(key)
     compared = re.findall(r"\b(?:case |key == )(CUDA_OPT_\w+)", text)
     handled.update(key for key in compared if "setting" not in kind_of.get(key, ""))
-broken += [f"{key}, a key of the header, is in no table of lib/api" for key in sorted(kind_of.keys() - handled)]
+broken += [f"{key}, a key of the header, is in no table" for key in sorted(kind_of.keys() - handled)]
 
 codes = [value for name, value in enumerators.items() if not name.startswith(VALUES) or value < 0]
 broken += [f"number {value} is used twice" for value in sorted(set(codes)) if codes.count(value) > 1]
