@@ -12,8 +12,6 @@
 #include "batch/small_direction.hpp"
 #include "batch/small_inner_products.hpp"
 #include "lbfgsb/step.hpp"
-#include "lbfgsb/termination.hpp"
-#include "lbfgsb/trial.hpp"
 
 namespace cudaopt::batch {
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "cuda_opt.h"
-#include "lbfgsb/slow_progress.hpp"
 #include "lbfgsb/state_machine.hpp"
 
 namespace cudaopt {

@@ -6,8 +6,11 @@
 // may be equal. Slopes are compared as they are, because the line search needs their signs only.
 #pragma once
 
+#include <cmath>
+
 #include "dense/loaded.hpp"
-#include "lbfgsb/iteration.hpp"
+#include "dense/numbers.hpp"
+#include "lbfgsb/box.hpp"
 
 namespace cudaopt {
 
@@ -86,53 +89,5 @@ class NoiseSamples {
     bool is_defined_ = false;
     double values_[noise::samples] = {};
 };
-
-// Returns the noise level eps_f = max(NOISE_ABS + NOISE |f|, the estimate). Without the option ROBUST it returns 0,
-// because the iterates are then those of L-BFGS-B 3.0, which does not allow for noise.
-CUDA_OPT_HD_INLINE double Iteration::noise_level(const Settings &settings, double f) const {
-    if (!settings.robust) return 0;
-    return greatest(settings.noise_abs + settings.noise * std::fabs(f), results.noise_estimate);
-}
-
-// Returns whether the noise level has to be estimated after the failed line search.
-CUDA_OPT_HD_INLINE bool Iteration::wants_noise_estimate(const Settings &settings) const {
-    return settings.noise_auto && settings.robust && failure != SearchFailure::no_descent && direction.d_squared > 0;
-}
-
-// Returns the spacing, as a multiple of d, of the points at which f is sampled. The points must still be different
-// after rounding to the precision of x, and must be so close together that f is smooth between them. No point is
-// farther away than the first trial point, so that all points are in the box.
-CUDA_OPT_HD_CALL inline double Iteration::noise_spacing() const {
-    const double share = single_x ? 1e-4 : 1e-7, smallest_x = 1e-3;
-    const double distance = share * greatest(smallest_x, results.x_norm2);
-    return least(distance / std::sqrt(direction.d_squared), first_step / noise::samples);
-}
-
-// Counts the evaluations without progress in in_vain. Progress means that f has fallen by more than 2 eps_f, or ||P
-// g||_inf by the factor pg_progress, since the last progress. A smaller decrease of f may be due to noise, because the
-// lowest of several noisy values may be 2 eps_f below the others although x is the same.
-CUDA_OPT_HD_INLINE void Iteration::note_progress_beyond_noise(double level) {
-    const bool progress =
-        f_noted == infinity || results.f < f_noted - 2 * level || results.pg_norm_max < noise::pg_progress * pg_noted;
-    if (progress) {
-        f_noted = least(f_noted, results.f);
-        pg_noted = least(pg_noted, results.pg_norm_max);
-    }
-    in_vain = progress ? 0 : in_vain + static_cast<int>(search_evaluations);
-}
-
-// Decides what follows a failed line search if f is noisy. The failure does not end the solve, because f has different
-// errors at other points, and perhaps in another evaluation at the same point. The history is discarded. Its scale
-// theta is kept unless the history was empty. The solve ends after too many evaluations without progress.
-CUDA_OPT_HD_CALL inline FailureVerdict Iteration::after_noisy_failure(const Settings &settings, int pairs) {
-    in_vain += static_cast<int>(search_evaluations);
-    if (in_vain >= noise::most_in_vain) {
-        converge(settings, Test::noise);
-        return FailureVerdict::end;
-    }
-    if (ends_at_limit(settings, true)) return FailureVerdict::end;
-    fresh_start = fresh_start || pairs == 0;
-    return FailureVerdict::refresh;
-}
 
 } // namespace cudaopt

@@ -4,9 +4,6 @@
 #include <new>
 #include <utility>
 
-#include "lbfgsb/termination.hpp"
-#include "lbfgsb/trial.hpp"
-
 namespace cudaopt {
 
 int64_t state_bytes(int m) {

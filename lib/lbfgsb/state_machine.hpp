@@ -11,7 +11,6 @@
 #pragma once
 
 #include "lbfgsb/free_gram.hpp"
-#include "lbfgsb/noise.hpp"
 #include "lbfgsb/operator_model.hpp"
 #include "lbfgsb/states.hpp"
 #include "lbfgsb/step.hpp"

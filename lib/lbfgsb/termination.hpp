@@ -2,244 +2,286 @@
 // termination.
 #pragma once
 
-#include "lbfgsb/noise.hpp"
-#include "lbfgsb/slow_progress.hpp"
+#include "lbfgsb/progress.hpp"
 
 namespace cudaopt {
 
-// Returns whether a stopping test is satisfied at the iterate.
-CUDA_OPT_HD_INLINE bool Iteration::holds(Test test, const Settings &settings) const {
-    const Results &r = results;
-    switch (test) {
-    case Test::f_target: return r.f <= settings.f_target;
-    case Test::eps: return !exhausted && r.pg_norm2 < settings.eps * greatest(1.0, r.x_norm2);
-    // If the projected gradient is 0, the test is satisfied even if pgtol is 0, because x is then a stationary point.
-    case Test::pgtol: return r.pg_norm_max <= settings.pgtol && !(hidden_gradient > 0);
-    case Test::factr: return settings.factr > 0 && r.iterations > 0 && decrease_is_small(settings);
-    case Test::rounding: // decided after a failed line search
-    case Test::noise:    // decided by the evaluations without progress
-    case Test::none: break;
+// The actions that may follow at an iterate. `restart`: discard the history and continue along -g, with a new first
+// step. `restart_anew`: discard the learned diagonal as well.
+enum class IterateVerdict { go_on, restart, restart_anew, end };
+
+struct Termination : Progress {
+    // reached is the stopping test that is satisfied while the solve nevertheless continues, in search of a lower f.
+    // postponed counts the iterations for which it has continued.
+    Test reached = Test::none;
+    int postponed = 0;
+    // hidden_gradient: the norm of the components of g above PGTOL that boxes no wider than PGTOL truncate in P g.
+    // relative_curvature: the curvature of f in the variables x_i / |x_i|, along the stored pair of the largest
+    // curvature. Rounding x explains up to change_weight |x_i y_i| of component i of the relative gradient; unexplained
+    // is the norm of the rest.
+    double relative_gradient = unmeasured, hidden_gradient = unmeasured;
+    double relative_curvature = unmeasured, change_weight = 0, unexplained = unmeasured;
+    int end_code = 0;
+    Event end_why = Event::nothing;
+    Test end_test = Test::none; // the stopping test, if the solve has converged
+    double seconds = 0;         // time since the solve began, measured only if it is limited
+
+    // Sets the results at an iterate from the sums there.
+    CUDA_OPT_HD_INLINE void measure(const PanelProducts &sums, double theta) {
+        static_cast<IterateFacts &>(results) = facts_of(sums);
+        results.theta = theta;
+        relative_gradient = hidden_gradient = relative_curvature = unexplained = unmeasured;
     }
-    return false;
-}
 
-// Returns the first stopping test that is satisfied at the iterate.
-CUDA_OPT_HD_INLINE Test Iteration::stopping_test(const Settings &settings) const {
-    int test = 0;
-    while (test < static_cast<int>(Test::none) && !holds(static_cast<Test>(test), settings)) test++;
-    return static_cast<Test>(test);
-}
-
-// Returns whether f has decreased by no more than FACTR allows. With ROBUST this does not count if f has increased,
-// because g may then not be the gradient of f, or after a first step along -g, because the length of that step is an
-// estimate. Version 3.0 accepts both as convergence. It does not count either if the bound is smaller than the noise in
-// the difference of two values of f.
-CUDA_OPT_HD_INLINE bool Iteration::decrease_is_small(const Settings &settings) const {
-    const double decrease = f_previous - results.f;
-    if (settings.robust && (decrease < 0 || steps_since_gradient == 1)) return false;
-    const double bound = least_decrease(settings);
-    return decrease <= bound && 2 * noise_level(settings, results.f) <= bound;
-}
-
-// Returns the largest norm of the relative gradient, with the components x_i (P g)_i, that is small relative to
-// max(|f|, 1) (Dennis and Schnabel 1983, section 7.2). If it is small, small relative changes of the variables change f
-// by much less, relative to f. The norm does not depend on the units of x. Near a minimum, f - f* is of the order of
-// the square of the gradient; therefore a larger FACTR allows a larger norm.
-CUDA_OPT_HD_INLINE double Iteration::flat_gradient(const Settings &settings) const {
-    const double tolerance = greatest(settings.relative_gtol, 10 * std::sqrt(settings.factr * machine_epsilon));
-    return tolerance * greatest(std::fabs(results.f), 1.0);
-}
-
-// Returns whether the relative gradient was measured and is small. A badly conditioned operator may move few variables
-// only. Where the others are 0, the relative gradient is small although f is not near a minimum. With an operator, the
-// model with B_0 = theta I and without pairs must therefore predict a small decrease along -P g as well. An infinite
-// RELATIVE_GTOL disables both conditions.
-CUDA_OPT_HD_INLINE bool Iteration::is_relatively_flat(const Settings &settings) const {
-    const bool is_small = relative_gradient >= 0 && relative_gradient <= flat_gradient(settings);
-    if (settings.metric != Metric::callers_operator || !is_finite(settings.relative_gtol)) return is_small;
-    return is_small && results.pg_norm2 * results.pg_norm2 / (2 * results.theta) <= significant_decrease(settings);
-}
-
-// Returns whether the test ROUNDING may end the solve. With a noise level a failed line search is no evidence that the
-// model is right.
-CUDA_OPT_HD_INLINE bool Iteration::tests_rounding(const Settings &settings) const {
-    return settings.robust && settings.rounding > 0 && !(noise_level(settings, results.f) > 0);
-}
-
-// Returns the norm that is required to explain the relative gradient by the rounding of x.
-CUDA_OPT_HD_INLINE Norm Iteration::norm_for_curvature(const Settings &settings, int pairs) const {
-    if (pairs == 0 || !tests_rounding(settings)) return Norm::none;
-    return relative_curvature == unmeasured ? Norm::relative_change
-           : unexplained == unmeasured      ? Norm::unexplained_gradient
-                                            : Norm::none;
-}
-
-// Returns an estimate of the error of f that is caused by rounding f and x. The estimate is finite. It is therefore
-// less than expected_decrease if that is unknown, because an unknown decrease is represented by Inf.
-CUDA_OPT_HD_CALL inline double Iteration::rounding_errors(const Settings &settings) const {
-    const double of_x = unit_of_x() * results.pg_norm2 * results.x_norm2;
-    return least(settings.rounding * (unit_of_f() * std::fabs(f_base) + of_x), largest_finite);
-}
-
-// Returns an estimate of the change of f that is caused by rounding x. In the variables x_i / |x_i|, rounding moves x
-// by about u, the unit roundoff, and changes f by u times the norm of the relative gradient, plus k u^2 / 2, where k is
-// the curvature in these variables.
-CUDA_OPT_HD_CALL inline double Iteration::change_by_rounding() const {
-    const double u = unit_of_x();
-    return u * (relative_gradient + u * relative_curvature / 2);
-}
-
-// Returns whether the rounding of x and f explains that a line search failed, although the relative gradient is not
-// small. What the stiffest variables do not explain of the relative gradient must be small. Three numbers must be no
-// larger than what rounding causes: the decrease of f along the relative gradient, if its curvature is k; the decrease
-// that the model predicts; and the rise of f at the lowest point of the line search. If the values of f have single
-// precision, the first condition is omitted, because their errors allow a larger gradient.
-CUDA_OPT_HD_CALL inline bool Iteration::is_rounding(const Settings &settings) const {
-    constexpr double most_along_gradient = 2, largest_rise = 10;
-    const double by_x = change_by_rounding(), by_f = settings.rounding * unit_of_f() * std::fabs(f_base);
-    return relative_curvature != unmeasured && failure != SearchFailure::lower_not_found_again &&
-           (single_f || unexplained <= flat_gradient(settings)) &&
-           relative_gradient * (relative_gradient / relative_curvature) / 2 <= most_along_gradient * by_x + by_f &&
-           expected_decrease <= settings.rounding * by_x + by_f &&
-           !(lowest_trial - f_base > largest_rise * by_x + by_f);
-}
-
-// Returns the decrease of f that the test ROUNDING allows, for the message.
-CUDA_OPT_HD_INLINE double Iteration::rounding_bound(const Settings &settings) const {
-    const double by_x =
-        is_rounding(settings) ? settings.rounding * (change_by_rounding() + unit_of_f() * std::fabs(f_base)) : 0;
-    return greatest(negligible_decrease(settings), by_x);
-}
-
-// Returns a decrease of f that counts as negligible in the test ROUNDING if the model predicts no more than this.
-CUDA_OPT_HD_CALL inline double Iteration::negligible_decrease(const Settings &settings) const {
-    const double by_factr = settings.factr * machine_epsilon * greatest(std::fabs(f_base), 1.0);
-    return least(greatest(by_factr, rounding_errors(settings)), largest_finite);
-}
-
-CUDA_OPT_HD_INLINE double Iteration::least_decrease(const Settings &settings) const {
-    return settings.factr * machine_epsilon * greatest(greatest(std::fabs(f_previous), std::fabs(results.f)), 1.0);
-}
-
-CUDA_OPT_HD_CALL inline void Iteration::converge(const Settings &settings, Test test) {
-    results.stop_test = key_of(test);
-    numbers[0] = f_previous - results.f;
-    numbers[1] = least_decrease(settings);
-    const bool holds_here =
-        test == Test::eps || test == Test::pgtol || (test == Test::f_target && noise_level(settings, f_best) > 0);
-    if (holds_here) best_saved = false; // x satisfies the test, but the saved iterate need not satisfy it
-    end_test = test;
-    end(CUDA_OPT_CONVERGED, Event::converged);
-}
-
-CUDA_OPT_HD_INLINE Norm Iteration::norm_at_iterate(const Settings &settings, int pairs) const {
-    const Test test = settings.robust ? stopping_test(settings) : Test::none;
-    // P g is no larger than the box is wide.
-    if (test == Test::pgtol && narrowest <= settings.pgtol && hidden_gradient == unmeasured)
-        return Norm::narrow_gradient;
-    if (test != Test::factr || is_relatively_flat(settings)) return Norm::none;
-    if (relative_gradient == unmeasured) return Norm::relative_gradient;
-    // A restart discards the pairs, so that the curvature could not be measured later.
-    return settings.metric == Metric::callers_operator ? Norm::none : norm_for_curvature(settings, pairs);
-}
-
-// Decides at an accepted iterate whether the solve ends.
-CUDA_OPT_HD_INLINE IterateVerdict Iteration::judge_iterate(const Settings &settings) {
-    // If f has increased by rounding errors, the end of the solve is postponed. A few more iterations usually find a
-    // lower f at which the test is still satisfied. If they do not, the solve ends after most_postponed iterations.
-    constexpr int most_postponed = 10;
-    constexpr int most_in_vain = 1000;
-    const bool is_noisy = noise_level(settings, results.f) > 0;
-    const bool nothing_decreases = settings.robust && in_vain >= (is_noisy ? noise::most_in_vain : most_in_vain);
-    bool restarts = false;
-    if (const Test test = stopping_test(settings); test != Test::none) {
-        const bool postpones = lags && !is_noisy && test != Test::factr && results.pg_norm_max > 0 &&
-                               postponed < most_postponed && !nothing_decreases;
-        const bool is_verified = test != Test::factr || factr_is_verified(settings);
-        restarts = !is_verified && !restart_is_recent();
-        if (!postpones && is_verified) {
-            converge(settings, test);
-            return IterateVerdict::end;
-        }
-        if (postpones) {
-            reached = test;
-            postponed++;
+    // Stores a norm. curvature: s'y of the pair with which the last two kinds of norm were measured.
+    // In the variables x_i / |x_i|, let y be the change of the gradient along the stored pair s. Rounding x to the next
+    // number, by r with ||r|| of about u, changes the gradient by about y (y'r) / s'y, where |y'r| <= u ||y||.
+    CUDA_OPT_HD_CALL inline void note_norm(Norm kind, double norm, double curvature) {
+        constexpr double most_units = 40;
+        const auto positive = [](double v) { return least(greatest(v, smallest_normal), largest_finite); };
+        switch (kind) {
+        case Norm::none: return;
+        case Norm::x: results.x_norm2 = least(norm, largest_finite); return;
+        case Norm::projected_gradient: results.pg_norm2 = least(norm, largest_finite); return;
+        case Norm::relative_gradient: relative_gradient = norm; return;
+        case Norm::narrow_gradient: hidden_gradient = norm; return;
+        case Norm::relative_change:
+            relative_curvature = positive(norm * (norm / curvature));
+            change_weight = positive(most_units * unit_of_x() * (norm / curvature));
+            return;
+        case Norm::unexplained_gradient: unexplained = norm; return;
         }
     }
-    if (results.f <= settings.f_unbounded) end(CUDA_OPT_UNBOUNDED, Event::below_any_bound);
-    else if (nothing_decreases && is_noisy) converge(settings, Test::noise);
-    else if (nothing_decreases) end(CUDA_OPT_LINE_SEARCH_FAILED, Event::nothing_has_fallen);
-    else if (!ends_at_limit(settings, true)) {
-        const bool is_slow = !is_noisy && reached == Test::none && restarts_slow_solve(settings);
-        return is_slow ? IterateVerdict::restart_anew : restarts ? IterateVerdict::restart : IterateVerdict::go_on;
+
+    CUDA_OPT_HD_INLINE bool accept_start(const PanelProducts &sums, int pairs) {
+        first = false;
+        const double not_finite_components = sums.variable_sums[not_finite];
+        if (!is_finite(sums.f) || not_finite_components > 0) {
+            numbers[0] = not_finite_components;
+            end(CUDA_OPT_NOT_FINITE, Event::not_finite_at_start);
+            return false;
+        }
+        f_previous = infinity;
+        f_best = sums.f;
+        single_f = is_single(sums.f);
+        fresh_start = pairs == 0;
+        return true;
     }
-    return IterateVerdict::end;
-}
 
-// Returns whether FACTR may end the solve. A small decrease of f does not show that x is near a minimum if the model is
-// poor, as in a long valley whose curvature along the valley is not yet known. The solve ends if the relative gradient
-// is small, or if f has hardly decreased since the last restart. Otherwise it restarts along -g, with an empty history
-// and a new scale.
-CUDA_OPT_HD_CALL inline bool Iteration::factr_is_verified(const Settings &settings) const {
-    if (!settings.robust || is_relatively_flat(settings)) return true;
-    if (restart_is_recent()) return false;
-    return f_restarted - results.f <= significant_decrease(settings);
-}
-
-// Returns the decrease of f since a restart that shows that the solve has not converged, if it is exceeded.
-CUDA_OPT_HD_CALL inline double Iteration::significant_decrease(const Settings &settings) const {
-    constexpr double significant_gain = 1e-4;
-    return greatest(significant_gain, settings.factr * machine_epsilon) * greatest(std::fabs(results.f), 1.0);
-}
-
-// Returns whether the last restart was so few steps ago that a small decrease of f is not significant: the first steps
-// along -g reduce f only along the directions of the largest curvature, and the resulting theta makes the next steps
-// short.
-CUDA_OPT_HD_CALL inline bool Iteration::restart_is_recent() const {
-    return f_restarted < infinity && steps_since_gradient < steps_before_verdict;
-}
-
-// Returns whether the solve ends at a limit, or by the stopping test that was postponed.
-CUDA_OPT_HD_CALL inline bool Iteration::ends_at_limit(const Settings &settings, bool at_iterate_) {
-    const auto reaches = [](int64_t limit, int64_t count) { return limit > 0 && count >= limit; };
-    Event why = Event::nothing;
-    int code = 0;
-    if (at_iterate_ && reaches(settings.max_iterations, results.iterations))
-        code = CUDA_OPT_ITERATION_LIMIT, why = Event::iteration_limit_reached;
-    else if (reaches(settings.max_evaluations, results.evaluations))
-        code = CUDA_OPT_EVALUATION_LIMIT, why = Event::evaluation_limit_reached;
-    else if (settings.max_seconds > 0 && seconds >= settings.max_seconds)
-        code = CUDA_OPT_TIME_LIMIT, why = Event::time_limit_reached;
-    if (code == 0) return false;
-    if (reached != Test::none) {
-        converge(settings, reached);
-    } else {
-        numbers[0] = seconds;
-        end(code, why);
+    // Returns the norm that has to be measured before judge_iterate(), or Norm::none.
+    CUDA_OPT_HD_INLINE Norm norm_at_iterate(const Settings &settings, int pairs) const {
+        const Test test = settings.robust ? stopping_test(settings) : Test::none;
+        // P g is no larger than the box is wide.
+        if (test == Test::pgtol && narrowest <= settings.pgtol && hidden_gradient == unmeasured)
+            return Norm::narrow_gradient;
+        if (test != Test::factr || is_relatively_flat(settings)) return Norm::none;
+        if (relative_gradient == unmeasured) return Norm::relative_gradient;
+        // A restart discards the pairs, so that the curvature could not be measured later.
+        return settings.metric == Metric::callers_operator ? Norm::none : norm_for_curvature(settings, pairs);
     }
-    return true;
-}
 
-CUDA_OPT_HD_CALL inline void Iteration::give_up(bool stop_requested, double seconds_passed) {
-    numbers[0] = seconds_passed;
-    if (stop_requested) end(CUDA_OPT_STOPPED, Event::stopped_while_waiting);
-    else end(CUDA_OPT_TIME_LIMIT, Event::time_limit_while_waiting);
-}
+    // Decides at an accepted iterate whether the solve ends.
+    CUDA_OPT_HD_INLINE IterateVerdict judge_iterate(const Settings &settings) {
+        // If f has increased by rounding errors, the end of the solve is postponed. A few more iterations usually find
+        // a lower f at which the test is still satisfied. If they do not, the solve ends after most_postponed
+        // iterations.
+        constexpr int most_postponed = 10;
+        constexpr int most_in_vain = 1000;
+        const bool is_noisy = noise_level(settings, results.f) > 0;
+        const bool nothing_decreases = settings.robust && in_vain >= (is_noisy ? noise::most_in_vain : most_in_vain);
+        bool restarts = false;
+        if (const Test test = stopping_test(settings); test != Test::none) {
+            const bool postpones = lags && !is_noisy && test != Test::factr && results.pg_norm_max > 0 &&
+                                   postponed < most_postponed && !nothing_decreases;
+            const bool is_verified = test != Test::factr || factr_is_verified(settings);
+            restarts = !is_verified && !restart_is_recent();
+            if (!postpones && is_verified) {
+                converge(settings, test);
+                return IterateVerdict::end;
+            }
+            if (postpones) {
+                reached = test;
+                postponed++;
+            }
+        }
+        if (results.f <= settings.f_unbounded) end(CUDA_OPT_UNBOUNDED, Event::below_any_bound);
+        else if (nothing_decreases && is_noisy) converge(settings, Test::noise);
+        else if (nothing_decreases) end(CUDA_OPT_LINE_SEARCH_FAILED, Event::nothing_has_fallen);
+        else if (!ends_at_limit(settings, true)) {
+            const bool is_slow = !is_noisy && reached == Test::none && restarts_slow_solve(settings);
+            return is_slow ? IterateVerdict::restart_anew : restarts ? IterateVerdict::restart : IterateVerdict::go_on;
+        }
+        return IterateVerdict::end;
+    }
 
-// Sets the results to those of the saved point, and returns f there.
-CUDA_OPT_HD_CALL inline double Iteration::take_best() {
-    best_saved = false;
-    at_iterate = true;
-    static_cast<IterateFacts &>(results) = best;
-    return results.f;
-}
+    CUDA_OPT_HD void end(int code, Event why) { end_code = code, end_why = why; }
 
-// Records the event that ended the solve. x, f and g must be final.
-CUDA_OPT_HD_INLINE void Iteration::record_end() {
-    event = end_why;
-    // A norm is not known if a wait for the backend was too long. The 2-norm is no less than the largest component.
-    if (results.pg_norm2 == unmeasured) results.pg_norm2 = results.pg_norm_max;
-    if (results.x_norm2 == unmeasured) results.x_norm2 = 0;
-}
+    // Returns whether the solve ends at a limit, or by the stopping test that was postponed.
+    CUDA_OPT_HD_CALL inline bool ends_at_limit(const Settings &settings, bool at_iterate_) {
+        const auto reaches = [](int64_t limit, int64_t count) { return limit > 0 && count >= limit; };
+        Event why = Event::nothing;
+        int code = 0;
+        if (at_iterate_ && reaches(settings.max_iterations, results.iterations))
+            code = CUDA_OPT_ITERATION_LIMIT, why = Event::iteration_limit_reached;
+        else if (reaches(settings.max_evaluations, results.evaluations))
+            code = CUDA_OPT_EVALUATION_LIMIT, why = Event::evaluation_limit_reached;
+        else if (settings.max_seconds > 0 && seconds >= settings.max_seconds)
+            code = CUDA_OPT_TIME_LIMIT, why = Event::time_limit_reached;
+        if (code == 0) return false;
+        if (reached != Test::none) {
+            converge(settings, reached);
+        } else {
+            numbers[0] = seconds;
+            end(code, why);
+        }
+        return true;
+    }
+
+    CUDA_OPT_HD_CALL inline void give_up(bool stop_requested, double seconds_passed) {
+        numbers[0] = seconds_passed;
+        if (stop_requested) end(CUDA_OPT_STOPPED, Event::stopped_while_waiting);
+        else end(CUDA_OPT_TIME_LIMIT, Event::time_limit_while_waiting);
+    }
+
+    // Records the event that ended the solve. x, f and g must be final.
+    CUDA_OPT_HD_INLINE void record_end() {
+        event = end_why;
+        // A norm is not known if a wait for the backend was too long. The 2-norm is no less than the largest component.
+        if (results.pg_norm2 == unmeasured) results.pg_norm2 = results.pg_norm_max;
+        if (results.x_norm2 == unmeasured) results.x_norm2 = 0;
+    }
+
+    // Returns the decrease of f that the test ROUNDING allows, for the message.
+    CUDA_OPT_HD_INLINE double rounding_bound(const Settings &settings) const {
+        const double by_x =
+            is_rounding(settings) ? settings.rounding * (change_by_rounding() + unit_of_f() * std::fabs(f_base)) : 0;
+        return greatest(negligible_decrease(settings), by_x);
+    }
+
+  protected:
+    // Returns whether a stopping test is satisfied at the iterate.
+    CUDA_OPT_HD_INLINE bool holds(Test test, const Settings &settings) const {
+        const Results &r = results;
+        switch (test) {
+        case Test::f_target: return r.f <= settings.f_target;
+        case Test::eps: return !exhausted && r.pg_norm2 < settings.eps * greatest(1.0, r.x_norm2);
+        // If P g is 0, the test is satisfied even if pgtol is 0, because x is then a stationary point.
+        case Test::pgtol: return r.pg_norm_max <= settings.pgtol && !(hidden_gradient > 0);
+        case Test::factr: return settings.factr > 0 && r.iterations > 0 && decrease_is_small(settings);
+        case Test::rounding: // decided after a failed line search
+        case Test::noise:    // decided by the evaluations without progress
+        case Test::none: break;
+        }
+        return false;
+    }
+
+    // Returns the first stopping test that is satisfied at the iterate.
+    CUDA_OPT_HD_INLINE Test stopping_test(const Settings &settings) const {
+        int test = 0;
+        while (test < static_cast<int>(Test::none) && !holds(static_cast<Test>(test), settings)) test++;
+        return static_cast<Test>(test);
+    }
+
+    // Returns whether f has decreased by no more than FACTR allows. With ROBUST this does not count if f has increased,
+    // because g may then not be the gradient of f, or after a first step along -g, because the length of that step is
+    // an estimate. Version 3.0 accepts both as convergence. It does not count either if the bound is smaller than the
+    // noise in the difference of two values of f.
+    CUDA_OPT_HD_INLINE bool decrease_is_small(const Settings &settings) const {
+        const double decrease = f_previous - results.f;
+        if (settings.robust && (decrease < 0 || steps_since_gradient == 1)) return false;
+        const double bound = least_decrease(settings);
+        return decrease <= bound && 2 * noise_level(settings, results.f) <= bound;
+    }
+
+    // Returns the largest norm of the relative gradient, with the components x_i (P g)_i, that is small relative to
+    // max(|f|, 1) (Dennis and Schnabel 1983, section 7.2). If it is small, small relative changes of the variables
+    // change f by much less, relative to f. The norm does not depend on the units of x. Near a minimum, f - f* is of
+    // the order of the square of the gradient; therefore a larger FACTR allows a larger norm.
+    CUDA_OPT_HD_INLINE double flat_gradient(const Settings &settings) const {
+        const double tolerance = greatest(settings.relative_gtol, 10 * std::sqrt(settings.factr * machine_epsilon));
+        return tolerance * greatest(std::fabs(results.f), 1.0);
+    }
+
+    // Returns whether the relative gradient was measured and is small. A badly conditioned operator may move few
+    // variables only. Where the others are 0, the relative gradient is small although f is not near a minimum. With an
+    // operator, the model with B_0 = theta I and without pairs must therefore predict a small decrease along -P g as
+    // well. An infinite RELATIVE_GTOL disables both conditions.
+    CUDA_OPT_HD_INLINE bool is_relatively_flat(const Settings &settings) const {
+        const bool is_small = relative_gradient >= 0 && relative_gradient <= flat_gradient(settings);
+        if (settings.metric != Metric::callers_operator || !is_finite(settings.relative_gtol)) return is_small;
+        return is_small && results.pg_norm2 * results.pg_norm2 / (2 * results.theta) <= significant_decrease(settings);
+    }
+
+    // Returns whether the test ROUNDING may end the solve. With a noise level a failed line search is no evidence that
+    // the model is right.
+    CUDA_OPT_HD_INLINE bool tests_rounding(const Settings &settings) const {
+        return settings.robust && settings.rounding > 0 && !(noise_level(settings, results.f) > 0);
+    }
+
+    // Returns the norm that is required to explain the relative gradient by the rounding of x.
+    CUDA_OPT_HD_INLINE Norm norm_for_curvature(const Settings &settings, int pairs) const {
+        if (pairs == 0 || !tests_rounding(settings)) return Norm::none;
+        return relative_curvature == unmeasured ? Norm::relative_change
+               : unexplained == unmeasured      ? Norm::unexplained_gradient
+                                                : Norm::none;
+    }
+
+    // Returns an estimate of the error of f that is caused by rounding f and x. The estimate is finite. It is therefore
+    // less than expected_decrease if that is unknown, because an unknown decrease is represented by Inf.
+    CUDA_OPT_HD_CALL inline double rounding_errors(const Settings &settings) const {
+        const double of_x = unit_of_x() * results.pg_norm2 * results.x_norm2;
+        return least(settings.rounding * (unit_of_f() * std::fabs(f_base) + of_x), largest_finite);
+    }
+
+    // Returns an estimate of the change of f that is caused by rounding x. In the variables x_i / |x_i|, rounding moves
+    // x by about u, the unit roundoff, and changes f by u times the norm of the relative gradient, plus k u^2 / 2,
+    // where k is the curvature in these variables.
+    CUDA_OPT_HD_CALL inline double change_by_rounding() const {
+        const double u = unit_of_x();
+        return u * (relative_gradient + u * relative_curvature / 2);
+    }
+
+    // Returns whether the rounding of x and f explains that a line search failed, although the relative gradient is not
+    // small. What the stiffest variables do not explain of the relative gradient must be small. Three numbers must be
+    // no larger than what rounding causes: the decrease of f along the relative gradient, if its curvature is k; the
+    // decrease that the model predicts; and the rise of f at the lowest point of the line search. If the values of f
+    // have single precision, the first condition is omitted, because their errors allow a larger gradient.
+    CUDA_OPT_HD_CALL inline bool is_rounding(const Settings &settings) const {
+        constexpr double most_along_gradient = 2, largest_rise = 10;
+        const double by_x = change_by_rounding(), by_f = settings.rounding * unit_of_f() * std::fabs(f_base);
+        return relative_curvature != unmeasured && failure != SearchFailure::lower_not_found_again &&
+               (single_f || unexplained <= flat_gradient(settings)) &&
+               relative_gradient * (relative_gradient / relative_curvature) / 2 <= most_along_gradient * by_x + by_f &&
+               expected_decrease <= settings.rounding * by_x + by_f &&
+               !(lowest_trial - f_base > largest_rise * by_x + by_f);
+    }
+
+    // Returns a decrease of f that counts as negligible in the test ROUNDING if the model predicts no more than this.
+    CUDA_OPT_HD_CALL inline double negligible_decrease(const Settings &settings) const {
+        const double by_factr = settings.factr * machine_epsilon * greatest(std::fabs(f_base), 1.0);
+        return least(greatest(by_factr, rounding_errors(settings)), largest_finite);
+    }
+
+    CUDA_OPT_HD_CALL inline void converge(const Settings &settings, Test test) {
+        results.stop_test = key_of(test);
+        numbers[0] = f_previous - results.f;
+        numbers[1] = least_decrease(settings);
+        const bool holds_here =
+            test == Test::eps || test == Test::pgtol || (test == Test::f_target && noise_level(settings, f_best) > 0);
+        if (holds_here) best_saved = false; // x satisfies the test, but the saved iterate need not satisfy it
+        end_test = test;
+        end(CUDA_OPT_CONVERGED, Event::converged);
+    }
+
+    // Returns whether FACTR may end the solve. A small decrease of f does not show that x is near a minimum if the
+    // model is poor, as in a long valley whose curvature along the valley is not yet known. The solve ends if the
+    // relative gradient is small, or if f has hardly decreased since the last restart. Otherwise it restarts along -g,
+    // with an empty history and a new scale.
+    CUDA_OPT_HD_CALL inline bool factr_is_verified(const Settings &settings) const {
+        if (!settings.robust || is_relatively_flat(settings)) return true;
+        if (restart_is_recent()) return false;
+        return f_restarted - results.f <= significant_decrease(settings);
+    }
+};
 
 } // namespace cudaopt

@@ -2,13 +2,20 @@
 // accepted step updates the model.
 #pragma once
 
-#include "lbfgsb/noise.hpp"
+#include "lbfgsb/termination.hpp"
 
 namespace cudaopt {
 
+// The action that follows an evaluation of f and g at a trial point.
+enum class TrialVerdict {
+    evaluate, // evaluate f and g at the step trial_step()
+    accept,   // the trial point is the next iterate
+    fail,     // the line search has failed; `failure` says how
+    end       // the solve ends
+};
+
 constexpr double steepest_ascent_accepted = 0.8; // 1 - 2 delta with delta = 0.1 (Hager and Zhang 2005)
-constexpr int most_refreshes_in_vain = 4;
-constexpr double least_cosine = 1e-3; // least cosine of the angle between a projected direction and -P g
+constexpr double least_cosine = 1e-3;            // least cosine of the angle between a projected direction and -P g
 
 // The info code that the 2013 manual of L-BFGS for GPU-CUDA defines for a verdict of the line search.
 CUDA_OPT_HD inline int info_code(SearchVerdict verdict) {
@@ -31,344 +38,261 @@ CUDA_OPT_HD inline bool are_finite(const PanelProducts &sums) {
     return is_finite(sums.f) && sums.variable_sums[not_finite] == 0 && is_finite(slope_at_trial(sums));
 }
 
-CUDA_OPT_HD_INLINE void Iteration::note_cauchy_point(const CauchyPoint &point, bool counts) {
-    if (counts && bounded) results.cauchy_segments += point.segments;
-    if (counts) {
-        results.cauchy_crossings += point.crossed;
-        results.breakpoints_crossed += point.breakpoints_crossed;
+struct Trials : Termination {
+    CUDA_OPT_HD_INLINE void begin_search(double theta) {
+        unit = fresh_start ? 1 / theta : 1;
+        f_base = results.f;
+        at_iterate = search_started = returning = exhausted = false;
+        search_evaluations = cuts_in_a_row = 0;
+        lowest_trial = infinity;
     }
-    cauchy_free = bounded ? static_cast<int64_t>(point.free_variables) : n;
-    cauchy_breakpoints = point.breakpoints_crossed;
-    results.cauchy_t = point.t;
-    results.cauchy_t_first = point.t_first;
-}
 
-CUDA_OPT_HD_INLINE void Iteration::begin_search(double theta) {
-    unit = fresh_start ? 1 / theta : 1;
-    f_base = results.f;
-    at_iterate = search_started = returning = exhausted = false;
-    search_evaluations = cuts_in_a_row = 0;
-    lowest_trial = infinity;
-}
-
-// Records the sums of the sweep that formed d, and returns whether d is used as a descent direction. After the
-// projection onto the box, the direction to the subspace minimiser may be almost orthogonal to the projected gradient.
-// Over several iterations the steps then become shorter, and the iterates converge to a point that is not a minimiser.
-// If the diagonal is learned, so that iterates need not match L-BFGS-B 3.0, such a direction is treated as one that
-// does not descend.
-CUDA_OPT_HD_INLINE bool Iteration::descends(const Settings &settings, const DirectionSums &sums, int pairs) {
-    direction = sums;
-    slope_base = sums.slope;
-    note_direction(pairs);
-    const bool projected_step = pairs > 0 && sums.projected > 0 && !truncated;
-    if (settings.metric != Metric::learned || !projected_step) return sums.slope < 0;
-    return sums.slope < -least_cosine * std::sqrt(sums.d_squared) * results.pg_norm2;
-}
-
-CUDA_OPT_HD_INLINE void Iteration::note_direction(int pairs) {
-    results.direction_norm2 = std::sqrt(direction.d_squared) / unit;
-    results.slope_start = direction.slope / unit;
-    // Without pairs the model is separable: the variables that the projection stopped are those whose breakpoints were
-    // crossed.
-    const auto projected = static_cast<int64_t>(direction.projected);
-    const int64_t stopped = pairs == 0 ? least(projected, cauchy_free) : 0;
-    results.cauchy_free = cauchy_free - stopped;
-    results.cauchy_breakpoints = cauchy_breakpoints + stopped;
-    results.subspace_projected = projected - stopped;
-}
-
-CUDA_OPT_HD_INLINE void Iteration::measure_trial(const Settings &settings, const PanelProducts &sums) {
-    results.slope = slope_at_trial(sums) / unit;
-    if (!search_started) start_search(settings);
-}
-
-// With bounds the largest step is the largest one that stays in the box, or 1 if the direction is along -g. Computing
-// it costs a sweep, and most line searches end with the first step or a shorter one. Until its value can affect the
-// line search it is assumed to be the first step.
-CUDA_OPT_HD_INLINE void Iteration::start_search(const Settings &settings) {
-    SearchTolerances tolerances{settings.ftol, settings.gtol, settings.xtol, settings.step_min, settings.step_max};
-    step_max_pending = bounded && !fresh_start;
-    if (bounded)
-        tolerances.step_max = step_max_pending ? first_step : greatest(least(tolerances.step_max, 1.0), first_step);
-    // The first step along -g depends on the scale of f. stpmin is therefore taken relative to that step.
-    if (fresh_start) tolerances.step_min *= least(first_step, 1.0);
-    tolerances.step_min = least(tolerances.step_min, first_step);
-    line.start(f_base, slope_base, first_step, tolerances);
-    search_started = true;
-}
-
-// Returns whether the largest step within the box has to be known now. is_costly: computing it takes a sweep, so that
-// it is worthwhile to try first whether the next step depends on it.
-CUDA_OPT_HD_INLINE bool Iteration::step_max_matters(const Settings &settings, const PanelProducts &sums,
-                                                    bool is_costly) const {
-    const double f = sums.f, slope = slope_at_trial(sums);
-    return bounded && step_max_pending && are_finite(sums) && !returning && !line.meets_both(f, slope) &&
-           !satisfies_weak_wolfe(settings, line.step(), f, slope) && !satisfies_approximate_wolfe(settings, f, slope) &&
-           (!is_costly || line.next_step_depends_on_step_max(greatest(settings.step_max, first_step), f, slope));
-}
-
-CUDA_OPT_HD_INLINE void Iteration::set_step_max(const Settings &settings, double largest) {
-    line.set_step_max(greatest(least(settings.step_max, largest), first_step));
-    step_max_pending = false;
-}
-
-// Returns whether the weak Wolfe conditions are satisfied. They require a sufficient decrease of f. They also require
-// that the slope g'd at the trial point is at least gtol times the slope at the start of the line search, which is
-// negative. This makes s'y positive. Condition (1.2) of Moré and Thuente also limits positive slopes. Without this
-// limit, a step beyond the minimiser along d may be accepted. In addition f must not be above the lowest f of this line
-// search. Both comparisons of f allow for twice the noise level, because two values of f are compared. L-BFGS-B 3.0
-// does not accept steps with a large positive slope. The weak conditions are therefore used only if the initial Hessian
-// is a learned diagonal or an operator, or if f has a noise level.
-CUDA_OPT_HD_INLINE bool Iteration::satisfies_weak_wolfe(const Settings &settings, double at, double f,
-                                                        double slope) const {
-    const double level = noise_level(settings, f_base);
-    const bool applies = level > 0 || settings.metric == Metric::learned || settings.metric == Metric::callers_operator;
-    return applies && f <= f_base + settings.ftol * at * slope_base + 2 * level && f <= line.lowest_phi() + 2 * level &&
-           slope >= settings.gtol * slope_base;
-}
-
-// Returns whether the approximate Wolfe conditions are satisfied (Hager and Zhang, SIAM J. Optim. 16 (2005) 170,
-// section 2). They apply if f differs by no more than its rounding errors and its noise, because slopes are then still
-// accurate. They are relative to the lowest f, so that f cannot increase steadily.
-CUDA_OPT_HD_INLINE bool Iteration::satisfies_approximate_wolfe(const Settings &settings, double f, double slope) const {
-    const double errors = rounding_level * std::fabs(f_best) + 2 * noise_level(settings, f_best);
-    return settings.robust && f <= f_best + errors && slope >= settings.gtol * slope_base &&
-           slope <= steepest_ascent_accepted * -slope_base;
-}
-
-CUDA_OPT_HD_INLINE TrialVerdict Iteration::judge_trial(const Settings &settings, const PanelProducts &sums) {
-    const double f = sums.f, slope = slope_at_trial(sums);
-    if (!are_finite(sums)) return backtrack(settings);
-    cuts_in_a_row = 0;
-    single_f = single_f && is_single(f);
-    lowest_trial = least(lowest_trial, f);
-    if (returning) {
-        failure = SearchFailure::lower_not_found_again;
-        return f < f_base ? TrialVerdict::accept : TrialVerdict::fail;
+    // Records the sums of the sweep that formed d, and returns whether d is used as a descent direction. After the
+    // projection onto the box, the direction to the subspace minimiser may be almost orthogonal to the projected
+    // gradient. Over several iterations the steps then become shorter, and the iterates converge to a point that is not
+    // a minimiser. If the diagonal is learned, so that iterates need not match L-BFGS-B 3.0, such a direction is
+    // treated as one that does not descend.
+    CUDA_OPT_HD_INLINE bool descends(const Settings &settings, const DirectionSums &sums, int pairs) {
+        direction = sums;
+        slope_base = sums.slope;
+        note_direction(pairs);
+        const bool projected_step = pairs > 0 && sums.projected > 0 && !truncated;
+        if (settings.metric != Metric::learned || !projected_step) return sums.slope < 0;
+        return sums.slope < -least_cosine * std::sqrt(sums.d_squared) * results.pg_norm2;
     }
-    search_evaluations++;
 
-    step = line.step();
-    const bool repeats = settings.robust && settings.factr > 0 && repeats_a_point(f, slope);
-    SearchVerdict verdict = line.update(f, slope);
-    if (repeats && verdict == SearchVerdict::evaluate) verdict = SearchVerdict::rounding_errors;
-    results.line_search_info = info_code(verdict);
-    if (verdict == SearchVerdict::converged || satisfies_weak_wolfe(settings, step, f, slope) ||
-        satisfies_approximate_wolfe(settings, f, slope) || (f <= settings.f_unbounded && f < f_base)) {
-        results.line_search_info = info_code(SearchVerdict::converged);
-        ran_away = false;
-        return TrialVerdict::accept;
+    // Called before judge_trial(). At the first trial point it starts the line search.
+    CUDA_OPT_HD_INLINE void measure_trial(const Settings &settings, const PanelProducts &sums) {
+        results.slope = slope_at_trial(sums) / unit;
+        if (!search_started) start_search(settings);
     }
-    if (verdict == SearchVerdict::evaluate && search_evaluations < settings.evaluations_per_search)
-        return ends_at_limit(settings, false) ? TrialVerdict::end : TrialVerdict::evaluate;
-    if (runs_away(settings, slope)) {
-        end(CUDA_OPT_UNBOUNDED, Event::falls_without_end);
-        return TrialVerdict::end;
+
+    // Returns whether the largest step within the box has to be known now. is_costly: computing it takes a sweep, so
+    // that it is worthwhile to try first whether the next step depends on it.
+    CUDA_OPT_HD_INLINE bool step_max_matters(const Settings &settings, const PanelProducts &sums,
+                                             bool is_costly) const {
+        const double f = sums.f, slope = slope_at_trial(sums);
+        return bounded && step_max_pending && are_finite(sums) && !returning && !line.meets_both(f, slope) &&
+               !satisfies_weak_wolfe(settings, line.step(), f, slope) &&
+               !satisfies_approximate_wolfe(settings, f, slope) &&
+               (!is_costly || line.next_step_depends_on_step_max(greatest(settings.step_max, first_step), f, slope));
     }
-    return exhaust_search(settings, f, verdict != SearchVerdict::evaluate);
-}
 
-// Returns whether f and the slope are bitwise equal to those at an end of the interval of uncertainty, and the distance
-// between the two points is tiny relative to x. Then x has not changed in floating-point arithmetic, and shorter steps
-// would evaluate the same point again.
-CUDA_OPT_HD_INLINE bool Iteration::repeats_a_point(double f, double slope) const {
-    constexpr double tiny = 1e-8;
-    return line.repeats_an_end(f, slope, tiny * results.x_norm2 / std::sqrt(direction.d_squared));
-}
-
-// Returns whether f seems to have no lower bound. The evidence is two line searches that ended at MAXFEV while f still
-// decreased almost linearly. The step must have grown by many orders of magnitude, and the distance must be large both
-// absolutely and relative to x, because a first step may be too short by any factor. A failed line search between the
-// two is ignored: far away, the first step may be lost in the rounding of x. A direction along which the box limits the
-// step is no evidence, because f is finite in the box.
-CUDA_OPT_HD_CALL inline bool Iteration::runs_away(const Settings &settings, double slope) {
-    constexpr double large_extension = 1e6, large_distance = 1e6, large_share = 0.1, straight = 0.99;
-    if (!settings.robust || settings.f_unbounded == -infinity || !(line.lowest_phi() < f_base)) return false;
-    const double distance = step * std::sqrt(direction.d_squared);
-    const bool box_ends_ray = boxed || (bounded && fresh_start) || line.step_max() < settings.step_max;
-    const bool falls = !box_ends_ray && line.lowest_step() == step && step >= large_extension * first_step &&
-                       distance >= greatest(large_distance, large_share * results.x_norm2) &&
-                       slope <= straight * slope_base;
-    const bool twice = ran_away && falls;
-    ran_away = falls;
-    return twice;
-}
-
-// Called if f or g is not finite at the trial point. It proposes a shorter step, or ends the line search or the solve.
-CUDA_OPT_HD_CALL inline TrialVerdict Iteration::backtrack(const Settings &settings) {
-    if (returning) {
-        failure = SearchFailure::lower_not_found_again;
-        return TrialVerdict::fail;
+    CUDA_OPT_HD_INLINE void set_step_max(const Settings &settings, double largest) {
+        line.set_step_max(greatest(least(settings.step_max, largest), first_step));
+        step_max_pending = false;
     }
-    if (cuts_in_a_row >= settings.max_cuts) {
-        if (reached != Test::none) converge(settings, reached);
-        else end(CUDA_OPT_NOT_FINITE, Event::not_finite_after_cuts);
-        return TrialVerdict::end;
+
+    CUDA_OPT_HD_INLINE TrialVerdict judge_trial(const Settings &settings, const PanelProducts &sums) {
+        const double f = sums.f, slope = slope_at_trial(sums);
+        if (!are_finite(sums)) return backtrack(settings);
+        cuts_in_a_row = 0;
+        single_f = single_f && is_single(f);
+        lowest_trial = least(lowest_trial, f);
+        if (returning) {
+            failure = SearchFailure::lower_not_found_again;
+            return f < f_base ? TrialVerdict::accept : TrialVerdict::fail;
+        }
+        search_evaluations++;
+
+        step = line.step();
+        const bool repeats = settings.robust && settings.factr > 0 && repeats_a_point(f, slope);
+        SearchVerdict verdict = line.update(f, slope);
+        if (repeats && verdict == SearchVerdict::evaluate) verdict = SearchVerdict::rounding_errors;
+        results.line_search_info = info_code(verdict);
+        if (verdict == SearchVerdict::converged || satisfies_weak_wolfe(settings, step, f, slope) ||
+            satisfies_approximate_wolfe(settings, f, slope) || (f <= settings.f_unbounded && f < f_base)) {
+            results.line_search_info = info_code(SearchVerdict::converged);
+            ran_away = false;
+            return TrialVerdict::accept;
+        }
+        if (verdict == SearchVerdict::evaluate && search_evaluations < settings.evaluations_per_search)
+            return ends_at_limit(settings, false) ? TrialVerdict::end : TrialVerdict::evaluate;
+        if (runs_away(settings, slope)) {
+            end(CUDA_OPT_UNBOUNDED, Event::falls_without_end);
+            return TrialVerdict::end;
+        }
+        return exhaust_search(settings, f, verdict != SearchVerdict::evaluate);
     }
-    if (ends_at_limit(settings, false)) return TrialVerdict::end;
-    results.cuts++;
-    cuts_in_a_row++;
-    line.cut();
-    // The next step is shorter than the first one, so that the largest step is not needed.
-    if (search_evaluations == 0) step_max_pending = false;
-    return TrialVerdict::evaluate;
-}
 
-// Ends a line search that found no step satisfying both Wolfe conditions. A step with a warning is accepted if it has
-// decreased f (dcsrch ends with the best step that it knows). Otherwise the line search returns to the lowest point
-// that it evaluated, which L-BFGS-B 3.0 does not do. That version also accepts a step with a warning if f is unchanged,
-// and a positive FACTR of any size then ends the solve.
-CUDA_OPT_HD_CALL inline TrialVerdict Iteration::exhaust_search(const Settings &settings, double f, bool warned) {
-    exhausted = settings.robust && !warned;
-    if (warned && f < f_base && (!settings.robust || f <= line.lowest_phi())) return TrialVerdict::accept;
-    if (warned && f == f_base && !settings.robust && settings.factr > 0) return TrialVerdict::accept;
-    if (!(line.lowest_phi() < f_base) || !settings.robust) {
-        failure = line.lowest_phi() < f_base ? SearchFailure::lower_not_accepted : SearchFailure::nothing_lower;
-        return TrialVerdict::fail;
+    // Makes the trial point the next iterate. Because f has rounding errors and may have noise, this point may be worse
+    // than the base point, at which the line search began. Returns whether the base point is the best iterate so far
+    // and therefore has to be saved.
+    // Makes the trial point an iterate. The approximate Wolfe conditions allow f to increase within its rounding
+    // errors. The base point is then the best iterate and is saved until a better one is found.
+    CUDA_OPT_HD_INLINE bool accept(const Settings &settings, const PanelProducts &sums) {
+        at_iterate = true;
+        results.iterations++;
+        results.step = step * unit;
+        steps_since_gradient = fresh_start ? 1 : least(steps_since_gradient + 1, steps_before_verdict);
+        fresh_start = false;
+        reached = Test::none;
+        expected_decrease = infinity;
+        f_previous = f_base;
+        lags = !is_best(settings, sums);
+        f_best = least(f_best, sums.f);
+        if (!lags) {
+            best_saved = best_saved && best.f < sums.f && !(noise_level(settings, f_best) > 0);
+            postponed = 0;
+            return false;
+        }
+        const bool saves = !best_saved;
+        if (saves) best = results; // results are still those of the base point
+        best_saved = true;
+        return saves;
     }
-    if (f <= line.lowest_phi()) return TrialVerdict::accept;
-    if (ends_at_limit(settings, false)) return TrialVerdict::end;
-    returning = true;
-    step = line.lowest_step();
-    return TrialVerdict::evaluate;
-}
 
-// Returns whether an iterate is better than the best one so far: its f is lower, or its f is equal and its projected
-// gradient is not larger. With a noise level the lowest f is not significant, and the projected gradient alone decides.
-// Without ROBUST each iterate replaces the one before it, as in L-BFGS-B 3.0, and the backend stores no best iterate.
-CUDA_OPT_HD_INLINE bool Iteration::is_best(const Settings &settings, const PanelProducts &sums) const {
-    if (noise_level(settings, f_best) > 0)
-        return sums.projected_gradient_max <= (best_saved ? best.pg_norm_max : results.pg_norm_max);
-    const double f = sums.f, pg_norm2 = std::sqrt(sums.variable_sums[projected_gradient_squared]);
-    const double pg_best = best_saved ? best.pg_norm2 : results.pg_norm2;
-    return !settings.robust || f < f_best || (f == f_best && pg_norm2 <= pg_best);
-}
-
-// Makes the trial point an iterate. The approximate Wolfe conditions allow f to increase within its rounding errors.
-// The base point is then the best iterate and is saved until a better one is found.
-CUDA_OPT_HD_INLINE bool Iteration::accept(const Settings &settings, const PanelProducts &sums) {
-    at_iterate = true;
-    results.iterations++;
-    results.step = step * unit;
-    steps_since_gradient = fresh_start ? 1 : least(steps_since_gradient + 1, steps_before_verdict);
-    fresh_start = false;
-    reached = Test::none;
-    expected_decrease = infinity;
-    f_previous = f_base;
-    lags = !is_best(settings, sums);
-    f_best = least(f_best, sums.f);
-    if (!lags) {
-        best_saved = best_saved && best.f < sums.f && !(noise_level(settings, f_best) > 0);
-        postponed = 0;
-        return false;
+    // Called after judge_trial(). Returns whether the trial point does not become an iterate, but has the lowest f so
+    // far. It is then saved, and the solve returns it unless a lower f follows.
+    CUDA_OPT_HD_INLINE bool saves_trial(const Settings &settings, const PanelProducts &sums, TrialVerdict verdict) {
+        // If the solve has converged, a test is satisfied at the base point.
+        const bool ends_elsewhere = verdict == TrialVerdict::end && end_code == CUDA_OPT_CONVERGED;
+        const double lowest = best_saved ? best.f : f_base;
+        if (verdict == TrialVerdict::accept || ends_elsewhere || !settings.robust || !is_finite(sums.f) ||
+            sums.variable_sums[not_finite] > 0 || noise_level(settings, f_base) > 0 || !(sums.f < lowest))
+            return false;
+        best = facts_of(sums);
+        return best_saved = true;
     }
-    const bool saves = !best_saved;
-    if (saves) best = results; // results are still those of the base point
-    best_saved = true;
-    return saves;
-}
 
-CUDA_OPT_HD_INLINE bool Iteration::saves_trial(const Settings &settings, const PanelProducts &sums,
-                                               TrialVerdict verdict) {
-    // If the solve has converged, a test is satisfied at the base point.
-    const bool ends_elsewhere = verdict == TrialVerdict::end && end_code == CUDA_OPT_CONVERGED;
-    const double lowest = best_saved ? best.f : f_base;
-    if (verdict == TrialVerdict::accept || ends_elsewhere || !settings.robust || !is_finite(sums.f) ||
-        sums.variable_sums[not_finite] > 0 || noise_level(settings, f_base) > 0 || !(sums.f < lowest))
-        return false;
-    best = facts_of(sums);
-    return best_saved = true;
-}
-
-// A curvature s'y <= eps |s'g| counts as a rounding error, whatever the scales of x and f are.
-CUDA_OPT_HD_INLINE double Iteration::curvature(const PanelProducts &sums) const {
-    const double sy = step * sums.over_all(panel::y_new, panel::s_new);
-    return sy > machine_epsilon * -slope_base * step ? sy : 0;
-}
-
-// Returns the factor by which y of the new pair is multiplied. It is the second derivative along s, at the end of the
-// step, of the cubic that interpolates f and the slopes at both ends, divided by the mean second derivative along the
-// step, which s'y measures. The model then contains the curvature at the new iterate instead of that halfway (Biggs, J.
-// Inst. Math. Appl. 8 (1971) 315). For a quadratic the factor is 1. It is limited to [1/2, 2], because the cubic does
-// not describe f if the factor is outside. If the decrease of f may be due to noise, the factor is 1.
-CUDA_OPT_HD_INLINE double Iteration::curvature_scale(const Settings &settings, const PanelProducts &sums,
-                                                     double curvature) const {
-    constexpr double largest_factor = 2, significant_decrease = 1e-6; // relative to f; also suits single precision
-    const double f = sums.f, decrease = f_base - f;
-    if (settings.metric != Metric::learned || !(std::fabs(decrease) > significant_decrease * std::fabs(f))) return 1;
-    if (std::fabs(decrease) < noise::significant * noise_level(settings, f)) return 1;
-    const double factor = 1 + (6 * decrease + 3 * step * (slope_base + slope_at_trial(sums))) / curvature;
-    return is_finite(factor) ? least(greatest(factor, 1 / largest_factor), largest_factor) : 1;
-}
-
-// Returns theta of B_0 = theta I if the history is empty after a step from which no pair was formed. If f was still
-// decreasing when the line search reached its limit of evaluations, the next line search begins with the step length
-// that was reached. This length is limited to a distance of 1, as at the start of a solve, because a function without a
-// lower bound never stops decreasing.
-CUDA_OPT_HD_INLINE double Iteration::scale_without_pair(const Settings &settings, double theta) const {
-    const double continued = greatest(theta / step, results.pg_norm2);
-    return exhausted && settings.metric != Metric::callers && continued < theta ? continued : theta;
-}
-
-// Sets the decrease of f that the model predicts along the direction of the failed line search.
-CUDA_OPT_HD_INLINE void Iteration::note_failure(const Settings &settings, int pairs, double theta) {
-    if (reached != Test::none || pairs == 0) return;
-    if (failure != SearchFailure::no_descent) expected_decrease = -slope_base * first_step / 2;
-    else if (direction.d_squared == 0 && settings.metric != Metric::callers) // x + d rounds to x
-        expected_decrease = results.pg_norm2 * (results.pg_norm2 / theta) / 2;
-}
-
-CUDA_OPT_HD_CALL inline Norm Iteration::norm_after_failure(const Settings &settings, int pairs) const {
-    if (const Norm norm = norm_for_curvature(settings, pairs); norm != Norm::none) return norm;
-    const bool verifies = reached == Test::none && tests_rounding(settings) && relative_gradient == unmeasured &&
-                          (relative_curvature != unmeasured || expected_decrease <= negligible_decrease(settings));
-    return verifies ? Norm::relative_gradient : Norm::none;
-}
-
-// Decides what follows a failed line search. Either the history is discarded and the next line search is along -g, or
-// the solve ends. The first step along -g alternates between two scales: theta of the discarded history, and the scale
-// that is used at the start of a solve. At the rounding level of f, steps that leave f unchanged may satisfy both Wolfe
-// conditions while the next line search fails, without end. Therefore the history is discarded at most four times while
-// neither f nor ||P g|| has decreased by a tenth.
-CUDA_OPT_HD_CALL inline FailureVerdict Iteration::after_failure(const Settings &settings, int pairs) {
-    if (reached != Test::none) {
-        converge(settings, reached);
-        return FailureVerdict::end;
+    // Returns s'y of the new correction pair, or 0 if the pair is unusable.
+    // A curvature s'y <= eps |s'g| counts as a rounding error, whatever the scales of x and f are.
+    CUDA_OPT_HD_INLINE double curvature(const PanelProducts &sums) const {
+        const double sy = step * sums.over_all(panel::y_new, panel::s_new);
+        return sy > machine_epsilon * -slope_base * step ? sy : 0;
     }
-    const bool is_noisy = noise_level(settings, f_base) > 0;
-    const bool is_explained =
-        tests_rounding(settings) && relative_gradient != unmeasured &&
-        ((expected_decrease <= negligible_decrease(settings) && is_relatively_flat(settings)) || is_rounding(settings));
-    if (settings.factr > 0 && is_explained) {
-        converge(settings, Test::rounding);
-        return FailureVerdict::end;
+
+    // Returns the factor by which y of the new pair is multiplied. It is the second derivative along s, at the end of
+    // the step, of the cubic that interpolates f and the slopes at both ends, divided by the mean second derivative
+    // along the step, which s'y measures. The model then contains the curvature at the new iterate instead of that
+    // halfway (Biggs, J. Inst. Math. Appl. 8 (1971) 315). For a quadratic the factor is 1. It is limited to [1/2, 2],
+    // because the cubic does not describe f if the factor is outside. If the decrease of f may be due to noise, the
+    // factor is 1.
+    CUDA_OPT_HD_INLINE double curvature_scale(const Settings &settings, const PanelProducts &sums,
+                                              double curvature) const {
+        constexpr double largest_factor = 2, significant_decrease = 1e-6; // relative to f; also suits single precision
+        const double f = sums.f, decrease = f_base - f;
+        if (settings.metric != Metric::learned || !(std::fabs(decrease) > significant_decrease * std::fabs(f)))
+            return 1;
+        if (std::fabs(decrease) < noise::significant * noise_level(settings, f)) return 1;
+        const double factor = 1 + (6 * decrease + 3 * step * (slope_base + slope_at_trial(sums))) / curvature;
+        return is_finite(factor) ? least(greatest(factor, 1 / largest_factor), largest_factor) : 1;
     }
-    // If -g itself is not a descent direction, the solve must end, because it would try -g again without an evaluation.
-    const bool goes_on = !(fresh_start && failure == SearchFailure::no_descent);
-    if (goes_on && is_noisy) return after_noisy_failure(settings, pairs);
-    const double share = settings.robust ? progress_share : 0;
-    const bool progress = f_base < f_refreshed - share * std::fabs(f_refreshed) ||
-                          results.pg_norm2 < (1 - share) * pg_refreshed || f_refreshed == infinity;
-    if (progress) {
-        refreshes_in_vain = 0;
-        f_refreshed = settings.robust ? least(f_base, f_refreshed) : f_base;
-        pg_refreshed = settings.robust ? least(results.pg_norm2, pg_refreshed) : results.pg_norm2;
+
+    // Returns theta of B_0 = theta I if the history is empty after a step from which no pair was formed. If f was still
+    // decreasing when the line search reached its limit of evaluations, the next line search begins with the step
+    // length that was reached. This length is limited to a distance of 1, as at the start of a solve, because a
+    // function without a lower bound never stops decreasing.
+    CUDA_OPT_HD_INLINE double scale_without_pair(const Settings &settings, double theta) const {
+        const double continued = greatest(theta / step, results.pg_norm2);
+        return exhausted && settings.metric != Metric::callers && continued < theta ? continued : theta;
     }
-    const bool keep_scale = pairs > 0 && refreshes_in_vain % 2 == 0;
-    if (fresh_start || refreshes_in_vain == most_refreshes_in_vain || !(keep_scale || settings.robust)) {
-        if (is_explained) converge(settings, Test::rounding);
-        else
-            end(CUDA_OPT_LINE_SEARCH_FAILED, failure == SearchFailure::no_descent      ? Event::no_descent
-                                             : failure == SearchFailure::nothing_lower ? Event::nothing_lower
-                                             : failure == SearchFailure::lower_not_accepted
-                                                 ? Event::lower_not_accepted
-                                                 : Event::lower_not_found_again);
-        return FailureVerdict::end;
+
+  protected:
+    // With bounds the largest step is the largest one that stays in the box, or 1 if the direction is along -g.
+    // Computing it costs a sweep, and most line searches end with the first step or a shorter one. Until its value can
+    // affect the line search it is assumed to be the first step.
+    CUDA_OPT_HD_INLINE void start_search(const Settings &settings) {
+        SearchTolerances tolerances{settings.ftol, settings.gtol, settings.xtol, settings.step_min, settings.step_max};
+        step_max_pending = bounded && !fresh_start;
+        if (bounded)
+            tolerances.step_max = step_max_pending ? first_step : greatest(least(tolerances.step_max, 1.0), first_step);
+        // The first step along -g depends on the scale of f. stpmin is therefore taken relative to that step.
+        if (fresh_start) tolerances.step_min *= least(first_step, 1.0);
+        tolerances.step_min = least(tolerances.step_min, first_step);
+        line.start(f_base, slope_base, first_step, tolerances);
+        search_started = true;
     }
-    if (ends_at_limit(settings, true)) return FailureVerdict::end;
-    refreshes_in_vain++;
-    fresh_start = !keep_scale;
-    return FailureVerdict::refresh;
-}
+
+    // Returns whether the weak Wolfe conditions are satisfied. They require a sufficient decrease of f. They also
+    // require that the slope g'd at the trial point is at least gtol times the slope at the start of the line search,
+    // which is negative. This makes s'y positive. Condition (1.2) of Moré and Thuente also limits positive slopes.
+    // Without this limit, a step beyond the minimiser along d may be accepted. In addition f must not be above the
+    // lowest f of this line search. Both comparisons of f allow for twice the noise level, because two values of f are
+    // compared. L-BFGS-B 3.0 does not accept steps with a large positive slope. The weak conditions are therefore used
+    // only if the initial Hessian is a learned diagonal or an operator, or if f has a noise level.
+    CUDA_OPT_HD_INLINE bool satisfies_weak_wolfe(const Settings &settings, double at, double f, double slope) const {
+        const double level = noise_level(settings, f_base);
+        const bool applies =
+            level > 0 || settings.metric == Metric::learned || settings.metric == Metric::callers_operator;
+        return applies && f <= f_base + settings.ftol * at * slope_base + 2 * level &&
+               f <= line.lowest_phi() + 2 * level && slope >= settings.gtol * slope_base;
+    }
+
+    // Returns whether the approximate Wolfe conditions are satisfied (Hager and Zhang, SIAM J. Optim. 16 (2005) 170,
+    // section 2). They apply if f differs by no more than its rounding errors and its noise, because slopes are then
+    // still accurate. They are relative to the lowest f, so that f cannot increase steadily.
+    CUDA_OPT_HD_INLINE bool satisfies_approximate_wolfe(const Settings &settings, double f, double slope) const {
+        const double errors = rounding_level * std::fabs(f_best) + 2 * noise_level(settings, f_best);
+        return settings.robust && f <= f_best + errors && slope >= settings.gtol * slope_base &&
+               slope <= steepest_ascent_accepted * -slope_base;
+    }
+
+    // Returns whether f and the slope are bitwise equal to those at an end of the interval of uncertainty, and the
+    // distance between the two points is tiny relative to x. Then x has not changed in floating-point arithmetic, and
+    // shorter steps would evaluate the same point again.
+    CUDA_OPT_HD_INLINE bool repeats_a_point(double f, double slope) const {
+        constexpr double tiny = 1e-8;
+        return line.repeats_an_end(f, slope, tiny * results.x_norm2 / std::sqrt(direction.d_squared));
+    }
+
+    // Returns whether f seems to have no lower bound. The evidence is two line searches that ended at MAXFEV while f
+    // still decreased almost linearly. The step must have grown by many orders of magnitude, and the distance must be
+    // large both absolutely and relative to x, because a first step may be too short by any factor. A failed line
+    // search between the two is ignored: far away, the first step may be lost in the rounding of x. A direction along
+    // which the box limits the step is no evidence, because f is finite in the box.
+    CUDA_OPT_HD_CALL inline bool runs_away(const Settings &settings, double slope) {
+        constexpr double large_extension = 1e6, large_distance = 1e6, large_share = 0.1, straight = 0.99;
+        if (!settings.robust || settings.f_unbounded == -infinity || !(line.lowest_phi() < f_base)) return false;
+        const double distance = step * std::sqrt(direction.d_squared);
+        const bool box_ends_ray = boxed || (bounded && fresh_start) || line.step_max() < settings.step_max;
+        const bool falls = !box_ends_ray && line.lowest_step() == step && step >= large_extension * first_step &&
+                           distance >= greatest(large_distance, large_share * results.x_norm2) &&
+                           slope <= straight * slope_base;
+        const bool twice = ran_away && falls;
+        ran_away = falls;
+        return twice;
+    }
+
+    // Called if f or g is not finite at the trial point. It proposes a shorter step, or ends the line search or the
+    // solve.
+    CUDA_OPT_HD_CALL inline TrialVerdict backtrack(const Settings &settings) {
+        if (returning) {
+            failure = SearchFailure::lower_not_found_again;
+            return TrialVerdict::fail;
+        }
+        if (cuts_in_a_row >= settings.max_cuts) {
+            if (reached != Test::none) converge(settings, reached);
+            else end(CUDA_OPT_NOT_FINITE, Event::not_finite_after_cuts);
+            return TrialVerdict::end;
+        }
+        if (ends_at_limit(settings, false)) return TrialVerdict::end;
+        results.cuts++;
+        cuts_in_a_row++;
+        line.cut();
+        // The next step is shorter than the first one, so that the largest step is not needed.
+        if (search_evaluations == 0) step_max_pending = false;
+        return TrialVerdict::evaluate;
+    }
+
+    // Ends a line search that found no step satisfying both Wolfe conditions. A step with a warning is accepted if it
+    // has decreased f (dcsrch ends with the best step that it knows). Otherwise the line search returns to the lowest
+    // point that it evaluated, which L-BFGS-B 3.0 does not do. That version also accepts a step with a warning if f is
+    // unchanged, and a positive FACTR of any size then ends the solve.
+    CUDA_OPT_HD_CALL inline TrialVerdict exhaust_search(const Settings &settings, double f, bool warned) {
+        exhausted = settings.robust && !warned;
+        if (warned && f < f_base && (!settings.robust || f <= line.lowest_phi())) return TrialVerdict::accept;
+        if (warned && f == f_base && !settings.robust && settings.factr > 0) return TrialVerdict::accept;
+        if (!(line.lowest_phi() < f_base) || !settings.robust) {
+            failure = line.lowest_phi() < f_base ? SearchFailure::lower_not_accepted : SearchFailure::nothing_lower;
+            return TrialVerdict::fail;
+        }
+        if (f <= line.lowest_phi()) return TrialVerdict::accept;
+        if (ends_at_limit(settings, false)) return TrialVerdict::end;
+        returning = true;
+        step = line.lowest_step();
+        return TrialVerdict::evaluate;
+    }
+};
 
 } // namespace cudaopt

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "lbfgsb/termination.hpp"
-
 namespace cudaopt {
 
 namespace {

@@ -2,8 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "cuda_opt.h"
-#include "lbfgsb/termination.hpp"
-#include "lbfgsb/trial.hpp"
+#include "lbfgsb/iteration.hpp"
 
 using namespace cudaopt;
 

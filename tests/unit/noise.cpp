@@ -6,8 +6,7 @@
 #include <random>
 
 #include "../support/seed.hpp"
-#include "lbfgsb/termination.hpp"
-#include "lbfgsb/trial.hpp"
+#include "lbfgsb/iteration.hpp"
 
 using namespace cudaopt;
 using cudaopt::noise::deviation;

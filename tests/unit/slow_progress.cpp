@@ -1,7 +1,7 @@
 // Tests of the rule by which a slow solve restarts, applied to given values of f and ||P g|| at each iterate.
 #include <catch2/catch.hpp>
 
-#include "lbfgsb/slow_progress.hpp"
+#include "lbfgsb/iteration.hpp"
 
 using cudaopt::Iteration;
 using cudaopt::Settings;
