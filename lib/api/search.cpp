@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "api/handle.hpp"
+#include "backend/makers.hpp"
 
 using namespace cudaopt;
 
@@ -27,8 +28,8 @@ int fill(cuda_opt &s, int64_t n, int64_t walks, int32_t backend) {
     s.backend = choose_backend(backend, message);
     if (s.backend < 0) return s.backend;
     s.memory = make_memory(s.backend);
-    auto sweeps = s.backend == CUDA_OPT_BACKEND_CUDA ? make_cuda_search() : make_host_search();
-    s.search = std::make_unique<Search>(static_cast<int>(n), walks, std::move(sweeps));
+    s.search =
+        std::make_unique<Search>(static_cast<int>(n), walks, makers_of(s.backend).search_sweeps(s.memory->device()));
     return 0;
 }
 

@@ -29,7 +29,4 @@ class CheckSweeps {
     virtual void restore_x() = 0;
 };
 
-std::unique_ptr<CheckSweeps> make_check_sweeps(int backend, int64_t n, int bits, int device);
-std::unique_ptr<CheckSweeps> make_cuda_check_sweeps(int64_t n, int bits, int device);
-
 } // namespace cudaopt

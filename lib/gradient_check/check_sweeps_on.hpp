@@ -8,15 +8,12 @@ namespace cudaopt {
 
 template <class Executor, class Real> class CheckSweepsOn final : public CheckSweeps {
   public:
-    template <class... Arguments>
-    explicit CheckSweepsOn(int64_t n, Arguments... arguments) : n_(n), executor_(arguments...) {}
+    CheckSweepsOn(int64_t n, int device) : n_(n), executor_(device, "the check of a gradient") {}
 
     void begin(const UserArrays &user, int threads, void *stream, CancellationToken &cancellation) override {
         user_ = user;
         executor_.start(threads, stream, cancellation);
-        executor_.template load_maps<CopyPoint<Real>>();
-        executor_.template load_reduction<MoveRecord, CheckPoint<Real>>();
-        executor_.template load_reduction<LookRecord, LookAtGradient<Real>>();
+        executor_.template load<CopyPoint<Real>, CheckPoint<Real>, LookAtGradient<Real>>();
         executor_.allocate(x0_, n_);
         executor_.allocate(g0_, n_);
         executor_.map(n_, CopyPoint<Real>{x(), x0_.get()});
@@ -33,10 +30,10 @@ template <class Executor, class Real> class CheckSweepsOn final : public CheckSw
                                     direction,
                                     gradient_size,
                                     t};
-        return executor_.template reduce<MoveRecord>(n_, rule);
+        return executor_.reduce(n_, rule);
     }
     LookRecord look(bool keep) override {
-        return executor_.template reduce<LookRecord>(n_, LookAtGradient<Real>{user_.f, of(user_.g), g0_.get(), keep});
+        return executor_.reduce(n_, LookAtGradient<Real>{user_.f, of(user_.g), g0_.get(), keep});
     }
     void restore_x() override { executor_.map(n_, CopyPoint<Real>{x0_.get(), x()}); }
 

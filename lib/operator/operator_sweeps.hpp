@@ -31,9 +31,4 @@ class OperatorSweeps {
     virtual DirectionSums take_direction(const OperatorRequest &move, const DirectionRequest &request) = 0;
 };
 
-// Creates the sweeps of a backend. backend: CUDA_OPT_BACKEND_HOST or _CUDA; bits: the precision of the caller's
-// vectors; history_bits: that of the history; device: MemorySpace::device().
-std::unique_ptr<OperatorSweeps> make_operator_sweeps(int backend, int64_t n, int bits, int history_bits, int device);
-std::unique_ptr<OperatorSweeps> make_cuda_operator_sweeps(int64_t n, int bits, int history_bits, int device);
-
 } // namespace cudaopt

@@ -15,15 +15,13 @@ template <class Executor, class Real, class History> class OperatorSweepsOn fina
     using Columns = OperatorColumns<Real, History>;
 
   public:
-    template <class... Arguments>
-    explicit OperatorSweepsOn(int64_t n, Arguments... arguments) : n_(n), executor_(arguments...) {}
+    OperatorSweepsOn(int64_t n, int device) : n_(n), executor_(device, "the sweeps of an operator") {}
 
     void bind(const UserArrays &user, const HistoryVectors &history, int threads, void *stream,
               CancellationToken &cancellation) override {
         executor_.start(n_ < least_variables_for_threads ? 1 : threads, stream, cancellation);
-        executor_.template load_maps<FormInput<Real, History>, Combine<Real, History>>();
-        executor_.template load_reduction<OperatorRecord, MultiplyOutput<Real, History>>();
-        executor_.template load_reduction<DirectionRecord, TakeOperatorDirection<Real, History>>();
+        executor_.template load<FormInput<Real, History>, Combine<Real, History>, MultiplyOutput<Real, History>,
+                                TakeOperatorDirection<Real, History>>();
         with_y_.resize(static_cast<std::size_t>(history.m));
         work_ = {static_cast<Real *>(history.first), history.pitch, history.m};
         in_ = static_cast<Real *>(user.operator_in);
@@ -53,7 +51,7 @@ template <class Executor, class Real, class History> class OperatorSweepsOn fina
             for (; age < request.panel.pairs && columns.count < operator_columns; age++)
                 add(columns, request.panel, age, true);
             const OperatorRecord record =
-                executor_.template reduce<OperatorRecord>(n_, MultiplyOutput<Real, History>{in_, out_, mask_, columns});
+                executor_.reduce(n_, MultiplyOutput<Real, History>{in_, out_, mask_, columns});
             for (int j = 0; j < columns.count; j++)
                 with_y_[static_cast<std::size_t>(first) + static_cast<std::size_t>(j)] = record.with_column[j].v;
             products_ = {record.in_in.v,  record.in_out.v,     record.out_out.v,
@@ -69,7 +67,7 @@ template <class Executor, class Real, class History> class OperatorSweepsOn fina
         const int slot = request.spare_slot;
         DirectionRequest without_columns = request;
         without_columns.coefficients = nullptr;
-        const DirectionRecord record = executor_.template reduce<DirectionRecord>(
+        const DirectionRecord record = executor_.reduce(
             n_, TakeOperatorDirection<Real, History>{g_,
                                                      out_,
                                                      box_,
@@ -125,18 +123,5 @@ template <class Executor, class Real, class History> class OperatorSweepsOn fina
     // The last member is destroyed first, because its destructor waits for the work on the device.
     Executor executor_;
 };
-
-// Creates the sweeps for both precisions and all precisions of the history.
-template <class Executor, class... Arguments>
-std::unique_ptr<OperatorSweeps> make_operator_sweeps_on(int64_t n, int bits, int history_bits, Arguments... arguments) {
-    const auto of = [&](auto real, auto history) -> std::unique_ptr<OperatorSweeps> {
-        return std::make_unique<OperatorSweepsOn<Executor, decltype(real), decltype(history)>>(n, arguments...);
-    };
-    if (bits == 32 && history_bits == 16) return of(float(), bfloat16());
-    if (bits == 32) return of(float(), float());
-    if (history_bits == 16) return of(double(), bfloat16());
-    if (history_bits == 32) return of(double(), float());
-    return of(double(), double());
-}
 
 } // namespace cudaopt

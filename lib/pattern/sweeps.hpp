@@ -51,7 +51,4 @@ class SearchSweeps {
     virtual int64_t workspace_bytes() const = 0;
 };
 
-std::unique_ptr<SearchSweeps> make_host_search();
-std::unique_ptr<SearchSweeps> make_cuda_search();
-
 } // namespace cudaopt

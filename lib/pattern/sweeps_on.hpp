@@ -1,12 +1,5 @@
-// Implements SearchSweeps for an executor, which provides arrays and these operations:
-//
-//     start(threads, stream, cancellation)  sets the resources to use
-//     allocate<T>(array, count)             allocates an Array<T>, which has get() and bytes()
-//     map(count, rule)                      calls rule(i) for all i
-//     reserve(walks)                        allocates what sum() and select() need
-//     sum(count, rule)                      joins the results of rule(i, SearchSummary &) for all i
-//     select(walks, mark, list)             lists the w with mark[w] in increasing order and returns their number
-//     copy_in, copy_out(to, from, bytes)
+// Implements SearchSweeps for an executor, which is the host (sweeps/host/executor.hpp) or CUDA
+// (sweeps/cuda/executor.cuh).
 #pragma once
 
 #include "pattern/rules.hpp"
@@ -18,6 +11,10 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
     template <class T> using Array = typename Executor::template Array<T>;
 
   public:
+    explicit SearchSweepsOn(int device)
+        : executor_(device, "a kernel of the search", "a reduction of the search", "the work before a copy",
+                    "cudaMemcpyAsync") {}
+
     void begin(const SearchShape &shape, void *stream, CancellationToken &cancellation) override {
         executor_.start(shape.threads, stream, cancellation);
         const int64_t coordinates = shape.n * shape.walks;
@@ -36,7 +33,9 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
         if (shape.at_smallest != AtSmallestStep::restart_step) need(list_, shape.walks);
         need(box_, int64_t{3} * shape.n);
         need(point_, shape.n);
-        executor_.reserve(shape.walks);
+        executor_.template load<NotBegun, Draw, JudgeStart, WriteTrials, JudgeTrials, EndIteration, BeginRound,
+                                Summarise, CopyBest>();
+        executor_.reserve_selection(shape.walks, "a selection of walks");
         rules_.lower = box_.get();
         rules_.upper = rules_.lower + shape.n;
         rules_.step = rules_.upper + shape.n;
@@ -70,7 +69,7 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
         selected_ = {nullptr};
     }
 
-    SearchSummary summary() override { return executor_.sum(rules_.walks, Summarise{rules_, walks_}); }
+    SearchSummary summary() override { return executor_.reduce(rules_.walks, Summarise{rules_, walks_}); }
     void read_walks(pattern::Walk *walk) override {
         executor_.copy_out(walk, walk_.get(), sizeof(pattern::Walk) * static_cast<std::size_t>(rules_.walks));
     }

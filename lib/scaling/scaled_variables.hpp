@@ -48,10 +48,4 @@ class ScaledVariables {
     virtual void read_scales(double *to) = 0;
 };
 
-// Creates the conversions of a backend. backend: CUDA_OPT_BACKEND_HOST or _CUDA; bits: the precision of the caller's
-// vectors; device: MemorySpace::device().
-std::unique_ptr<ScaledVariables> make_scaled_variables(int backend, int64_t n, int bits, int device);
-std::unique_ptr<ScaledVariables> make_host_scaled_variables(int64_t n, int bits);
-std::unique_ptr<ScaledVariables> make_cuda_scaled_variables(int64_t n, int bits, int device);
-
 } // namespace cudaopt

@@ -14,15 +14,13 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
     using Array = typename Executor::template Array<Real>;
 
   public:
-    template <class... Arguments>
-    explicit ScaledVariablesOn(int64_t n, Arguments... arguments) : n_(n), executor_(arguments...) {}
+    ScaledVariablesOn(int64_t n, int device) : n_(n), executor_(device, "the scaling of variables") {}
 
     void allocate(const UserArrays &user, int threads, void *stream, CancellationToken &cancellation) override {
         user_ = user;
         executor_.start(threads, stream, cancellation);
-        executor_.template load_maps<Divide<Real>, ScaleGradient<Real>, ScaleDiagonal<Real>, UnscaleX<Real>,
-                                     UnscaleGradient<Real>, RemoveInfiniteSlope<Real>>();
-        executor_.template load_reduction<ScaleRecord, CheckScales<Real>>();
+        executor_.template load<CheckScales<Real>, Divide<Real>, ScaleGradient<Real>, ScaleDiagonal<Real>,
+                                UnscaleX<Real>, UnscaleGradient<Real>, RemoveInfiniteSlope<Real>>();
         need(z_, true);
         need(g_z_, true);
         need(lower_, has_vector(user.lower, user.lower_all));
@@ -40,8 +38,8 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
     }
 
     ScaleReport check(bool with_x) override {
-        const ScaleRecord record = executor_.template reduce<ScaleRecord>(
-            n_, CheckScales<Real>{scales(), with_x ? of(user_.x) : nullptr, box_of(user_)});
+        const ScaleRecord record =
+            executor_.reduce(n_, CheckScales<Real>{scales(), with_x ? of(user_.x) : nullptr, box_of(user_)});
         return {std::min(record.bad.v, n_), std::min(record.out_of_range.v, n_)};
     }
     void scale_x() override { divide(user_.x, 0, z_); }

@@ -3,6 +3,7 @@
 // and its gradient s g (scaling/scaled_variables.hpp).
 #include <limits>
 
+#include "backend/makers.hpp"
 #include "boundary/checksum.hpp"
 #include "cuda_opt.h"
 #include "solver/solver.hpp"
@@ -19,7 +20,7 @@ void Solver::bind_arrays() {
     if (scaled_n_ != own_dimension()) {
         // The previous vectors are freed before new ones are allocated.
         scaled_.reset();
-        scaled_ = make_scaled_variables(backend_, own_dimension(), bits_, device_);
+        scaled_ = makers_of(backend_).scaled_variables(own_dimension(), bits_, device_);
         scaled_n_ = own_dimension();
     }
     scaled_->allocate(arrays, static_cast<int>(settings().threads), stream, cancellation_);
