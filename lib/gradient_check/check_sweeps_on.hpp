@@ -24,7 +24,6 @@ template <class Executor, class Real> class CheckSweepsOn final : public CheckSw
         const CheckPoint<Real> rule{x0_.get(),
                                     g0_.get(),
                                     {of(user_.scales), user_.scale_all},
-                                    user_.scales || user_.scale_all != 1,
                                     {of(user_.lower), of(user_.upper), user_.lower_all, user_.upper_all},
                                     x(),
                                     direction,

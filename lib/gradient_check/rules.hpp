@@ -34,7 +34,6 @@ struct MoveRecord {
 template <class Real> struct CheckPoint { // reads x0, g0, s, l, u; writes x
     const Real *x0, *g0;
     Scales<Real> scales;
-    bool has_scales;
     BoxArrays<Real> box;
     Real *x;
     CheckDirection direction;
@@ -43,7 +42,7 @@ template <class Real> struct CheckPoint { // reads x0, g0, s, l, u; writes x
 
     CUDA_OPT_HD void operator()(int64_t i, MoveRecord &record) const {
         const double l = box.lower(i), u = box.upper(i), start = x0[i];
-        const double size = has_scales ? scales(i) : greatest(1.0, std::fabs(start));
+        const double size = scales.given() ? scales(i) : greatest(1.0, std::fabs(start));
         record.improper.add(!is_finite(start) || !(l <= u) || l == infinity || u == -infinity || !(size > 0) ||
                             !is_finite(size));
         const double margin = least(1e-3 * size, (u - l) / 2);

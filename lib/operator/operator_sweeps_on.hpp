@@ -2,7 +2,6 @@
 // (sweeps/cuda/executor.cuh).
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
 #include "operator/operator_sweeps.hpp"
@@ -35,25 +34,21 @@ template <class Executor, class Real, class History> class OperatorSweepsOn fina
     int64_t workspace_bytes() const override { return executor_.bytes(); }
 
     void form_input(const OperatorRequest &request) override {
-        FormInput<Real, History> rule{
-            x_, g_, box_, request.panel.threshold, mask_, in_, request.scale, no_columns(request.panel), {}};
-        const int age = add_terms(rule, request, 0, true);
-        executor_.map(n_, rule);
+        int age = 0;
+        const Columns columns = columns_from(age, request.panel, true, request.coefficients);
+        executor_.map(
+            n_, FormInput<Real, History>{x_, g_, box_, request.panel.threshold, mask_, in_, request.scale, columns});
         if (age < request.panel.pairs) combine(request, in_, true, 1, age);
     }
 
     const OperatorProducts &multiply_output(const OperatorRequest &request) override {
-        products_ = {};
         int age = 0;
         do {
-            Columns columns = no_columns(request.panel);
-            const int first = age;
-            for (; age < request.panel.pairs && columns.count < operator_columns; age++)
-                add(columns, request.panel, age, true);
+            double *const with_y = with_y_.data() + age;
+            const Columns columns = columns_from(age, request.panel, true, nullptr);
             const OperatorRecord record =
                 executor_.reduce(n_, MultiplyOutput<Real, History>{in_, out_, mask_, columns});
-            for (int j = 0; j < columns.count; j++)
-                with_y_[static_cast<std::size_t>(first) + static_cast<std::size_t>(j)] = record.with_column[j].v;
+            for (int j = 0; j < columns.count; j++) with_y[j] = record.with_column[j].v;
             products_ = {record.in_in.v,  record.in_out.v,     record.out_out.v,
                          record.with_g.v, record.not_finite.v, with_y_.data()};
         } while (age < request.panel.pairs);
@@ -63,17 +58,14 @@ template <class Executor, class Real, class History> class OperatorSweepsOn fina
     DirectionSums take_direction(const OperatorRequest &move, const DirectionRequest &request) override {
         combine(move, out_, false, move.scale, 0);
         const PanelRequest &panel = request.panel;
-        const bool fresh = panel.fresh && panel.pairs > 0;
+        History *const y_fresh = panel.fresh && panel.pairs > 0 ? work_.y(panel.newest_slot) : nullptr;
         const int slot = request.spare_slot;
-        DirectionRequest without_columns = request;
-        without_columns.coefficients = nullptr;
         const DirectionRecord record = executor_.reduce(
             n_, TakeOperatorDirection<Real, History>{g_,
                                                      out_,
                                                      box_,
-                                                     without_columns,
-                                                     {x_, work_.g_base(slot), work_.x_base(), work_.s(slot),
-                                                      fresh ? work_.y(panel.newest_slot) : nullptr},
+                                                     request,
+                                                     {x_, work_.g_base(slot), work_.x_base(), work_.s(slot), y_fresh},
                                                      work_.g_base(panel.newest_slot)});
         return {record.slope.v, record.d_squared.v, record.projected.v};
     }
@@ -82,32 +74,26 @@ template <class Executor, class Real, class History> class OperatorSweepsOn fina
     // On the host, one thread performs the sweeps over fewer variables, as it does with the other sweeps.
     static constexpr int64_t least_variables_for_threads = 8192;
 
-    Columns no_columns(const PanelRequest &panel) const {
+    // Returns the columns of Y or of S from this age on, as many as a rule can have, and sets `age` to the next age.
+    // Columns whose coefficient is 0 are omitted. Without coefficients, no column is.
+    Columns columns_from(int &age, const PanelRequest &panel, bool of_y, const double *coefficients) const {
         Columns columns;
         columns.g = g_;
         columns.g_base = work_.g_base(panel.newest_slot);
-        return columns;
-    }
-    void add(Columns &columns, const PanelRequest &panel, int age, bool of_y) const {
-        const int slot = work_.slot_of(panel.newest_slot, age);
-        if (age == 0) columns.fresh = of_y && panel.fresh;
-        columns.column[columns.count++] = of_y ? work_.y(slot) : work_.s(slot);
-    }
-    // Adds the columns of Y or of S to a rule, from this age on, as many as it can have. Returns the next age.
-    template <class Rule> int add_terms(Rule &rule, const OperatorRequest &request, int age, bool of_y) const {
-        for (; age < request.panel.pairs && rule.columns.count < operator_columns; age++) {
-            if (request.coefficients[age] == 0) continue;
-            rule.coefficient[rule.columns.count] = request.coefficients[age];
-            add(rule.columns, request.panel, age, of_y);
+        for (; age < panel.pairs && columns.count < operator_columns; age++) {
+            if (coefficients && coefficients[age] == 0) continue;
+            const int slot = work_.slot_of(panel.newest_slot, age);
+            if (age == 0) columns.fresh = of_y && panel.fresh;
+            if (coefficients) columns.coefficient[columns.count] = coefficients[age];
+            columns.column[columns.count++] = of_y ? work_.y(slot) : work_.s(slot);
         }
-        return age;
+        return columns;
     }
     // v <- scale v + sum_j c_j w_j on F, where w_j are the columns of Y or of S from this age on.
     void combine(const OperatorRequest &request, Real *v, bool of_y, double scale, int age) {
         do {
-            Combine<Real, History> rule{v, mask_, scale, no_columns(request.panel), {}};
-            age = add_terms(rule, request, age, of_y);
-            executor_.map(n_, rule);
+            const Columns columns = columns_from(age, request.panel, of_y, request.coefficients);
+            executor_.map(n_, Combine<Real, History>{v, mask_, scale, columns});
             scale = 1;
         } while (age < request.panel.pairs);
     }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "scaling/rules.hpp"
 #include "scaling/scaled_variables.hpp"
 
 namespace cudaopt {
@@ -16,11 +15,12 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
   public:
     ScaledVariablesOn(int64_t n, int device) : n_(n), executor_(device, "the scaling of variables") {}
 
-    void allocate(const UserArrays &user, int threads, void *stream, CancellationToken &cancellation) override {
+    const UserArrays &bind(const UserArrays &user, int threads, void *stream,
+                           CancellationToken &cancellation) override {
         user_ = user;
         executor_.start(threads, stream, cancellation);
         executor_.template load<CheckScales<Real>, Divide<Real>, ScaleGradient<Real>, ScaleDiagonal<Real>,
-                                UnscaleX<Real>, UnscaleGradient<Real>, RemoveInfiniteSlope<Real>>();
+                                UnscaleX<Real>, RemoveInfiniteSlope<Real>>();
         need(z_, true);
         need(g_z_, true);
         need(lower_, has_vector(user.lower, user.lower_all));
@@ -31,37 +31,32 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
         arrays_.lower = lower_.get(), arrays_.upper = upper_.get();
         arrays_.lower_all = scaled_number(user.lower_all), arrays_.upper_all = scaled_number(user.upper_all);
         arrays_.diagonal = diagonal_.get();
+        return arrays_;
     }
-    const UserArrays &arrays() const override { return arrays_; }
     int64_t workspace_bytes() const override {
         return z_.bytes() + g_z_.bytes() + lower_.bytes() + upper_.bytes() + diagonal_.bytes() + executor_.bytes();
     }
 
-    ScaleReport check(bool with_x) override {
-        const ScaleRecord record =
-            executor_.reduce(n_, CheckScales<Real>{scales(), with_x ? of(user_.x) : nullptr, box_of(user_)});
-        return {std::min(record.bad.v, n_), std::min(record.out_of_range.v, n_)};
-    }
-    void scale_x() override { divide(user_.x, 0, z_); }
-    void scale_bounds() override {
-        if (lower_.get()) divide(user_.lower, user_.lower_all, lower_);
-        if (upper_.get()) divide(user_.upper, user_.upper_all, upper_);
+    ScaleRecord scale_start(bool with_x) override {
+        const Real *const x = with_x ? of(user_.x) : nullptr;
+        const ScaleRecord record = executor_.reduce(n_, CheckScales<Real>{scales(), x, box_of(user_)});
+        if (!record.usable()) return record;
+        if (lower_.get()) divide(user_.lower, user_.lower_all, lower_.get());
+        if (upper_.get()) divide(user_.upper, user_.upper_all, upper_.get());
+        if (with_x) divide(user_.x, 0, z_.get());
+        return record;
     }
     void scale_gradient() override { executor_.map(n_, ScaleGradient<Real>{scales(), of(user_.g), g_z_.get()}); }
     void scale_diagonal() override {
         executor_.map(n_, ScaleDiagonal<Real>{scales(), of(user_.diagonal), diagonal_.get()});
     }
     void unscale_x() override {
-        executor_.map(n_,
-                      UnscaleX<Real>{scales(), z_.get(), box_of(user_), box_of(arrays_), static_cast<Real *>(user_.x)});
+        executor_.map(n_, UnscaleX<Real>{scales(), z_.get(), box_of(user_), box_of(arrays_), of(user_.x)});
     }
     void remove_infinite_slopes() override {
-        executor_.map(
-            n_, RemoveInfiniteSlope<Real>{static_cast<Real *>(user_.x), static_cast<Real *>(user_.g), box_of(user_)});
+        executor_.map(n_, RemoveInfiniteSlope<Real>{of(user_.x), of(user_.g), box_of(user_)});
     }
-    void unscale_gradient() override {
-        executor_.map(n_, UnscaleGradient<Real>{scales(), g_z_.get(), static_cast<Real *>(user_.g)});
-    }
+    void unscale_gradient() override { divide(g_z_.get(), 0, of(user_.g)); }
     void read_scales(double *to) override {
         if (!user_.scales) return std::fill_n(to, n_, user_.scale_all), void();
         std::vector<Real> scales(static_cast<std::size_t>(n_));
@@ -71,6 +66,7 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
 
   private:
     static const Real *of(const void *vector) { return static_cast<const Real *>(vector); }
+    static Real *of(void *vector) { return static_cast<Real *>(vector); }
     static BoxArrays<Real> box_of(const UserArrays &arrays) {
         return {of(arrays.lower), of(arrays.upper), arrays.lower_all, arrays.upper_all};
     }
@@ -91,8 +87,8 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
         if (!wanted) array.release();
         else if (!array.get()) executor_.allocate(array, (n_ + 63) / 64 * 64);
     }
-    void divide(const void *from, double all, Array &to) {
-        executor_.map(n_, Divide<Real>{scales(), of(from), all, to.get()});
+    void divide(const void *from, double all, Real *to) {
+        executor_.map(n_, Divide<Real>{scales(), of(from), all, to});
     }
 
     const int64_t n_;

@@ -23,22 +23,17 @@ void Solver::bind_arrays() {
         scaled_ = makers_of(backend_).scaled_variables(own_dimension(), bits_, device_);
         scaled_n_ = own_dimension();
     }
-    scaled_->allocate(arrays, static_cast<int>(settings().threads), stream, cancellation_);
-    sweeps_->bind(scaled_->arrays());
+    sweeps_->bind(scaled_->bind(arrays, static_cast<int>(settings().threads), stream, cancellation_));
 }
 
 // Checks the scales before a solve, and divides the bounds by them. with_x: whether the start is divided as well.
 // Returns 0, or a code and sets the message.
 int Solver::prepare_scales(bool with_x) {
     if (!scaled_) return 0;
-    const ScaleReport report = scaled_->check(with_x);
-    const bool bad = report.bad < own_dimension();
-    if (!bad && report.out_of_range == own_dimension()) {
-        scaled_->scale_bounds();
-        if (with_x) scaled_->scale_x();
-        return 0;
-    }
-    const int64_t i = bad ? report.bad : report.out_of_range;
+    const ScaleRecord found = scaled_->scale_start(with_x);
+    if (found.usable()) return 0;
+    const bool bad = found.bad.v != no_index;
+    const int64_t i = bad ? found.bad.v : found.out_of_range.v;
     const long long index = i + (ranks_ ? ranks_->part().first : 0);
     double s = arrays.scale_all, x = std::numeric_limits<double>::quiet_NaN(), l = arrays.lower_all,
            u = arrays.upper_all;
