@@ -78,6 +78,7 @@ struct LookRecord {
     // The numbers of components of g that are not finite, that are not exactly representable in single precision, and
     // that have more than 8 binary digits.
     Count not_finite, not_single, not_short;
+    bool finite() const { return is_finite(f.v) && not_finite.v == 0; }
     CUDA_OPT_HD void join(const LookRecord &o) {
         f.join(o.f), size.join(o.size), change.join(o.change);
         not_finite.join(o.not_finite), not_single.join(o.not_single), not_short.join(o.not_short);

@@ -1,7 +1,5 @@
 #include "gradient_check/slope.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "dense/numbers.hpp"
@@ -23,6 +21,9 @@ double rounding_of(const SlopeSample &s, double f0) {
 double jump(const SlopeSample &s, double f0) {
     return ((s.f_plus - f0 - s.slope_plus) - (f0 - s.f_minus + s.slope_minus)) / s.t;
 }
+
+// Returns the difference of the central difference quotient and g'd.
+double residual(const SlopeSample &s) { return (s.f_plus - s.f_minus - (s.slope_plus - s.slope_minus)) / (2 * s.t); }
 
 bool is_known(const SlopeSample &s) { return std::isfinite(s.f_plus) && std::isfinite(s.f_minus); }
 
@@ -50,9 +51,6 @@ void look_for_kink(const SlopeSample *samples, int count, double f0, SlopeEstima
 SlopeEstimate estimate_slope(const SlopeSample *samples, int count, double f0) {
     SlopeEstimate best;
     best.error = std::numeric_limits<double>::infinity();
-    const auto residual = [&](const SlopeSample &s) {
-        return (s.f_plus - s.f_minus - (s.slope_plus - s.slope_minus)) / (2 * s.t);
-    };
     double longest = 0;
     for (int k = count - 1; k >= 0; k--)
         if (const SlopeSample &s = samples[k]; is_known(s))
@@ -64,14 +62,8 @@ SlopeEstimate estimate_slope(const SlopeSample *samples, int count, double f0) {
         // times larger at the shorter step.
         const double error = std::fabs(residual(s) - residual(next)) + 10 * rounding_of(s, f0);
         if (!(error < best.error)) continue;
-        best.known = true;
-        best.error = error;
-        best.supplied = (s.slope_plus - s.slope_minus) / (2 * s.t);
-        best.difference = best.supplied + residual(s);
-        best.gross = s.gross;
-        best.longest = longest;
-        best.step = s.t;
-        best.sample = k;
+        const double supplied = (s.slope_plus - s.slope_minus) / (2 * s.t);
+        best = {true, supplied, supplied + residual(s), error, s.gross, longest, s.t, k};
     }
     look_for_kink(samples, count, f0, best);
     return best;

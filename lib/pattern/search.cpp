@@ -24,7 +24,8 @@ void Search::reset() {
     stop_requested = false;
     iterations_ = evaluations_ = batch_ = stop_test_ = 0;
     active_ = walks_;
-    summary_is_current_ = walks_are_current_ = false;
+    summary_.reset();
+    walks_are_current_ = false;
 }
 
 int Search::resume(double *points, const double *values) {
@@ -32,26 +33,26 @@ int Search::resume(double *points, const double *values) {
     points_ = points;
     values_ = values;
     cancellation_.begin_call(first_call_, settings.max_seconds);
-    const int task = call();
+    int task;
+    try {
+        task = advance();
+    } catch (const Interrupted &) {
+        task = close(stop_requested ? CUDA_OPT_STOPPED : CUDA_OPT_TIME_LIMIT);
+        message_.set("%s while the call waited for the stream, after %lld iterations and %lld evaluations",
+                     reason(task), shown(iterations_), shown(evaluations_));
+    } catch (const BackendFailure &failure) {
+        task = fail(failure.code, failure.what());
+    } catch (const std::bad_alloc &) {
+        task = fail(CUDA_OPT_OUT_OF_MEMORY, "");
+    }
     cancellation_.end_call(); // the time limit does not apply to later waits, outside this call
     return task;
 }
 
-int Search::call() {
-    try {
-        return dispatch();
-    } catch (const Interrupted &) {
-        message_.set("%s while the call waited for the stream, after %lld iterations and %lld evaluations",
-                     stop_requested ? "stopped by the caller" : "the time limit was reached", shown(iterations_),
-                     shown(evaluations_));
-        phase_ = Phase::ended;
-        batch_ = 0;
-        return stop_requested ? CUDA_OPT_STOPPED : CUDA_OPT_TIME_LIMIT;
-    } catch (const BackendFailure &failure) {
-        return fail(failure.code, failure.what());
-    } catch (const std::bad_alloc &) {
-        return fail(CUDA_OPT_OUT_OF_MEMORY, "out of memory");
-    }
+int Search::close(int code) {
+    phase_ = Phase::ended;
+    batch_ = 0;
+    return code;
 }
 
 int Search::fail(int code, const char *what) {
@@ -59,26 +60,27 @@ int Search::fail(int code, const char *what) {
         message_.set("out of memory: the points of %lld walks of %d variables alone take n * walks * 8 = %lld bytes",
                      shown(walks_), n_, shown(8 * walks_ * n_));
     else message_.set("%s", what);
-    phase_ = Phase::ended;
-    batch_ = 0;
-    return code;
+    return close(code);
 }
 
-int Search::dispatch() {
-    switch (phase_) {
-    case Phase::start: return begin();
-    case Phase::starts: return after_starts();
-    case Phase::trials: return after_trials();
-    case Phase::ended: break;
+int Search::advance() {
+    if (phase_ == Phase::start) return begin();
+    if (phase_ == Phase::ended) {
+        message_.set("cuda_opt_search_solve was called after the search had ended; call cuda_opt_reset to begin a new "
+                     "search");
+        return CUDA_OPT_MISUSE;
     }
-    message_.set(
-        "cuda_opt_search_solve was called after the search had ended; call cuda_opt_reset to begin a new search");
-    return CUDA_OPT_MISUSE;
+    if (phase_ == Phase::starts) sweeps_->judge_starts(batch_, values_);
+    else sweeps_->judge_trials(active_, j_, values_);
+    evaluations_ += batch_;
+    summary_.reset();
+    walks_are_current_ = false;
+    return phase_ == Phase::starts ? next_iteration() : after_trials();
 }
 
-// Checks the bounds. A random start needs a finite box. If the box is rejected, the phase does not change, so that the
-// caller may correct the bounds and call again.
-bool Search::accept_box() {
+// Checks the bounds and the settings. A random start needs a finite box. If something is rejected, the phase does not
+// change, so that the caller may correct it and call again.
+bool Search::accept_settings() {
     if (lower.empty() || upper.empty()) {
         message_.set("cuda_opt_set_bounds has given no %s bounds, but the walks start anywhere in a finite box",
                      lower.empty() ? "lower" : "upper");
@@ -91,12 +93,7 @@ bool Search::accept_box() {
             return false;
         }
     }
-    return true;
-}
-
-bool Search::accept_rounds() {
-    const char *const wrong =
-        pattern::wrong_rounds(settings.round_iterations, static_cast<AtSmallestStep>(settings.at_smallest));
+    const char *const wrong = pattern::wrong_rounds(settings.round_iterations, settings.rule());
     if (wrong)
         message_.set("CUDA_OPT_AT_SMALLEST_STEP is %lld and CUDA_OPT_ROUND_ITERATIONS %lld, but %s",
                      shown(settings.at_smallest), shown(settings.round_iterations), wrong);
@@ -104,21 +101,16 @@ bool Search::accept_rounds() {
 }
 
 int Search::begin() {
-    if (!accept_box() || !accept_rounds()) return CUDA_OPT_IMPROPER_INPUT;
-    sweeps_->begin({walks_, settings.seed, settings.round_iterations, n_, static_cast<int>(settings.halvings),
-                    static_cast<int>(settings.threads), static_cast<AtSmallestStep>(settings.at_smallest)},
-                   stream, cancellation_);
-    // walk_ and order_ are allocated here, because nothing is allocated after the start.
-    walk_.reserve(static_cast<std::size_t>(walks_));
-    order_.reserve(static_cast<std::size_t>(walks_));
+    if (!accept_settings()) return CUDA_OPT_IMPROPER_INPUT;
     std::vector<double> box(lower);
     box.insert(box.end(), upper.begin(), upper.end());
     for (int j = 0; j < n_; j++) box.push_back(first_step(j));
-    sweeps_->set_box(box.data());
-    j_ = -1; // there has been no iteration yet
+    sweeps_->begin(n_, walks_, settings, box.data(), stream, cancellation_);
+    // walk_ and order_ are allocated here, because nothing is allocated after the start.
+    walk_.reserve(static_cast<std::size_t>(walks_));
+    order_.reserve(static_cast<std::size_t>(walks_));
     round_end_ = settings.round_iterations;
-    sweeps_->draw(walks_, points_);
-    return request(Phase::starts, walks_);
+    return request_starts(walks_);
 }
 
 // Returns the task of evaluating f at the points of a batch, which have been written. Ends the search instead if a
@@ -135,32 +127,23 @@ int Search::request(Phase phase, int64_t batch) {
     return CUDA_OPT_EVALUATE_BATCH;
 }
 
+int Search::request_starts(int64_t count) {
+    j_ = -1;
+    sweeps_->draw(count, points_);
+    return request(Phase::starts, count);
+}
+
 int Search::request_trials(bool all_rows) {
     sweeps_->write_trials(active_, j_, all_rows, points_);
     return request(Phase::trials, 2 * active_);
 }
 
-int Search::after_starts() {
-    sweeps_->judge_starts(batch_, values_);
-    evaluations_ += batch_;
-    summary_is_current_ = walks_are_current_ = false;
-    return next_iteration();
-}
-
 int Search::after_trials() {
-    sweeps_->judge_trials(active_, j_, values_);
-    evaluations_ += batch_;
-    summary_is_current_ = walks_are_current_ = false;
     if (++j_ < n_) return request_trials(false);
     iterations_++;
     const int64_t selected = sweeps_->end_iteration(active_);
-    const auto rule = static_cast<AtSmallestStep>(settings.at_smallest);
-    if (rule == AtSmallestStep::new_point && selected > 0) {
-        j_ = -1;
-        sweeps_->draw(selected, points_);
-        return request(Phase::starts, selected);
-    }
-    if (rule == AtSmallestStep::stop && selected < active_) {
+    if (settings.rule() == AtSmallestStep::new_point && selected > 0) return request_starts(selected);
+    if (settings.rule() == AtSmallestStep::stop && selected < active_) {
         active_ = selected;
         j_ = -1;
     }
@@ -169,7 +152,7 @@ int Search::after_trials() {
 
 int Search::next_iteration() {
     batch_ = 0;
-    if (settings.f_target > -std::numeric_limits<double>::infinity() && summary().value <= settings.f_target) {
+    if (settings.f_target > -HUGE_VAL && summary().value <= settings.f_target) {
         stop_test_ = CUDA_OPT_F_TARGET;
         return end(CUDA_OPT_CONVERGED);
     }
@@ -177,11 +160,10 @@ int Search::next_iteration() {
     if (settings.max_iterations > 0 && iterations_ >= settings.max_iterations) return end(CUDA_OPT_ITERATION_LIMIT);
     if (settings.round_iterations > 0 && iterations_ == round_end_) {
         round_end_ += settings.round_iterations;
-        summary_is_current_ = walks_are_current_ = false;
+        summary_.reset();
+        walks_are_current_ = false;
         sweeps_->begin_round();
-        j_ = -1;
-        sweeps_->draw(walks_, points_);
-        return request(Phase::starts, walks_);
+        return request_starts(walks_);
     }
     // After new random starts, the array of points does not contain the walks' previous trial points. All coordinates
     // are then written.
@@ -190,42 +172,39 @@ int Search::next_iteration() {
     return request_trials(all_rows);
 }
 
-int Search::end(int code) {
-    phase_ = Phase::ended;
-    batch_ = 0;
-    if (evaluations_ == 0) {
-        if (code == CUDA_OPT_EVALUATION_LIMIT)
-            message_.set("the first batch of %lld points would exceed the limit of %lld evaluations: there is no value",
-                         shown(walks_), shown(settings.max_evaluations));
-        else
-            message_.set("%s before the first value",
-                         code == CUDA_OPT_STOPPED ? "stopped by the caller" : "the time limit was reached");
-        return code;
-    }
-    const SearchSummary &best = summary();
-    if (!(best.value < std::numeric_limits<double>::infinity()) && code != CUDA_OPT_STOPPED) {
-        message_.set("f is NaN or Inf at all of the %lld points evaluated", shown(evaluations_));
-        return CUDA_OPT_NOT_FINITE;
-    }
-    const char *why = "";
+const char *Search::reason(int code) const {
     switch (code) {
     case CUDA_OPT_CONVERGED:
-        why = stop_test_ ? "f has reached CUDA_OPT_F_TARGET" : "all walks have ended at their smallest steps";
-        break;
-    case CUDA_OPT_ITERATION_LIMIT: why = "the limit of iterations was reached"; break;
-    case CUDA_OPT_EVALUATION_LIMIT: why = "the next batch would exceed the limit of evaluations"; break;
-    case CUDA_OPT_TIME_LIMIT: why = "the time limit was reached"; break;
-    default: why = "stopped by the caller"; break;
+        return stop_test_ ? "f has reached CUDA_OPT_F_TARGET" : "all walks have ended at their smallest steps";
+    case CUDA_OPT_ITERATION_LIMIT: return "the limit of iterations was reached";
+    case CUDA_OPT_EVALUATION_LIMIT: return "the next batch would exceed the limit of evaluations";
+    case CUDA_OPT_TIME_LIMIT: return "the time limit was reached";
+    default: return "stopped by the caller";
     }
-    message_.set("%s: f = %.10g in walk %lld, after %lld iterations and %lld evaluations", why, best.value,
-                 shown(best.walk), shown(iterations_), shown(evaluations_));
+}
+
+int Search::end(int code) {
+    close(code);
+    if (evaluations_ > 0) {
+        const SearchSummary &best = summary();
+        if (!(best.value < HUGE_VAL) && code != CUDA_OPT_STOPPED) {
+            message_.set("f is NaN or Inf at all of the %lld points evaluated", shown(evaluations_));
+            return CUDA_OPT_NOT_FINITE;
+        }
+        message_.set("%s: f = %.10g in walk %lld, after %lld iterations and %lld evaluations", reason(code), best.value,
+                     shown(best.walk), shown(iterations_), shown(evaluations_));
+    } else if (code == CUDA_OPT_EVALUATION_LIMIT) {
+        message_.set("the first batch of %lld points would exceed the limit of %lld evaluations: there is no value",
+                     shown(walks_), shown(settings.max_evaluations));
+    } else {
+        message_.set("%s before the first value", reason(code));
+    }
     return code;
 }
 
 const SearchSummary &Search::summary() {
-    if (!summary_is_current_) summary_ = sweeps_->summary();
-    summary_is_current_ = true;
-    return summary_;
+    if (!summary_) summary_ = sweeps_->summary();
+    return *summary_;
 }
 
 void Search::read_all_walks() {

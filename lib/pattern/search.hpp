@@ -7,20 +7,14 @@
 #pragma once
 
 #include <atomic>
-#include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "boundary/message.hpp"
 #include "pattern/sweeps.hpp"
 
 namespace cudaopt {
-
-struct SearchSettings {
-    int64_t max_iterations = 2000, max_evaluations = 0, threads = 0, seed = 0, at_smallest = 0, halvings = 16,
-            round_iterations = 0;
-    double max_seconds = 0, f_target = -std::numeric_limits<double>::infinity();
-};
 
 class Search {
   public:
@@ -59,20 +53,20 @@ class Search {
     enum class Phase { start, starts, trials, ended };
     using Clock = CancellationToken::Clock;
 
-    int call();
-    int dispatch();
+    int advance();
     int begin();
     double first_step(int j) const { return steps.empty() ? (upper[j] - lower[j]) / 20 : steps[j]; }
-    bool accept_box();
-    bool accept_rounds();
-    int after_starts();
+    bool accept_settings();
     int after_trials();
     int next_iteration();
-    int request(Phase phase, int64_t batch);
+    int request_starts(int64_t count);
     int request_trials(bool all_rows);
+    int request(Phase phase, int64_t batch);
     int end(int code);
-    void read_all_walks();
     int fail(int code, const char *what);
+    int close(int code);
+    const char *reason(int code) const;
+    void read_all_walks();
 
     const int n_;
     const int64_t walks_;
@@ -87,9 +81,9 @@ class Search {
     int64_t round_end_ = 0; // the number of iterations after which all walks start again
     int64_t iterations_ = 0, evaluations_ = 0, batch_ = 0, active_ = 0, stop_test_ = 0;
 
-    // True if the copies summary_ and walk_ agree with the data of the backend.
-    bool summary_is_current_ = false, walks_are_current_ = false;
-    SearchSummary summary_;
+    // Copies of data of the backend, until the data change: there is no summary_, or walk_ is not current.
+    std::optional<SearchSummary> summary_;
+    bool walks_are_current_ = false;
     std::vector<pattern::Walk> walk_;
     std::vector<int64_t> order_; // the numbers of the walks in increasing order of their best values
 };

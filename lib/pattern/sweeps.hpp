@@ -2,18 +2,19 @@
 // over walks, which are many independent searches.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
-#include <memory>
 
 #include "cuda_opt/search_walks.cuh"
 #include "exec/cancellation.hpp"
 
 namespace cudaopt {
 
-struct SearchShape {
-    int64_t walks, seed, round_iterations;
-    int n, halvings, threads;
-    AtSmallestStep at_smallest;
+struct SearchSettings {
+    int64_t max_iterations = 2000, max_evaluations = 0, threads = 0, seed = 0, at_smallest = 0, halvings = 16,
+            round_iterations = 0;
+    double max_seconds = 0, f_target = -HUGE_VAL;
+    AtSmallestStep rule() const { return static_cast<AtSmallestStep>(at_smallest); }
 };
 
 // The operations of a backend. Their failures are thrown as BackendFailure.
@@ -21,10 +22,10 @@ class SearchSweeps {
   public:
     virtual ~SearchSweeps() = default;
 
-    // Allocates all memory and sets all walks to their initial state, before they have a point.
-    virtual void begin(const SearchShape &shape, void *stream, CancellationToken &cancellation) = 0;
-    // Copies the lower bounds, the upper bounds and the initial step sizes Delta_0, n values each, from host memory.
-    virtual void set_box(const double *box) = 0;
+    // Allocates all memory and sets all walks to their initial state, before they have a point. box: the lower bounds,
+    // the upper bounds and the initial step sizes Delta_0, n values each, in host memory, which are copied.
+    virtual void begin(int n, int64_t walks, const SearchSettings &settings, const double *box, void *stream,
+                       CancellationToken &cancellation) = 0;
 
     // draw() writes random points for the selected walks, or for all walks if none are selected. judge_starts() takes
     // the values of f at these points.

@@ -15,36 +15,27 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
         : executor_(device, "a kernel of the search", "a reduction of the search", "the work before a copy",
                     "cudaMemcpyAsync") {}
 
-    void begin(const SearchShape &shape, void *stream, CancellationToken &cancellation) override {
-        executor_.start(shape.threads, stream, cancellation);
-        const int64_t coordinates = shape.n * shape.walks;
-        // The addresses of the bounds and step sizes are set below, after the memory has been allocated.
-        const double *const no_box = nullptr;
-        rules_ = {shape.walks, shape.n, shape.halvings, shape.at_smallest,     static_cast<uint64_t>(shape.seed),
-                  no_box,      no_box,  no_box,         shape.round_iterations};
-        const bool lives = rules_.has_lives();
-        const auto need = [&](auto &array, int64_t count) {
-            if (array.bytes() == 0) executor_.allocate(array, count);
-        };
-        need(x_, coordinates);
-        if (lives) need(best_x_, coordinates);
-        need(walk_, shape.walks);
-        need(mark_, shape.walks);
-        if (shape.at_smallest != AtSmallestStep::restart_step) need(list_, shape.walks);
-        need(box_, int64_t{3} * shape.n);
-        need(point_, shape.n);
+    void begin(int n, int64_t walks, const SearchSettings &settings, const double *box, void *stream,
+               CancellationToken &cancellation) override {
+        executor_.start(static_cast<int>(settings.threads), stream, cancellation);
         executor_.template load<NotBegun, Draw, JudgeStart, WriteTrials, JudgeTrials, EndIteration, BeginRound,
                                 Summarise, CopyBest>();
-        executor_.reserve_selection(shape.walks, "a selection of walks");
-        rules_.lower = box_.get();
-        rules_.upper = rules_.lower + shape.n;
-        rules_.step = rules_.upper + shape.n;
-        walks_ = {x_.get(), lives ? best_x_.get() : nullptr, walk_.get()};
+        executor_.reserve_selection(walks, "a selection of walks");
+        const auto need = [&](auto &array, int64_t count) {
+            if (array.bytes() == 0) executor_.allocate(array, count);
+            return array.get();
+        };
+        const double *const lower = need(box_, int64_t{3} * n), *const upper = lower + n;
+        const auto halvings = static_cast<int>(settings.halvings);
+        const auto seed = static_cast<uint64_t>(settings.seed);
+        rules_ = {walks, n, halvings, settings.rule(), seed, lower, upper, upper + n, settings.round_iterations};
+        walks_ = {need(x_, n * walks), rules_.has_lives() ? need(best_x_, n * walks) : nullptr, need(walk_, walks)};
+        need(mark_, walks);
+        if (settings.rule() != AtSmallestStep::restart_step) need(list_, walks);
+        need(point_, n);
         active_ = selected_ = {nullptr};
-        executor_.map(shape.walks, NotBegun{walks_.walk});
-    }
-    void set_box(const double *box) override {
-        executor_.copy_in(box_.get(), box, 3 * sizeof(double) * static_cast<std::size_t>(rules_.n));
+        executor_.map(walks, NotBegun{walks_.walk});
+        executor_.copy_in(box_.get(), box, static_cast<std::size_t>(box_.bytes()));
     }
 
     void draw(int64_t count, double *points) override { executor_.map(count, Draw{rules_, walks_, selected_, points}); }
