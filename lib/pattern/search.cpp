@@ -70,8 +70,8 @@ int Search::advance() {
                      "search");
         return CUDA_OPT_MISUSE;
     }
-    if (phase_ == Phase::starts) sweeps_->judge_starts(batch_, values_);
-    else sweeps_->judge_trials(active_, j_, values_);
+    if (phase_ == Phase::starts) sweeps_->judge_starts(values_);
+    else sweeps_->judge_trials(j_, values_);
     evaluations_ += batch_;
     summary_.reset();
     walks_are_current_ = false;
@@ -129,19 +129,19 @@ int Search::request(Phase phase, int64_t batch) {
 
 int Search::request_starts(int64_t count) {
     j_ = -1;
-    sweeps_->draw(count, points_);
+    sweeps_->draw(points_);
     return request(Phase::starts, count);
 }
 
 int Search::request_trials(bool all_rows) {
-    sweeps_->write_trials(active_, j_, all_rows, points_);
+    sweeps_->write_trials(j_, all_rows, points_);
     return request(Phase::trials, 2 * active_);
 }
 
 int Search::after_trials() {
     if (++j_ < n_) return request_trials(false);
     iterations_++;
-    const int64_t selected = sweeps_->end_iteration(active_);
+    const int64_t selected = sweeps_->end_iteration();
     if (settings.rule() == AtSmallestStep::new_point && selected > 0) return request_starts(selected);
     if (settings.rule() == AtSmallestStep::stop && selected < active_) {
         active_ = selected;

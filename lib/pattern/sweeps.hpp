@@ -29,18 +29,18 @@ class SearchSweeps {
 
     // draw() writes random points for the selected walks, or for all walks if none are selected. judge_starts() takes
     // the values of f at these points.
-    virtual void draw(int64_t count, double *points) = 0;
-    virtual void judge_starts(int64_t count, const double *values) = 0;
+    virtual void draw(double *points) = 0;
+    virtual void judge_starts(const double *values) = 0;
     // write_trials() writes the two trial points of each walk along coordinate j, and judge_trials() takes the values
     // of f there. all_rows: whether all coordinates have to be written, because `points` does not contain the previous
     // batch.
-    virtual void write_trials(int64_t active, int j, bool all_rows, double *points) = 0;
-    virtual void judge_trials(int64_t active, int j, const double *values) = 0;
+    virtual void write_trials(int j, bool all_rows, double *points) = 0;
+    virtual void judge_trials(int j, const double *values) = 0;
     // Ends an iteration, and makes the list of the walks that the next step has to treat. Returns the length of this
     // list. With AtSmallestStep::stop, the list contains the walks that continue, and only these have trial points from
     // then on. With AtSmallestStep::new_point, it contains the walks that start again, for which the next draw() writes
     // points. With AtSmallestStep::restart_step all walks continue. No list is needed, and 0 is returned.
-    virtual int64_t end_iteration(int64_t active) = 0;
+    virtual int64_t end_iteration() = 0;
 
     // Begins a round, in which all walks start again. The best point of each walk is kept. The next draw() draws points
     // for all walks.

@@ -28,45 +28,40 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
         const double *const lower = need(box_, int64_t{3} * n), *const upper = lower + n;
         const auto halvings = static_cast<int>(settings.halvings);
         const auto seed = static_cast<uint64_t>(settings.seed);
-        rules_ = {walks, n, halvings, settings.rule(), seed, lower, upper, upper + n, settings.round_iterations};
-        walks_ = {need(x_, n * walks), rules_.has_lives() ? need(best_x_, n * walks) : nullptr, need(walk_, walks)};
-        need(mark_, walks);
+        const pattern::Rules rules{walks, n,     halvings,  settings.rule(),          seed,
+                                   lower, upper, upper + n, settings.round_iterations};
+        double *const best_x = rules.has_lives() ? need(best_x_, n * walks) : nullptr;
+        const pattern::Walks of{need(x_, n * walks), best_x, need(walk_, walks)};
+        all_ = active_ = selected_ = {rules, of, need(mark_, walks), walks, nullptr};
         if (settings.rule() != AtSmallestStep::restart_step) need(list_, walks);
         need(point_, n);
-        active_ = selected_ = {nullptr};
-        executor_.map(walks, NotBegun{walks_.walk});
+        map(NotBegun{all_});
         executor_.copy_in(box_.get(), box, static_cast<std::size_t>(box_.bytes()));
     }
 
-    void draw(int64_t count, double *points) override { executor_.map(count, Draw{rules_, walks_, selected_, points}); }
-    void judge_starts(int64_t count, const double *values) override {
-        executor_.map(count, JudgeStart{walks_, selected_, values});
-    }
-    void write_trials(int64_t active, int j, bool all_rows, double *points) override {
-        executor_.map(active, WriteTrials{rules_, walks_, active_, points, active, j, all_rows});
-    }
-    void judge_trials(int64_t active, int j, const double *values) override {
-        executor_.map(active, JudgeTrials{rules_, walks_, active_, values, active, j, mark_.get()});
-    }
-    int64_t end_iteration(int64_t active) override {
-        executor_.map(active, EndIteration{rules_, walks_, active_, mark_.get()});
-        if (rules_.at_smallest == AtSmallestStep::restart_step) return 0;
-        const int64_t count = executor_.select(rules_.walks, mark_.get(), list_.get());
-        (rules_.at_smallest == AtSmallestStep::stop ? active_ : selected_) = Batch{list_.get()};
-        return count;
+    void draw(double *points) override { map(Draw{selected_, points}); }
+    void judge_starts(const double *values) override { map(JudgeStart{selected_, values}); }
+    void write_trials(int j, bool all_rows, double *points) override { map(WriteTrials{active_, points, j, all_rows}); }
+    void judge_trials(int j, const double *values) override { map(JudgeTrials{active_, values, j}); }
+    int64_t end_iteration() override {
+        map(EndIteration{active_});
+        if (all_.rules.at_smallest == AtSmallestStep::restart_step) return 0;
+        Batch &listed = all_.rules.at_smallest == AtSmallestStep::stop ? active_ : selected_;
+        listed.list = list_.get();
+        return listed.size = executor_.select(all_.size, all_.mark, list_.get());
     }
     void begin_round() override {
-        executor_.map(rules_.walks, BeginRound{rules_, walks_});
-        selected_ = {nullptr};
+        map(BeginRound{all_});
+        selected_ = all_;
     }
 
-    SearchSummary summary() override { return executor_.reduce(rules_.walks, Summarise{rules_, walks_}); }
+    SearchSummary summary() override { return executor_.reduce(all_.size, Summarise{all_}); }
     void read_walks(pattern::Walk *walk) override {
-        executor_.copy_out(walk, walk_.get(), sizeof(pattern::Walk) * static_cast<std::size_t>(rules_.walks));
+        executor_.copy_out(walk, walk_.get(), static_cast<std::size_t>(walk_.bytes()));
     }
     void read_point(int64_t walk, double *x) override {
-        executor_.map(rules_.n, CopyBest{rules_, walks_, walk, point_.get()});
-        executor_.copy_out(x, point_.get(), sizeof(double) * static_cast<std::size_t>(rules_.n));
+        executor_.map(all_.rules.n, CopyBest{all_, walk, point_.get()});
+        executor_.copy_out(x, point_.get(), static_cast<std::size_t>(point_.bytes()));
     }
     int64_t workspace_bytes() const override {
         return x_.bytes() + best_x_.bytes() + box_.bytes() + point_.bytes() + walk_.bytes() + list_.bytes() +
@@ -74,14 +69,16 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
     }
 
   private:
+    // Applies a rule to the walks of its batch.
+    template <class Rule> void map(const Rule &rule) { executor_.map(rule.size, rule); }
+
     Array<double> x_, best_x_, box_, point_;
     Array<pattern::Walk> walk_;
     Array<int64_t> list_;
     Array<unsigned char> mark_;
-    pattern::Rules rules_{};
-    pattern::Walks walks_{};
-    // active_ contains the walks whose trial points are evaluated. selected_ contains those that draw a random point.
-    Batch active_{}, selected_{};
+    // all_ contains all walks, active_ those whose trial points are evaluated, and selected_ those that draw a random
+    // point.
+    Batch all_{}, active_{}, selected_{};
     Executor executor_; // the last member, so that its destructor waits before the arrays are freed
 };
 
