@@ -20,11 +20,9 @@ std::unique_ptr<OperatorSweeps> make_operator_sweeps(int64_t n, int bits, int hi
     const auto of = [=](auto real, auto history) -> std::unique_ptr<OperatorSweeps> {
         return std::make_unique<OperatorSweepsOn<Executor, decltype(real), decltype(history)>>(n, device);
     };
-    if (bits == 32 && history_bits == 16) return of(float(), bfloat16());
-    if (bits == 32) return of(float(), float());
+    if (bits == 32) return history_bits == 16 ? of(float(), bfloat16()) : of(float(), float());
     if (history_bits == 16) return of(double(), bfloat16());
-    if (history_bits == 32) return of(double(), float());
-    return of(double(), double());
+    return history_bits == 32 ? of(double(), float()) : of(double(), double());
 }
 
 template <class Executor> std::unique_ptr<SearchSweeps> make_search_sweeps(int device) {

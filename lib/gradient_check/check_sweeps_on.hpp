@@ -21,14 +21,9 @@ template <class Executor, class Real> class CheckSweepsOn final : public CheckSw
         executor_.map(n_, CopyPoint<Real>{x(), g0_.get()});
     }
     MoveRecord move(const CheckDirection &direction, double gradient_size, double t) override {
-        const CheckPoint<Real> rule{x0_.get(),
-                                    g0_.get(),
-                                    {of(user_.scales), user_.scale_all},
-                                    {of(user_.lower), of(user_.upper), user_.lower_all, user_.upper_all},
-                                    x(),
-                                    direction,
-                                    gradient_size,
-                                    t};
+        const Scales<Real> scales{of(user_.scales), user_.scale_all};
+        const CheckPoint<Real> rule{x0_.get(),           g0_.get(), x(),           scales,
+                                    box_of<Real>(user_), direction, gradient_size, t};
         return executor_.reduce(n_, rule);
     }
     LookRecord look(bool keep) override {
@@ -43,9 +38,7 @@ template <class Executor, class Real> class CheckSweepsOn final : public CheckSw
     const int64_t n_;
     UserArrays user_{};
     typename Executor::template Array<Real> x0_, g0_;
-    // This member is declared last, so that it is destroyed first: its destructor waits for the work that still uses
-    // the arrays.
-    Executor executor_;
+    Executor executor_; // the last member, so that its destructor waits before the arrays are freed
 };
 
 } // namespace cudaopt

@@ -16,7 +16,7 @@ long long shown(int64_t number) { return number; } // printf's %lld requires thi
 GradientCheck::GradientCheck(std::unique_ptr<CheckSweeps> sweeps, const UserArrays &arrays, int64_t n, int bits,
                              int64_t seed, bool find_component, int threads, void *stream)
     : sweeps_(std::move(sweeps)), arrays_(arrays), n_(n), single_(bits == 32), seed_(seed),
-      find_component_(find_component) {
+      find_component_(find_component), direction_(random_direction(0)) {
     sweeps_->begin(arrays, threads, stream, cancellation_);
 }
 
@@ -24,8 +24,8 @@ CheckDirection GradientCheck::random_direction(int k) const {
     return {false, static_cast<uint64_t>(seed_) * 0x2545f4914f6cdd1du + static_cast<uint64_t>(k), 0, n_};
 }
 
-int GradientCheck::evaluate(const CheckDirection &direction, double t, Stage stage) {
-    moved_ = sweeps_->move(direction, gradient_size_, t);
+int GradientCheck::evaluate(double t, Stage stage) {
+    moved_ = sweeps_->move(direction_, gradient_size_, t);
     stage_ = stage;
     return CUDA_OPT_EVALUATE_FG;
 }
@@ -40,12 +40,6 @@ int GradientCheck::conclude(int verdict, const SlopeEstimate &e) {
     return finish(0);
 }
 
-int GradientCheck::end_without_values(const LookRecord &look) {
-    message_.set("f and g cannot be evaluated at x: f = %g, and %lld of %lld components of g are NaN or infinite",
-                 std::isnan(look.f.v) ? std::fabs(look.f.v) : look.f.v, shown(look.not_finite.v), shown(n_));
-    return finish(CUDA_OPT_NOT_FINITE);
-}
-
 // Collects evidence of a g that is computed in single precision although x is double. It counts the points at which g
 // differs from the gradient at the base point, and those among them at which every component of g is exactly
 // representable in single precision.
@@ -58,23 +52,17 @@ void GradientCheck::note_precision(const LookRecord &look) {
 
 int GradientCheck::begin_direction(const CheckDirection &direction, int first, int count) {
     direction_ = direction;
-    first_sample_ = first;
     sample_count_ = count;
     at_sample_ = 0;
-    return next_step();
-}
-
-int GradientCheck::next_step() {
-    samples_[at_sample_].t = longest_check_step * std::pow(10.0, -(first_sample_ + at_sample_));
-    return evaluate(direction_, samples_[at_sample_].t, Stage::plus);
+    for (int k = 0; k < count; k++) samples_[k].t = longest_check_step * std::pow(10.0, -(first + k));
+    return evaluate(samples_[0].t, Stage::plus);
 }
 
 int GradientCheck::resume() {
-    const CheckDirection away = random_direction(0);
     SlopeSample &sample = samples_[at_sample_];
     switch (stage_) {
     case Stage::start: {
-        const int task = evaluate(away, 0, Stage::at_base);
+        const int task = evaluate(0, Stage::at_base);
         if (moved_.improper.v == 0) return task;
         message_.set("%lld components of x are not finite, or have bounds that cross, or a scale that is not positive "
                      "and finite",
@@ -82,19 +70,23 @@ int GradientCheck::resume() {
         return finish(CUDA_OPT_IMPROPER_INPUT);
     }
     case Stage::at_base:
-        if (const LookRecord look = sweeps_->look(true); !look.finite()) return end_without_values(look);
-        fixed_ = moved_.fixed.v;
-        return evaluate(away, 0.01, Stage::far);
-    case Stage::far: return evaluate(away, 0, Stage::back);
-    case Stage::back: f_before_ = sweeps_->look(true).f.v; return evaluate(away, 0, Stage::repeated);
     case Stage::repeated: {
         const LookRecord look = sweeps_->look(true);
-        if (!look.finite()) return end_without_values(look);
+        if (!is_finite(look.f.v) || look.not_finite.v > 0) {
+            message_.set("f and g cannot be evaluated at x: f = %g, and %lld of %lld components of g are NaN or "
+                         "infinite",
+                         std::isnan(look.f.v) ? std::fabs(look.f.v) : look.f.v, shown(look.not_finite.v), shown(n_));
+            return finish(CUDA_OPT_NOT_FINITE);
+        }
+        if (stage_ == Stage::at_base) return evaluate(0.01, Stage::far);
         f0_ = look.f.v;
         change_ = look.change.v;
         gradient_size_ = look.size.v;
+        fixed_ = moved_.fixed.v;
         return next_direction();
     }
+    case Stage::far: return evaluate(0, Stage::back);
+    case Stage::back: f_before_ = sweeps_->look(true).f.v; return evaluate(0, Stage::repeated);
     case Stage::plus: {
         const LookRecord look = sweeps_->look(false);
         note_precision(look);
@@ -102,14 +94,14 @@ int GradientCheck::resume() {
         sample.slope_plus = moved_.slope.v;
         sample.gross = std::sqrt(moved_.squares.v) / sample.t;
         sample.displacement = moved_.displacement.v;
-        return evaluate(direction_, -sample.t, Stage::minus);
+        return evaluate(-sample.t, Stage::minus);
     }
     case Stage::minus: {
         const LookRecord look = sweeps_->look(false);
         note_precision(look);
         sample.f_minus = look.f.v;
         sample.slope_minus = moved_.slope.v;
-        if (++at_sample_ < sample_count_) return next_step();
+        if (++at_sample_ < sample_count_) return evaluate(samples_[at_sample_].t, Stage::plus);
         const SlopeEstimate estimate = estimate_slope(samples_, sample_count_, f0_);
         if (end_ > 0) return narrow(estimate);
         if (estimate.known) estimates_[known_++] = estimate;

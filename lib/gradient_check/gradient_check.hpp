@@ -41,9 +41,8 @@ class GradientCheck {
     enum class Stage { start, at_base, far, back, repeated, plus, minus };
     static constexpr int directions = 3; // -g and two random directions
 
-    int evaluate(const CheckDirection &direction, double t, Stage stage);
+    int evaluate(double t, Stage stage);
     int begin_direction(const CheckDirection &direction, int first, int count);
-    int next_step();
     int next_direction();
     int narrow(const SlopeEstimate &estimate);
     int judge();
@@ -51,7 +50,6 @@ class GradientCheck {
     int reject(const SlopeEstimate &worst);
     int conclude(int verdict, const SlopeEstimate &estimate);
     int finish(int code);
-    int end_without_values(const LookRecord &look);
     void note_precision(const LookRecord &look);
     bool is_wrong(const SlopeEstimate &estimate) const;
     CheckDirection random_direction(int k) const;
@@ -69,11 +67,11 @@ class GradientCheck {
     Message message_;
     double f0_ = 0, gradient_size_ = 0, change_ = 0, f_before_ = 0;
     int64_t fixed_ = 0; // the number of variables that the bounds fix
-    CheckDirection direction_{};
+    CheckDirection direction_;
     int direction_count_ = 0;
     MoveRecord moved_{};
     SlopeSample samples_[most_slope_samples]{};
-    int first_sample_ = 0, sample_count_ = 0, at_sample_ = 0;
+    int sample_count_ = 0, at_sample_ = 0;
     SlopeEstimate estimates_[directions];
     int known_ = 0;
     // points_ counts the points whose gradient differs from that at the base point. single_points_ counts those among

@@ -33,9 +33,9 @@ struct MoveRecord {
 // size or by half of the box's width, so that there are points of the box on both sides of it.
 template <class Real> struct CheckPoint { // reads x0, g0, s, l, u; writes x
     const Real *x0, *g0;
+    Real *x;
     Scales<Real> scales;
     BoxArrays<Real> box;
-    Real *x;
     CheckDirection direction;
     double gradient_size; // the largest |g_i|
     double t;
@@ -78,7 +78,6 @@ struct LookRecord {
     // The numbers of components of g that are not finite, that are not exactly representable in single precision, and
     // that have more than 8 binary digits.
     Count not_finite, not_single, not_short;
-    bool finite() const { return is_finite(f.v) && not_finite.v == 0; }
     CUDA_OPT_HD void join(const LookRecord &o) {
         f.join(o.f), size.join(o.size), change.join(o.change);
         not_finite.join(o.not_finite), not_single.join(o.not_single), not_short.join(o.not_short);

@@ -28,8 +28,7 @@ template <class Executor, class Real, class History> class OperatorSweepsOn fina
         mask_ = static_cast<Real *>(user.operator_free);
         x_ = static_cast<Real *>(user.x);
         g_ = static_cast<const Real *>(user.g);
-        box_ = {static_cast<const Real *>(user.lower), static_cast<const Real *>(user.upper), user.lower_all,
-                user.upper_all};
+        box_ = box_of<Real>(user);
     }
     int64_t workspace_bytes() const override { return executor_.bytes(); }
 
@@ -106,8 +105,7 @@ template <class Executor, class Real, class History> class OperatorSweepsOn fina
     Real *in_ = nullptr, *out_ = nullptr, *mask_ = nullptr;
     std::vector<double> with_y_;
     OperatorProducts products_{};
-    // The last member is destroyed first, because its destructor waits for the work on the device.
-    Executor executor_;
+    Executor executor_; // the last member, so that its destructor waits before the other members are destroyed
 };
 
 } // namespace cudaopt

@@ -21,16 +21,13 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
         executor_.start(threads, stream, cancellation);
         executor_.template load<CheckScales<Real>, Divide<Real>, ScaleGradient<Real>, ScaleDiagonal<Real>,
                                 UnscaleX<Real>, RemoveInfiniteSlope<Real>>();
-        need(z_, true);
-        need(g_z_, true);
-        need(lower_, has_vector(user.lower, user.lower_all));
-        need(upper_, has_vector(user.upper, user.upper_all));
-        need(diagonal_, user.diagonal != nullptr);
         arrays_ = user;
-        arrays_.x = z_.get(), arrays_.g = g_z_.get();
-        arrays_.lower = lower_.get(), arrays_.upper = upper_.get();
+        arrays_.x = need(z_, true);
+        arrays_.g = need(g_z_, true);
+        arrays_.lower = need(lower_, has_vector(user.lower, user.lower_all));
+        arrays_.upper = need(upper_, has_vector(user.upper, user.upper_all));
         arrays_.lower_all = scaled_number(user.lower_all), arrays_.upper_all = scaled_number(user.upper_all);
-        arrays_.diagonal = diagonal_.get();
+        arrays_.diagonal = need(diagonal_, user.diagonal != nullptr);
         return arrays_;
     }
     int64_t workspace_bytes() const override {
@@ -39,7 +36,7 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
 
     ScaleRecord scale_start(bool with_x) override {
         const Real *const x = with_x ? of(user_.x) : nullptr;
-        const ScaleRecord record = executor_.reduce(n_, CheckScales<Real>{scales(), x, box_of(user_)});
+        const ScaleRecord record = executor_.reduce(n_, CheckScales<Real>{scales(), x, box_of<Real>(user_)});
         if (!record.usable()) return record;
         if (lower_.get()) divide(user_.lower, user_.lower_all, lower_.get());
         if (upper_.get()) divide(user_.upper, user_.upper_all, upper_.get());
@@ -51,10 +48,10 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
         executor_.map(n_, ScaleDiagonal<Real>{scales(), of(user_.diagonal), diagonal_.get()});
     }
     void unscale_x() override {
-        executor_.map(n_, UnscaleX<Real>{scales(), z_.get(), box_of(user_), box_of(arrays_), of(user_.x)});
+        executor_.map(n_, UnscaleX<Real>{scales(), z_.get(), box_of<Real>(user_), box_of<Real>(arrays_), of(user_.x)});
     }
     void remove_infinite_slopes() override {
-        executor_.map(n_, RemoveInfiniteSlope<Real>{of(user_.x), of(user_.g), box_of(user_)});
+        executor_.map(n_, RemoveInfiniteSlope<Real>{of(user_.x), of(user_.g), box_of<Real>(user_)});
     }
     void unscale_gradient() override { divide(g_z_.get(), 0, of(user_.g)); }
     void read_scales(double *to) override {
@@ -67,9 +64,6 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
   private:
     static const Real *of(const void *vector) { return static_cast<const Real *>(vector); }
     static Real *of(void *vector) { return static_cast<Real *>(vector); }
-    static BoxArrays<Real> box_of(const UserArrays &arrays) {
-        return {of(arrays.lower), of(arrays.upper), arrays.lower_all, arrays.upper_all};
-    }
     Scales<Real> scales() const { return {of(user_.scales), user_.scale_all}; }
     // Returns whether a side of the box needs a vector of scaled bounds. It does if the caller's bounds are an array.
     // One bound for all variables needs a vector unless it is 0 or infinite, or all variables have the same scale.
@@ -83,9 +77,10 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
         const volatile Real rounded = static_cast<Real>(bound_all / user_.scale_all);
         return static_cast<double>(rounded);
     }
-    void need(Array &array, bool wanted) {
+    Real *need(Array &array, bool wanted) {
         if (!wanted) array.release();
         else if (!array.get()) executor_.allocate(array, (n_ + 63) / 64 * 64);
+        return array.get();
     }
     void divide(const void *from, double all, Real *to) {
         executor_.map(n_, Divide<Real>{scales(), of(from), all, to});
@@ -94,9 +89,7 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
     const int64_t n_;
     UserArrays user_{}, arrays_{};
     Array z_, g_z_, lower_, upper_, diagonal_;
-    // This member is declared last, so that it is destroyed first: its destructor waits for the work that still uses
-    // the arrays.
-    Executor executor_;
+    Executor executor_; // the last member, so that its destructor waits before the arrays are freed
 };
 
 } // namespace cudaopt
