@@ -3,9 +3,6 @@
 // interior of the box, and the differences of f are taken around it.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-
 #include "exec/cancellation.hpp"
 #include "gradient_check/rules.hpp"
 #include "sweeps/sweeps.hpp"

@@ -1,5 +1,4 @@
-// Implements the sweeps of a gradient check, which are its operations on all n variables, for an executor, which is the
-// host (sweeps/host/executor.hpp) or CUDA (sweeps/cuda/executor.cuh).
+// Implements CheckSweeps for an executor, that of the host or of CUDA (backend/makers.hpp).
 #pragma once
 
 #include "gradient_check/check_sweeps.hpp"
@@ -12,13 +11,11 @@ template <class Executor, class Real> class CheckSweepsOn final : public CheckSw
 
     void begin(const UserArrays &user, int threads, void *stream, CancellationToken &cancellation) override {
         user_ = user;
-        executor_.start(threads, stream, cancellation);
-        executor_.template load<CopyPoint<Real>, CheckPoint<Real>, LookAtGradient<Real>>();
-        executor_.allocate(x0_, n_);
-        executor_.allocate(g0_, n_);
-        executor_.map(n_, CopyPoint<Real>{x(), x0_.get()});
+        executor_.template start<CopyPoint<Real>, CheckPoint<Real>, LookAtGradient<Real>>(threads, stream,
+                                                                                          cancellation);
+        executor_.map(n_, CopyPoint<Real>{x(), executor_.allocate(x0_, n_)});
         // The stored gradient needs some finite values until the first gradient is known, so x is copied to it.
-        executor_.map(n_, CopyPoint<Real>{x(), g0_.get()});
+        executor_.map(n_, CopyPoint<Real>{x(), executor_.allocate(g0_, n_)});
     }
     MoveRecord move(const CheckDirection &direction, double gradient_size, double t) override {
         const Scales<Real> scales{of(user_.scales), user_.scale_all};

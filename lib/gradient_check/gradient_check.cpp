@@ -7,12 +7,6 @@
 
 namespace cudaopt {
 
-namespace {
-
-long long shown(int64_t number) { return number; } // printf's %lld requires this type
-
-} // namespace
-
 GradientCheck::GradientCheck(std::unique_ptr<CheckSweeps> sweeps, const UserArrays &arrays, int64_t n, int bits,
                              int64_t seed, bool find_component, int threads, void *stream)
     : sweeps_(std::move(sweeps)), arrays_(arrays), n_(n), single_(bits == 32), seed_(seed),
@@ -36,7 +30,7 @@ int GradientCheck::finish(int code) {
 }
 
 int GradientCheck::conclude(int verdict, const SlopeEstimate &e) {
-    result_ = {verdict, -1, e.supplied, e.difference, e.error, e.step};
+    result_ = {verdict, -1, e.supplied, e.difference, e.error};
     return finish(0);
 }
 
@@ -87,20 +81,18 @@ int GradientCheck::resume() {
     }
     case Stage::far: return evaluate(0, Stage::back);
     case Stage::back: f_before_ = sweeps_->look(true).f.v; return evaluate(0, Stage::repeated);
-    case Stage::plus: {
-        const LookRecord look = sweeps_->look(false);
-        note_precision(look);
-        sample.f_plus = look.f.v;
-        sample.slope_plus = moved_.slope.v;
-        sample.gross = std::sqrt(moved_.squares.v) / sample.t;
-        sample.displacement = moved_.displacement.v;
-        return evaluate(-sample.t, Stage::minus);
-    }
+    case Stage::plus:
     case Stage::minus: {
         const LookRecord look = sweeps_->look(false);
         note_precision(look);
-        sample.f_minus = look.f.v;
-        sample.slope_minus = moved_.slope.v;
+        const bool plus = stage_ == Stage::plus;
+        (plus ? sample.f_plus : sample.f_minus) = look.f.v;
+        (plus ? sample.slope_plus : sample.slope_minus) = moved_.slope.v;
+        if (plus) {
+            sample.gross = std::sqrt(moved_.squares.v) / sample.t;
+            sample.displacement = moved_.displacement.v;
+            return evaluate(-sample.t, Stage::minus);
+        }
         if (++at_sample_ < sample_count_) return evaluate(samples_[at_sample_].t, Stage::plus);
         const SlopeEstimate estimate = estimate_slope(samples_, sample_count_, f0_);
         if (end_ > 0) return narrow(estimate);
@@ -143,7 +135,7 @@ int GradientCheck::judge() {
     }
     // The gradient of a parallel evaluation may depend on the order of summation, so that it need not repeat bitwise.
     if (!(change_ <= (single_ ? 1e-4 : 1e-6) * gradient_size_)) {
-        result_ = {CUDA_OPT_GRADIENT_OF_ANOTHER_POINT, -1, change_, gradient_size_, 0, 0};
+        result_ = {CUDA_OPT_GRADIENT_OF_ANOTHER_POINT, -1, change_, gradient_size_, 0};
         message_.set("g is not a function of x alone: two evaluations at the same x in succession gave gradients that "
                      "differ by %g in a component, where the largest is %g%s; %s",
                      change_, gradient_size_, f_before_ == f0_ ? ", and the same f" : "",
@@ -201,17 +193,14 @@ int GradientCheck::reject(const SlopeEstimate &worst) {
     }
     const bool one_factor = least_factor <= most_factor && gradient_size_ > 0 &&
                             most_factor - least_factor <= 0.01 * std::fabs(most_factor - 1);
-    if (one_factor && std::fabs(most_factor + 1) <= 0.01) {
-        message_.set("g has the wrong sign: along one direction g'd is %.7g, but f changes by %.7g per step, and so "
-                     "along all %d",
-                     worst.supplied, worst.difference, known_);
-        return conclude(CUDA_OPT_GRADIENT_WRONG_SIGN, worst);
-    }
     if (one_factor) {
-        message_.set("g is %.5g times the gradient of f: along one direction g'd is %.7g, but f changes by %.7g per "
-                     "step, and so along all %d",
-                     (least_factor + most_factor) / 2, worst.supplied, worst.difference, known_);
-        return conclude(CUDA_OPT_GRADIENT_WRONG_FACTOR, worst);
+        const bool sign = std::fabs(most_factor + 1) <= 0.01;
+        Message fault;
+        if (sign) fault.set("has the wrong sign");
+        else fault.set("is %.5g times the gradient of f", (least_factor + most_factor) / 2);
+        message_.set("g %s: along one direction g'd is %.7g, but f changes by %.7g per step, and so along all %d",
+                     fault.text(), worst.supplied, worst.difference, known_);
+        return conclude(sign ? CUDA_OPT_GRADIENT_WRONG_SIGN : CUDA_OPT_GRADIENT_WRONG_FACTOR, worst);
     }
     if (!find_component_) {
         message_.set("g is not the gradient of f: along one direction g'd is %.7g, but f changes by %.7g per step, "
@@ -243,9 +232,8 @@ int GradientCheck::narrow(const SlopeEstimate &estimate) {
         // The direction has one nonzero element, whose size is the displacement divided by t.
         const SlopeSample &sample = samples_[sample_count_ - 1];
         const double size = sample.displacement / sample.t;
-        result_ = {CUDA_OPT_GRADIENT_WRONG_COMPONENT, first,
-                   estimate.supplied / size,          estimate.difference / size,
-                   std::fabs(estimate.error / size),  std::fabs(size) * estimate.step};
+        result_ = {CUDA_OPT_GRADIENT_WRONG_COMPONENT, first, estimate.supplied / size, estimate.difference / size,
+                   std::fabs(estimate.error / size)};
         message_.set(
             "component %lld (counted from 0) of g is %.7g, but differences of f give %.7g, with an error of about "
             "%.2g; it is the worst, or one of several that are wrong",

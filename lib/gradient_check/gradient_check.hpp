@@ -22,7 +22,6 @@ class GradientCheck {
         double supplied = 0;    // g'd along a direction d, or one component, from the caller's gradient
         double difference = 0;  // the same quantity, computed from differences of f
         double error = 0;       // estimated error of the difference
-        double step = 0;        // step t of the difference; for one component: the change of the variable
     };
 
     GradientCheck(std::unique_ptr<CheckSweeps> sweeps, const UserArrays &arrays, int64_t n, int bits, int64_t seed,

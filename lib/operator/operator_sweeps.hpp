@@ -3,9 +3,6 @@
 // v, which the caller writes; and the mask of the free variables, whose elements are 1 or 0.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-
 #include "sweeps/sweeps.hpp"
 
 namespace cudaopt {

@@ -1,5 +1,4 @@
-// Implements OperatorSweeps for an executor, which is the host (sweeps/host/executor.hpp) or CUDA
-// (sweeps/cuda/executor.cuh).
+// Implements OperatorSweeps for an executor, that of the host or of CUDA (backend/makers.hpp).
 #pragma once
 
 #include <vector>
@@ -18,9 +17,9 @@ template <class Executor, class Real, class History> class OperatorSweepsOn fina
 
     void bind(const UserArrays &user, const HistoryVectors &history, int threads, void *stream,
               CancellationToken &cancellation) override {
-        executor_.start(n_ < least_variables_for_threads ? 1 : threads, stream, cancellation);
-        executor_.template load<FormInput<Real, History>, Combine<Real, History>, MultiplyOutput<Real, History>,
-                                TakeOperatorDirection<Real, History>>();
+        executor_.template start<FormInput<Real, History>, Combine<Real, History>, MultiplyOutput<Real, History>,
+                                 TakeOperatorDirection<Real, History>>(n_ < least_variables_for_threads ? 1 : threads,
+                                                                       stream, cancellation);
         with_y_.resize(static_cast<std::size_t>(history.m));
         work_ = {static_cast<Real *>(history.first), history.pitch, history.m};
         in_ = static_cast<Real *>(user.operator_in);

@@ -38,8 +38,7 @@ template <class Real, class History> struct FormInput {
     const Real *x, *g;
     BoxArrays<Real> box;
     double threshold;
-    Real *mask;
-    Real *v;
+    Real *mask, *v;
     double scale;
     OperatorColumns<Real, History> columns;
     CUDA_OPT_HD void operator()(int64_t i) const {
@@ -73,8 +72,7 @@ struct OperatorRecord {
 
 // Computes inner products over F of v, H_0 v, g and the columns. It reads the mask, v, H_0 v, g and the columns.
 template <class Real, class History> struct MultiplyOutput {
-    const Real *in, *out;
-    const Real *mask;
+    const Real *in, *out, *mask;
     OperatorColumns<Real, History> columns;
     CUDA_OPT_HD void operator()(int64_t i, OperatorRecord &record) const {
         if (mask[i] == 0) return;

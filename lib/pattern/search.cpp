@@ -12,7 +12,6 @@ namespace cudaopt {
 namespace {
 
 double best_of(const pattern::Walk &walk) { return std::min(walk.best, walk.value); }
-long long shown(int64_t number) { return number; } // printf's %lld requires this type
 
 } // namespace
 
@@ -24,8 +23,6 @@ void Search::reset() {
     stop_requested = false;
     iterations_ = evaluations_ = batch_ = stop_test_ = 0;
     active_ = walks_;
-    summary_.reset();
-    walks_are_current_ = false;
 }
 
 int Search::resume(double *points, const double *values) {
@@ -41,10 +38,14 @@ int Search::resume(double *points, const double *values) {
         message_.set("%s while the call waited for the stream, after %lld iterations and %lld evaluations",
                      reason(task), shown(iterations_), shown(evaluations_));
     } catch (const BackendFailure &failure) {
-        task = fail(failure.code, failure.what());
+        task = close(failure.code);
+        message_.set("%s", failure.what());
     } catch (const std::bad_alloc &) {
-        task = fail(CUDA_OPT_OUT_OF_MEMORY, "");
+        task = close(CUDA_OPT_OUT_OF_MEMORY);
     }
+    if (task == CUDA_OPT_OUT_OF_MEMORY)
+        message_.set("out of memory: the points of %lld walks of %d variables alone take n * walks * 8 = %lld bytes",
+                     shown(walks_), n_, shown(8 * walks_ * n_));
     cancellation_.end_call(); // the time limit does not apply to later waits, outside this call
     return task;
 }
@@ -53,14 +54,6 @@ int Search::close(int code) {
     phase_ = Phase::ended;
     batch_ = 0;
     return code;
-}
-
-int Search::fail(int code, const char *what) {
-    if (code == CUDA_OPT_OUT_OF_MEMORY)
-        message_.set("out of memory: the points of %lld walks of %d variables alone take n * walks * 8 = %lld bytes",
-                     shown(walks_), n_, shown(8 * walks_ * n_));
-    else message_.set("%s", what);
-    return close(code);
 }
 
 int Search::advance() {
@@ -160,8 +153,6 @@ int Search::next_iteration() {
     if (settings.max_iterations > 0 && iterations_ >= settings.max_iterations) return end(CUDA_OPT_ITERATION_LIMIT);
     if (settings.round_iterations > 0 && iterations_ == round_end_) {
         round_end_ += settings.round_iterations;
-        summary_.reset();
-        walks_are_current_ = false;
         sweeps_->begin_round();
         return request_starts(walks_);
     }

@@ -63,7 +63,6 @@ class Search {
     int request_trials(bool all_rows);
     int request(Phase phase, int64_t batch);
     int end(int code);
-    int fail(int code, const char *what);
     int close(int code);
     const char *reason(int code) const;
     void read_all_walks();
@@ -81,7 +80,8 @@ class Search {
     int64_t round_end_ = 0; // the number of iterations after which all walks start again
     int64_t iterations_ = 0, evaluations_ = 0, batch_ = 0, active_ = 0, stop_test_ = 0;
 
-    // Copies of data of the backend, until the data change: there is no summary_, or walk_ is not current.
+    // Copies of data of the backend, until the next values are taken. The end of a walk's life before a random start
+    // changes neither its best value nor its best point.
     std::optional<SearchSummary> summary_;
     bool walks_are_current_ = false;
     std::vector<pattern::Walk> walk_;

@@ -1,5 +1,4 @@
-// Implements SearchSweeps for an executor, which is the host (sweeps/host/executor.hpp) or CUDA
-// (sweeps/cuda/executor.cuh).
+// Implements SearchSweeps for an executor, that of the host or of CUDA (backend/makers.hpp).
 #pragma once
 
 #include "pattern/rules.hpp"
@@ -17,14 +16,10 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
 
     void begin(int n, int64_t walks, const SearchSettings &settings, const double *box, void *stream,
                CancellationToken &cancellation) override {
-        executor_.start(static_cast<int>(settings.threads), stream, cancellation);
-        executor_.template load<NotBegun, Draw, JudgeStart, WriteTrials, JudgeTrials, EndIteration, BeginRound,
-                                Summarise, CopyBest>();
+        executor_.template start<NotBegun, Draw, JudgeStart, WriteTrials, JudgeTrials, EndIteration, BeginRound,
+                                 Summarise, CopyBest>(static_cast<int>(settings.threads), stream, cancellation);
         executor_.reserve_selection(walks, "a selection of walks");
-        const auto need = [&](auto &array, int64_t count) {
-            if (array.bytes() == 0) executor_.allocate(array, count);
-            return array.get();
-        };
+        const auto need = [&](auto &array, int64_t count) { return executor_.allocate(array, count); };
         const double *const lower = need(box_, int64_t{3} * n), *const upper = lower + n;
         const auto halvings = static_cast<int>(settings.halvings);
         const auto seed = static_cast<uint64_t>(settings.seed);

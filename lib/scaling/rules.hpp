@@ -50,15 +50,18 @@ template <class Real> struct CheckScales {
     static constexpr double accuracy = 4 * std::numeric_limits<Real>::epsilon();
 };
 
-// Divides a vector, which is x, a bound or the gradient g_z, by the scales. It reads s and the vector, and writes the
+// Divides a vector, which is x, a bound or the gradient g_z, by the scales. A diagonal D of the inverse Hessian is
+// divided twice, because D / s^2 is the diagonal with respect to z. The rule reads s and the vector, and writes the
 // quotient.
 template <class Real> struct Divide {
     Scales<Real> scales;
     const Real *from;
     double all; // the value of all elements if `from` is NULL
     Real *to;
+    bool twice;
     CUDA_OPT_HD void operator()(int64_t i) const {
-        to[i] = static_cast<Real>((from ? static_cast<double>(from[i]) : all) / scales(i));
+        const double s = scales(i), quotient = (from ? static_cast<double>(from[i]) : all) / s;
+        to[i] = static_cast<Real>(twice ? quotient / s : quotient);
     }
 };
 
@@ -71,18 +74,6 @@ template <class Real> struct ScaleGradient {
         const Real product = static_cast<Real>(g[i] * scales(i));
         // If a finite slope overflows, it is undefined, and not the infinite slope that a function may have at a bound.
         g_z[i] = is_finite(g[i]) && !is_finite(product) ? std::numeric_limits<Real>::quiet_NaN() : product;
-    }
-};
-
-// Converts a diagonal D of the inverse Hessian with respect to x to that with respect to z. It reads s and D, and
-// writes D / s^2.
-template <class Real> struct ScaleDiagonal {
-    Scales<Real> scales;
-    const Real *d;
-    Real *d_z;
-    CUDA_OPT_HD void operator()(int64_t i) const {
-        const double s = scales(i);
-        d_z[i] = static_cast<Real>(d[i] / s / s);
     }
 };
 

@@ -1,5 +1,4 @@
-// Implements ScaledVariables for an executor, which is the host (sweeps/host/executor.hpp) or CUDA
-// (sweeps/cuda/executor.cuh).
+// Implements ScaledVariables for an executor, that of the host or of CUDA (backend/makers.hpp).
 #pragma once
 
 #include <algorithm>
@@ -18,9 +17,8 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
     const UserArrays &bind(const UserArrays &user, int threads, void *stream,
                            CancellationToken &cancellation) override {
         user_ = user;
-        executor_.start(threads, stream, cancellation);
-        executor_.template load<CheckScales<Real>, Divide<Real>, ScaleGradient<Real>, ScaleDiagonal<Real>,
-                                UnscaleX<Real>, RemoveInfiniteSlope<Real>>();
+        executor_.template start<CheckScales<Real>, Divide<Real>, ScaleGradient<Real>, UnscaleX<Real>,
+                                 RemoveInfiniteSlope<Real>>(threads, stream, cancellation);
         arrays_ = user;
         arrays_.x = need(z_, true);
         arrays_.g = need(g_z_, true);
@@ -44,9 +42,7 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
         return record;
     }
     void scale_gradient() override { executor_.map(n_, ScaleGradient<Real>{scales(), of(user_.g), g_z_.get()}); }
-    void scale_diagonal() override {
-        executor_.map(n_, ScaleDiagonal<Real>{scales(), of(user_.diagonal), diagonal_.get()});
-    }
+    void scale_diagonal() override { divide(user_.diagonal, 0, diagonal_.get(), true); }
     void unscale_x() override {
         executor_.map(n_, UnscaleX<Real>{scales(), z_.get(), box_of<Real>(user_), box_of<Real>(arrays_), of(user_.x)});
     }
@@ -78,12 +74,12 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
         return static_cast<double>(rounded);
     }
     Real *need(Array &array, bool wanted) {
-        if (!wanted) array.release();
-        else if (!array.get()) executor_.allocate(array, (n_ + 63) / 64 * 64);
-        return array.get();
+        if (wanted) return executor_.allocate(array, (n_ + 63) / 64 * 64);
+        array.release();
+        return nullptr;
     }
-    void divide(const void *from, double all, Real *to) {
-        executor_.map(n_, Divide<Real>{scales(), of(from), all, to});
+    void divide(const void *from, double all, Real *to, bool twice = false) {
+        executor_.map(n_, Divide<Real>{scales(), of(from), all, to, twice});
     }
 
     const int64_t n_;

@@ -26,17 +26,12 @@ class CudaExecutor {
         const OnDevice on(device_, std::nothrow);
         if (scratch_.bytes() > 0) cudaStreamSynchronize(stream_);
     }
-    void start(int, void *stream, CancellationToken &cancellation) {
+    // Begins a solve, which uses these rules. Their kernels are loaded before their first launch. Otherwise the first
+    // launch might wait until the caller's kernels have ended. The first call also allocates the memory that the
+    // reductions share.
+    template <class... Rules> void start(int, void *stream, CancellationToken &cancellation) {
         stream_ = static_cast<cudaStream_t>(stream);
         cancellation_ = &cancellation;
-    }
-    template <class T> void allocate(Array<T> &array, int64_t count) {
-        const OnDevice on(device_);
-        array.allocate(count);
-    }
-    // Loads the kernels of all rules before their first launch. Otherwise the first launch might wait until the
-    // caller's kernels have ended. The first call also allocates the memory that the reductions share.
-    template <class... Rules> void load() {
         const OnDevice on(device_);
         const std::size_t record_bytes = std::max({load_kernel<Rules>()...});
         // The array record_ is allocated last, so if it exists, all others exist too.
@@ -45,6 +40,12 @@ class CudaExecutor {
         check(cudaMemsetAsync(scratch_.get(), 0, static_cast<std::size_t>(scratch_.bytes()), stream_),
               "cudaMemsetAsync");
         record_.allocate(static_cast<int64_t>(record_bytes));
+    }
+    // Returns the memory of the array, and allocates it unless that has been done before.
+    template <class T> T *allocate(Array<T> &array, int64_t count) {
+        const OnDevice on(device_);
+        if (!array.get()) array.allocate(count);
+        return array.get();
     }
     // Allocates memory for selections among `count` items. `what` names them in error messages.
     void reserve_selection(int64_t count, const char *what) {

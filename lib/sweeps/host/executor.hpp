@@ -17,9 +17,11 @@ class HostExecutor {
 
     // The arguments are those of CudaExecutor. The host needs no device, and its work cannot fail.
     template <class... Names> explicit HostExecutor(int, Names...) {}
-    void start(int threads, void *, CancellationToken &) { threads_ = threads; }
-    template <class T> void allocate(Array<T> &array, int64_t count) { array.allocate(count); }
-    template <class... Rules> void load() {}
+    template <class... Rules> void start(int threads, void *, CancellationToken &) { threads_ = threads; }
+    template <class T> T *allocate(Array<T> &array, int64_t count) {
+        if (!array.get()) array.allocate(count);
+        return array.get();
+    }
     void reserve_selection(int64_t, const char *) {}
     int64_t bytes() const { return 0; }
 
