@@ -14,7 +14,7 @@ class CheckSweeps {
     virtual ~CheckSweeps() = default;
 
     // Allocates memory and copies the caller's x.
-    virtual void begin(const UserArrays &user, int threads, void *stream, CancellationToken &cancellation) = 0;
+    virtual void begin(const UserArrays &user, const Resources &resources) = 0;
     // Writes x = base + t d. Returns sums over the variables: of the displacements D_i = x_i - base_i, of their
     // products g_i D_i with the stored gradient g, and of the squares of these products (MoveRecord). The function
     // waits for the result.

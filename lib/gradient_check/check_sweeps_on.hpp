@@ -9,10 +9,9 @@ template <class Executor, class Real> class CheckSweepsOn final : public CheckSw
   public:
     CheckSweepsOn(int64_t n, int device) : n_(n), executor_(device, "the check of a gradient") {}
 
-    void begin(const UserArrays &user, int threads, void *stream, CancellationToken &cancellation) override {
+    void begin(const UserArrays &user, const Resources &resources) override {
         user_ = user;
-        executor_.template start<CopyPoint<Real>, CheckPoint<Real>, LookAtGradient<Real>>(threads, stream,
-                                                                                          cancellation);
+        executor_.template start<CopyPoint<Real>, CheckPoint<Real>, LookAtGradient<Real>>(resources);
         executor_.map(n_, CopyPoint<Real>{x(), executor_.allocate(x0_, n_)});
         // The stored gradient needs some finite values until the first gradient is known, so x is copied to it.
         executor_.map(n_, CopyPoint<Real>{x(), executor_.allocate(g0_, n_)});

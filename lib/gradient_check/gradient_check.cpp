@@ -11,7 +11,7 @@ GradientCheck::GradientCheck(std::unique_ptr<CheckSweeps> sweeps, const UserArra
                              int64_t seed, bool find_component, int threads, void *stream)
     : sweeps_(std::move(sweeps)), arrays_(arrays), n_(n), single_(bits == 32), seed_(seed),
       find_component_(find_component), direction_(random_direction(0)) {
-    sweeps_->begin(arrays, threads, stream, cancellation_);
+    sweeps_->begin(arrays, {threads, stream, cancellation_});
 }
 
 CheckDirection GradientCheck::random_direction(int k) const {
@@ -44,8 +44,7 @@ void GradientCheck::note_precision(const LookRecord &look) {
     needs_single_ = needs_single_ || look.not_short.v > 0;
 }
 
-int GradientCheck::begin_direction(const CheckDirection &direction, int first, int count) {
-    direction_ = direction;
+int GradientCheck::begin_direction(int first, int count) {
     sample_count_ = count;
     at_sample_ = 0;
     for (int k = 0; k < count; k++) samples_[k].t = longest_check_step * std::pow(10.0, -(first + k));
@@ -107,9 +106,9 @@ int GradientCheck::next_direction() {
     // If the gradient is 0, the direction -g does not exist.
     if (direction_count_ == 0 && !(gradient_size_ > 0)) direction_count_++;
     if (direction_count_ == directions) return judge();
-    CheckDirection direction = random_direction(direction_count_);
-    direction.along_gradient = direction_count_++ == 0;
-    return begin_direction(direction, 0, single_ ? most_slope_samples / 2 + 1 : most_slope_samples);
+    direction_ = random_direction(direction_count_);
+    direction_.along_gradient = direction_count_++ == 0;
+    return begin_direction(0, single_ ? most_slope_samples / 2 + 1 : most_slope_samples);
 }
 
 // The gradient is called wrong along a direction if the residual, the difference of f minus g'd, is far above the error
@@ -212,7 +211,8 @@ int GradientCheck::reject(const SlopeEstimate &worst) {
     // The half of the range with the larger part of the residual therefore contains a wrong component.
     end_ = n_;
     best_sample_ = std::min(worst.sample, most_slope_samples - 2);
-    return begin_direction(random_direction(1), best_sample_, 2);
+    direction_ = random_direction(1);
+    return begin_direction(best_sample_, 2);
 }
 
 // Continues the bisection with an estimate of the slope along a direction that is nonzero in a range of variables only.
@@ -240,10 +240,8 @@ int GradientCheck::narrow(const SlopeEstimate &estimate) {
             shown(first), result_.supplied, result_.difference, result_.error);
         return finish(0);
     }
-    CheckDirection next = direction_;
-    next.end = remain == 1 ? end_ : first + remain / 2;
-    if (remain == 1) return begin_direction(next, std::max(0, best_sample_ - 1), 4);
-    return begin_direction(next, best_sample_, 2);
+    direction_.end = remain == 1 ? end_ : first + remain / 2;
+    return remain == 1 ? begin_direction(std::max(0, best_sample_ - 1), 4) : begin_direction(best_sample_, 2);
 }
 
 } // namespace cudaopt

@@ -41,7 +41,7 @@ class GradientCheck {
     static constexpr int directions = 3; // -g and two random directions
 
     int evaluate(double t, Stage stage);
-    int begin_direction(const CheckDirection &direction, int first, int count);
+    int begin_direction(int first, int count);
     int next_direction();
     int narrow(const SlopeEstimate &estimate);
     int judge();

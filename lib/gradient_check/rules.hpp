@@ -63,8 +63,8 @@ template <class Real> struct CheckPoint { // reads x0, g0, s, l, u; writes x
     CUDA_OPT_HD double sign(int64_t i) const {
         if (direction.along_gradient) return gradient_size > 0 ? -g0[i] / gradient_size : 0.0;
         if (i < direction.first || i >= direction.end) return 0;
-        uint64_t z = direction.seed +
-                     static_cast<uint64_t>(i) * 0x9e3779b97f4a7c15u; // random numbers by the generator splitmix64
+        // random numbers by the generator splitmix64
+        uint64_t z = direction.seed + static_cast<uint64_t>(i) * 0x9e3779b97f4a7c15u;
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
         return (z ^ (z >> 31)) >> 63 ? 1.0 : -1.0;

@@ -12,8 +12,7 @@ class OperatorSweeps {
     virtual ~OperatorSweeps() = default;
 
     // Binds the arrays of a solve. It must be called first in each solve, after the history has been allocated.
-    virtual void bind(const UserArrays &user, const HistoryVectors &history, int threads, void *stream,
-                      CancellationToken &cancellation) = 0;
+    virtual void bind(const UserArrays &user, const HistoryVectors &history, const Resources &resources) = 0;
     virtual int64_t workspace_bytes() const = 0;
 
     // The three sweeps work on k pairs. Columns whose coefficient is 0 are not read. The numbers of n-vectors that they

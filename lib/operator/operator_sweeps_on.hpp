@@ -15,11 +15,11 @@ template <class Executor, class Real, class History> class OperatorSweepsOn fina
   public:
     OperatorSweepsOn(int64_t n, int device) : n_(n), executor_(device, "the sweeps of an operator") {}
 
-    void bind(const UserArrays &user, const HistoryVectors &history, int threads, void *stream,
-              CancellationToken &cancellation) override {
+    void bind(const UserArrays &user, const HistoryVectors &history, const Resources &resources) override {
+        const int threads = n_ < least_variables_for_threads ? 1 : resources.threads;
         executor_.template start<FormInput<Real, History>, Combine<Real, History>, MultiplyOutput<Real, History>,
-                                 TakeOperatorDirection<Real, History>>(n_ < least_variables_for_threads ? 1 : threads,
-                                                                       stream, cancellation);
+                                 TakeOperatorDirection<Real, History>>(
+            {threads, resources.stream, resources.cancellation});
         with_y_.resize(static_cast<std::size_t>(history.m));
         work_ = {static_cast<Real *>(history.first), history.pitch, history.m};
         in_ = static_cast<Real *>(user.operator_in);

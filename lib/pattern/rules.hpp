@@ -66,12 +66,10 @@ struct WriteTrials : Batch {
             to[size] = below;
         };
         const int before = (j == 0 ? rules.n : j) - 1;
-        for (int row = all ? 0 : before; row < (all ? rules.n : before + 1); row++) {
-            const double x = walks.x[row * rules.walks + w];
-            write(row, x, x);
-        }
-        const double x_j = walks.x[j * rules.walks + w], scale = pattern::scale_of(walks.walk[w].level);
-        write(j, rules.above(j, x_j, scale), rules.below(j, x_j, scale));
+        const pattern::StridedPoint x = point_of(w);
+        for (int row = all ? 0 : before; row < (all ? rules.n : before + 1); row++) write(row, x[row], x[row]);
+        const double scale = pattern::scale_of(walks.walk[w].level);
+        write(j, rules.above(j, x[j], scale), rules.below(j, x[j], scale));
     }
 };
 

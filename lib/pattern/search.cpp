@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <new>
-#include <numeric>
 
 #include "cuda_opt.h"
 #include "sweeps/sweeps.hpp"
@@ -68,7 +67,16 @@ int Search::advance() {
     evaluations_ += batch_;
     summary_.reset();
     walks_are_current_ = false;
-    return phase_ == Phase::starts ? next_iteration() : after_trials();
+    if (phase_ == Phase::starts) return next_iteration();
+    if (++j_ < n_) return request_trials(false);
+    iterations_++;
+    const int64_t selected = sweeps_->end_iteration();
+    if (settings.rule() == AtSmallestStep::new_point && selected > 0) return request_starts(selected);
+    if (settings.rule() == AtSmallestStep::stop && selected < active_) {
+        active_ = selected;
+        j_ = -1;
+    }
+    return next_iteration();
 }
 
 // Checks the bounds and the settings. A random start needs a finite box. If something is rejected, the phase does not
@@ -98,7 +106,7 @@ int Search::begin() {
     std::vector<double> box(lower);
     box.insert(box.end(), upper.begin(), upper.end());
     for (int j = 0; j < n_; j++) box.push_back(first_step(j));
-    sweeps_->begin(n_, walks_, settings, box.data(), stream, cancellation_);
+    sweeps_->begin(n_, walks_, settings, box.data(), {static_cast<int>(settings.threads), stream, cancellation_});
     // walk_ and order_ are allocated here, because nothing is allocated after the start.
     walk_.reserve(static_cast<std::size_t>(walks_));
     order_.reserve(static_cast<std::size_t>(walks_));
@@ -129,18 +137,6 @@ int Search::request_starts(int64_t count) {
 int Search::request_trials(bool all_rows) {
     sweeps_->write_trials(j_, all_rows, points_);
     return request(Phase::trials, 2 * active_);
-}
-
-int Search::after_trials() {
-    if (++j_ < n_) return request_trials(false);
-    iterations_++;
-    const int64_t selected = sweeps_->end_iteration();
-    if (settings.rule() == AtSmallestStep::new_point && selected > 0) return request_starts(selected);
-    if (settings.rule() == AtSmallestStep::stop && selected < active_) {
-        active_ = selected;
-        j_ = -1;
-    }
-    return next_iteration();
 }
 
 int Search::next_iteration() {
@@ -209,12 +205,10 @@ void Search::read_all_walks() {
 int64_t Search::best_walk(int64_t rank) {
     read_all_walks();
     if (order_.empty()) {
-        order_.resize(static_cast<std::size_t>(walks_));
-        std::iota(order_.begin(), order_.end(), int64_t{0});
-        const auto key = [this](int64_t w) { return std::make_pair(best_of(walk_[static_cast<std::size_t>(w)]), w); };
-        std::sort(order_.begin(), order_.end(), [&](int64_t a, int64_t b) { return key(a) < key(b); });
+        for (const pattern::Walk &walk : walk_) order_.emplace_back(best_of(walk), order_.size());
+        std::sort(order_.begin(), order_.end());
     }
-    return order_[static_cast<std::size_t>(rank)];
+    return order_[static_cast<std::size_t>(rank)].second;
 }
 
 double Search::read(int64_t walk, double *x) {

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "boundary/message.hpp"
@@ -57,7 +58,6 @@ class Search {
     int begin();
     double first_step(int j) const { return steps.empty() ? (upper[j] - lower[j]) / 20 : steps[j]; }
     bool accept_settings();
-    int after_trials();
     int next_iteration();
     int request_starts(int64_t count);
     int request_trials(bool all_rows);
@@ -85,7 +85,7 @@ class Search {
     std::optional<SearchSummary> summary_;
     bool walks_are_current_ = false;
     std::vector<pattern::Walk> walk_;
-    std::vector<int64_t> order_; // the numbers of the walks in increasing order of their best values
+    std::vector<std::pair<double, int64_t>> order_; // the best values in increasing order, and the numbers of the walks
 };
 
 } // namespace cudaopt

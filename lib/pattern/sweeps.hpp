@@ -24,8 +24,8 @@ class SearchSweeps {
 
     // Allocates all memory and sets all walks to their initial state, before they have a point. box: the lower bounds,
     // the upper bounds and the initial step sizes Delta_0, n values each, in host memory, which are copied.
-    virtual void begin(int n, int64_t walks, const SearchSettings &settings, const double *box, void *stream,
-                       CancellationToken &cancellation) = 0;
+    virtual void begin(int n, int64_t walks, const SearchSettings &settings, const double *box,
+                       const Resources &resources) = 0;
 
     // draw() writes random points for the selected walks, or for all walks if none are selected. judge_starts() takes
     // the values of f at these points.

@@ -14,10 +14,10 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
         : executor_(device, "a kernel of the search", "a reduction of the search", "the work before a copy",
                     "cudaMemcpyAsync") {}
 
-    void begin(int n, int64_t walks, const SearchSettings &settings, const double *box, void *stream,
-               CancellationToken &cancellation) override {
+    void begin(int n, int64_t walks, const SearchSettings &settings, const double *box,
+               const Resources &resources) override {
         executor_.template start<NotBegun, Draw, JudgeStart, WriteTrials, JudgeTrials, EndIteration, BeginRound,
-                                 Summarise, CopyBest>(static_cast<int>(settings.threads), stream, cancellation);
+                                 Summarise, CopyBest>(resources);
         executor_.reserve_selection(walks, "a selection of walks");
         const auto need = [&](auto &array, int64_t count) { return executor_.allocate(array, count); };
         const double *const lower = need(box_, int64_t{3} * n), *const upper = lower + n;

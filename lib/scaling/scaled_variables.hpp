@@ -19,8 +19,7 @@ class ScaledVariables {
 
     // Allocates the vectors that the caller's arrays require, and returns the arrays on which the backend works: z, s g
     // and so on. f is in the caller's array. It must be called first in each solve.
-    virtual const UserArrays &bind(const UserArrays &user, int threads, void *stream,
-                                   CancellationToken &cancellation) = 0;
+    virtual const UserArrays &bind(const UserArrays &user, const Resources &resources) = 0;
     virtual int64_t workspace_bytes() const = 0;
 
     // Checks s, l and u and, if with_x is true, x. If all are usable, it computes l / s and u / s from the bounds and,

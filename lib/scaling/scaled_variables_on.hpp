@@ -14,11 +14,10 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
   public:
     ScaledVariablesOn(int64_t n, int device) : n_(n), executor_(device, "the scaling of variables") {}
 
-    const UserArrays &bind(const UserArrays &user, int threads, void *stream,
-                           CancellationToken &cancellation) override {
+    const UserArrays &bind(const UserArrays &user, const Resources &resources) override {
         user_ = user;
         executor_.template start<CheckScales<Real>, Divide<Real>, ScaleGradient<Real>, UnscaleX<Real>,
-                                 RemoveInfiniteSlope<Real>>(threads, stream, cancellation);
+                                 RemoveInfiniteSlope<Real>>(resources);
         arrays_ = user;
         arrays_.x = need(z_, true);
         arrays_.g = need(g_z_, true);

@@ -23,7 +23,7 @@ void Solver::bind_arrays() {
         scaled_ = makers_of(backend_).scaled_variables(own_dimension(), bits_, device_);
         scaled_n_ = own_dimension();
     }
-    sweeps_->bind(scaled_->bind(arrays, static_cast<int>(settings().threads), stream, cancellation_));
+    sweeps_->bind(scaled_->bind(arrays, resources()));
 }
 
 // Checks the scales before a solve, and divides the bounds by them. with_x: whether the start is divided as well.

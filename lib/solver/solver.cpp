@@ -216,7 +216,7 @@ void Solver::allocate_operator() {
     if (!operator_)
         operator_ = makers_of(backend_).operator_sweeps(dimension(), bits_, static_cast<int>(history_bits_), device_);
     operator_bits_ = history_bits_;
-    operator_->bind(arrays, sweeps_->history(), static_cast<int>(settings().threads), stream, cancellation_);
+    operator_->bind(arrays, sweeps_->history(), resources());
 }
 
 } // namespace cudaopt

@@ -29,9 +29,9 @@ class CudaExecutor {
     // Begins a solve, which uses these rules. Their kernels are loaded before their first launch. Otherwise the first
     // launch might wait until the caller's kernels have ended. The first call also allocates the memory that the
     // reductions share.
-    template <class... Rules> void start(int, void *stream, CancellationToken &cancellation) {
-        stream_ = static_cast<cudaStream_t>(stream);
-        cancellation_ = &cancellation;
+    template <class... Rules> void start(const Resources &resources) {
+        stream_ = static_cast<cudaStream_t>(resources.stream);
+        cancellation_ = &resources.cancellation;
         const OnDevice on(device_);
         const std::size_t record_bytes = std::max({load_kernel<Rules>()...});
         // The array record_ is allocated last, so if it exists, all others exist too.

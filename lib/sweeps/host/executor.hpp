@@ -17,7 +17,7 @@ class HostExecutor {
 
     // The arguments are those of CudaExecutor. The host needs no device, and its work cannot fail.
     template <class... Names> explicit HostExecutor(int, Names...) {}
-    template <class... Rules> void start(int threads, void *, CancellationToken &) { threads_ = threads; }
+    template <class... Rules> void start(const Resources &resources) { threads_ = resources.threads; }
     template <class T> T *allocate(Array<T> &array, int64_t count) {
         if (!array.get()) array.allocate(count);
         return array.get();
