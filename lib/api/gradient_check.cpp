@@ -42,9 +42,9 @@ int check_gradient(cuda_opt *s, int bits, void *x, double *f, void *g, int64_t s
     }
     if (code > 0) s->message().set("evaluate f and g at x, for the check of the gradient");
     if (code > 0) return code;
-    s->message() = s->check->message();
+    s->message() = s->check->message;
     s->checked = code == 0;
-    s->check_result = s->check->result();
+    s->check_result = s->check->result;
     s->check.reset();
     return code;
 }

@@ -18,7 +18,7 @@ class CheckSweeps {
     // Writes x = base + t d. Returns sums over the variables: of the displacements D_i = x_i - base_i, of their
     // products g_i D_i with the stored gradient g, and of the squares of these products (MoveRecord). The function
     // waits for the result.
-    virtual MoveRecord move(const CheckDirection &direction, double gradient_size, double t) = 0;
+    virtual MoveRecord move(const CheckDirection &direction, double t) = 0;
     // Reads the f and g that the caller has supplied. Returns f, the largest |g_i|, the largest difference from a
     // component of the stored gradient, and counts of components (LookRecord). If keep is true, this g then becomes the
     // stored gradient. The function waits for the result.

@@ -16,11 +16,10 @@ template <class Executor, class Real> class CheckSweepsOn final : public CheckSw
         // The stored gradient needs some finite values until the first gradient is known, so x is copied to it.
         executor_.map(n_, CopyPoint<Real>{x(), executor_.allocate(g0_, n_)});
     }
-    MoveRecord move(const CheckDirection &direction, double gradient_size, double t) override {
+    MoveRecord move(const CheckDirection &direction, double t) override {
         const Scales<Real> scales{of(user_.scales), user_.scale_all};
-        const CheckPoint<Real> rule{x0_.get(),           g0_.get(), x(),           scales,
-                                    box_of<Real>(user_), direction, gradient_size, t};
-        return executor_.reduce(n_, rule);
+        return executor_.reduce(n_,
+                                CheckPoint<Real>{x0_.get(), g0_.get(), x(), scales, box_of<Real>(user_), direction, t});
     }
     LookRecord look(bool keep) override {
         return executor_.reduce(n_, LookAtGradient<Real>{user_.f, of(user_.g), g0_.get(), keep});

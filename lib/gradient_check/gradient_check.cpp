@@ -15,11 +15,11 @@ GradientCheck::GradientCheck(std::unique_ptr<CheckSweeps> sweeps, const UserArra
 }
 
 CheckDirection GradientCheck::random_direction(int k) const {
-    return {false, static_cast<uint64_t>(seed_) * 0x2545f4914f6cdd1du + static_cast<uint64_t>(k), 0, n_};
+    return {0, static_cast<uint64_t>(seed_) * 0x2545f4914f6cdd1du + static_cast<uint64_t>(k), 0, n_};
 }
 
 int GradientCheck::evaluate(double t, Stage stage) {
-    moved_ = sweeps_->move(direction_, gradient_size_, t);
+    moved_ = sweeps_->move(direction_, t);
     stage_ = stage;
     return CUDA_OPT_EVALUATE_FG;
 }
@@ -30,7 +30,7 @@ int GradientCheck::finish(int code) {
 }
 
 int GradientCheck::conclude(int verdict, const SlopeEstimate &e) {
-    result_ = {verdict, -1, e.supplied, e.difference, e.error};
+    result = {verdict, -1, e.supplied, e.difference, e.error};
     return finish(0);
 }
 
@@ -57,25 +57,22 @@ int GradientCheck::resume() {
     case Stage::start: {
         const int task = evaluate(0, Stage::at_base);
         if (moved_.improper.v == 0) return task;
-        message_.set("%lld components of x are not finite, or have bounds that cross, or a scale that is not positive "
-                     "and finite",
-                     shown(moved_.improper.v));
+        message.set("%lld components of x are not finite, or have bounds that cross, or a scale that is not positive "
+                    "and finite",
+                    shown(moved_.improper.v));
         return finish(CUDA_OPT_IMPROPER_INPUT);
     }
     case Stage::at_base:
     case Stage::repeated: {
         const LookRecord look = sweeps_->look(true);
         if (!is_finite(look.f.v) || look.not_finite.v > 0) {
-            message_.set("f and g cannot be evaluated at x: f = %g, and %lld of %lld components of g are NaN or "
-                         "infinite",
-                         std::isnan(look.f.v) ? std::fabs(look.f.v) : look.f.v, shown(look.not_finite.v), shown(n_));
+            message.set("f and g cannot be evaluated at x: f = %g, and %lld of %lld components of g are NaN or "
+                        "infinite",
+                        std::isnan(look.f.v) ? std::fabs(look.f.v) : look.f.v, shown(look.not_finite.v), shown(n_));
             return finish(CUDA_OPT_NOT_FINITE);
         }
         if (stage_ == Stage::at_base) return evaluate(0.01, Stage::far);
-        f0_ = look.f.v;
-        change_ = look.change.v;
-        gradient_size_ = look.size.v;
-        fixed_ = moved_.fixed.v;
+        base_ = look;
         return next_direction();
     }
     case Stage::far: return evaluate(0, Stage::back);
@@ -93,7 +90,7 @@ int GradientCheck::resume() {
             return evaluate(-sample.t, Stage::minus);
         }
         if (++at_sample_ < sample_count_) return evaluate(samples_[at_sample_].t, Stage::plus);
-        const SlopeEstimate estimate = estimate_slope(samples_, sample_count_, f0_);
+        const SlopeEstimate estimate = estimate_slope(samples_, sample_count_, base_.f.v);
         if (end_ > 0) return narrow(estimate);
         if (estimate.known) estimates_[known_++] = estimate;
         return next_direction();
@@ -104,10 +101,10 @@ int GradientCheck::resume() {
 
 int GradientCheck::next_direction() {
     // If the gradient is 0, the direction -g does not exist.
-    if (direction_count_ == 0 && !(gradient_size_ > 0)) direction_count_++;
+    if (direction_count_ == 0 && !(base_.size.v > 0)) direction_count_++;
     if (direction_count_ == directions) return judge();
     direction_ = random_direction(direction_count_);
-    direction_.along_gradient = direction_count_++ == 0;
+    if (direction_count_++ == 0) direction_.gradient_size = base_.size.v;
     return begin_direction(0, single_ ? most_slope_samples / 2 + 1 : most_slope_samples);
 }
 
@@ -133,19 +130,19 @@ int GradientCheck::judge() {
         } else if (e->error > 0.01 * e->size() && e->error > 1e-6 * e->longest) unclear = e;
     }
     // The gradient of a parallel evaluation may depend on the order of summation, so that it need not repeat bitwise.
-    if (!(change_ <= (single_ ? 1e-4 : 1e-6) * gradient_size_)) {
-        result_ = {CUDA_OPT_GRADIENT_OF_ANOTHER_POINT, -1, change_, gradient_size_, 0};
-        message_.set("g is not a function of x alone: two evaluations at the same x in succession gave gradients that "
-                     "differ by %g in a component, where the largest is %g%s; %s",
-                     change_, gradient_size_, f_before_ == f0_ ? ", and the same f" : "",
-                     worst ? "g may be that of a point before, or be added to and not set"
-                           : "the second one agrees with differences of f, so that g is that of the point before");
+    if (!(base_.change.v <= (single_ ? 1e-4 : 1e-6) * base_.size.v)) {
+        result = {CUDA_OPT_GRADIENT_OF_ANOTHER_POINT, -1, base_.change.v, base_.size.v, 0};
+        message.set("g is not a function of x alone: two evaluations at the same x in succession gave gradients that "
+                    "differ by %g in a component, where the largest is %g%s; %s",
+                    base_.change.v, base_.size.v, f_before_ == base_.f.v ? ", and the same f" : "",
+                    worst ? "g may be that of a point before, or be added to and not set"
+                          : "the second one agrees with differences of f, so that g is that of the point before");
         return finish(0);
     }
     if (kink) {
-        message_.set("f has a kink at x: the differences to both sides along one direction are %.7g and %.7g, down to "
-                     "a step of %g; g'd is %.7g",
-                     kink->left, kink->right, kink->step, kink->supplied);
+        message.set("f has a kink at x: the differences to both sides along one direction are %.7g and %.7g, down to "
+                    "a step of %g; g'd is %.7g",
+                    kink->left, kink->right, kink->step, kink->supplied);
         return conclude(CUDA_OPT_GRADIENT_KINK, *kink);
     }
     return worst ? reject(*worst) : accept(unclear);
@@ -153,32 +150,32 @@ int GradientCheck::judge() {
 
 // Sets the verdict if g is wrong along no direction. unclear: a direction whose slope is uncertain; NULL: none.
 int GradientCheck::accept(const SlopeEstimate *unclear) {
-    if (fixed_ == n_) {
-        message_.set("g was not checked, because the bounds fix all %lld variables", shown(n_));
+    if (moved_.fixed.v == n_) {
+        message.set("g was not checked, because the bounds fix all %lld variables", shown(n_));
         return conclude(CUDA_OPT_GRADIENT_UNDECIDED, {});
     }
     if (unclear) {
-        message_.set("differences of f do not settle: along one direction g'd is %.7g and the best difference %.7g "
-                     "with an error of about %.2g; f has errors, or varies at a smaller scale",
-                     unclear->supplied, unclear->difference, unclear->error);
+        message.set("differences of f do not settle: along one direction g'd is %.7g and the best difference %.7g "
+                    "with an error of about %.2g; f has errors, or varies at a smaller scale",
+                    unclear->supplied, unclear->difference, unclear->error);
         return conclude(CUDA_OPT_GRADIENT_UNDECIDED, *unclear);
     }
     if (known_ == 0) {
-        message_.set("f is not finite near x, so that there are no differences");
+        message.set("f is not finite near x, so that there are no differences");
         return conclude(CUDA_OPT_GRADIENT_UNDECIDED, {});
     }
     const SlopeEstimate &e = estimates_[0];
     if (points_ > 2 && single_points_ == points_ && needs_single_) {
-        message_.set("g is computed in single precision: every component at each of %lld points is a number of single "
-                     "precision, although x is double; along one direction g'd is %.10g and the difference %.10g",
-                     shown(points_), e.supplied, e.difference);
+        message.set("g is computed in single precision: every component at each of %lld points is a number of single "
+                    "precision, although x is double; along one direction g'd is %.10g and the difference %.10g",
+                    shown(points_), e.supplied, e.difference);
         return conclude(CUDA_OPT_GRADIENT_SINGLE_PRECISION, e);
     }
     Message unchecked;
-    unchecked.set("; the components of %lld variables that the bounds fix were not checked", shown(fixed_));
-    message_.set("g agrees with differences of f along %d directions; along the first g'd is %.10g and the difference "
-                 "%.10g, with an error of about %.2g%s",
-                 known_, e.supplied, e.difference, e.error, fixed_ > 0 ? unchecked.text() : "");
+    unchecked.set("; the components of %lld variables that the bounds fix were not checked", shown(moved_.fixed.v));
+    message.set("g agrees with differences of f along %d directions; along the first g'd is %.10g and the difference "
+                "%.10g, with an error of about %.2g%s",
+                known_, e.supplied, e.difference, e.error, moved_.fixed.v > 0 ? unchecked.text() : "");
     return conclude(CUDA_OPT_GRADIENT_CONSISTENT, e);
 }
 
@@ -190,21 +187,21 @@ int GradientCheck::reject(const SlopeEstimate &worst) {
         least_factor = std::min(least_factor, e->supplied / e->difference);
         most_factor = std::max(most_factor, e->supplied / e->difference);
     }
-    const bool one_factor = least_factor <= most_factor && gradient_size_ > 0 &&
+    const bool one_factor = least_factor <= most_factor && base_.size.v > 0 &&
                             most_factor - least_factor <= 0.01 * std::fabs(most_factor - 1);
     if (one_factor) {
         const bool sign = std::fabs(most_factor + 1) <= 0.01;
         Message fault;
         if (sign) fault.set("has the wrong sign");
         else fault.set("is %.5g times the gradient of f", (least_factor + most_factor) / 2);
-        message_.set("g %s: along one direction g'd is %.7g, but f changes by %.7g per step, and so along all %d",
-                     fault.text(), worst.supplied, worst.difference, known_);
+        message.set("g %s: along one direction g'd is %.7g, but f changes by %.7g per step, and so along all %d",
+                    fault.text(), worst.supplied, worst.difference, known_);
         return conclude(sign ? CUDA_OPT_GRADIENT_WRONG_SIGN : CUDA_OPT_GRADIENT_WRONG_FACTOR, worst);
     }
     if (!find_component_) {
-        message_.set("g is not the gradient of f: along one direction g'd is %.7g, but f changes by %.7g per step, "
-                     "with an error of about %.2g; a component of g is wrong or 0",
-                     worst.supplied, worst.difference, worst.error);
+        message.set("g is not the gradient of f: along one direction g'd is %.7g, but f changes by %.7g per step, "
+                    "with an error of about %.2g; a component of g is wrong or 0",
+                    worst.supplied, worst.difference, worst.error);
         return conclude(CUDA_OPT_GRADIENT_WRONG_COMPONENT, worst);
     }
     // Bisects the range of variables. The residual along a direction d is the sum over i of d_i times the error of g_i.
@@ -232,12 +229,12 @@ int GradientCheck::narrow(const SlopeEstimate &estimate) {
         // The direction has one nonzero element, whose size is the displacement divided by t.
         const SlopeSample &sample = samples_[sample_count_ - 1];
         const double size = sample.displacement / sample.t;
-        result_ = {CUDA_OPT_GRADIENT_WRONG_COMPONENT, first, estimate.supplied / size, estimate.difference / size,
-                   std::fabs(estimate.error / size)};
-        message_.set(
+        result = {CUDA_OPT_GRADIENT_WRONG_COMPONENT, first, estimate.supplied / size, estimate.difference / size,
+                  std::fabs(estimate.error / size)};
+        message.set(
             "component %lld (counted from 0) of g is %.7g, but differences of f give %.7g, with an error of about "
             "%.2g; it is the worst, or one of several that are wrong",
-            shown(first), result_.supplied, result_.difference, result_.error);
+            shown(first), result.supplied, result.difference, result.error);
         return finish(0);
     }
     direction_.end = remain == 1 ? end_ : first + remain / 2;

@@ -27,14 +27,15 @@ class GradientCheck {
     GradientCheck(std::unique_ptr<CheckSweeps> sweeps, const UserArrays &arrays, int64_t n, int bits, int64_t seed,
                   bool find_component, int threads, void *stream);
 
+    Result result;
+    Message message;
+
     bool has_arrays(const void *x, const void *f, const void *g) const {
         return x == arrays_.x && f == arrays_.f && g == arrays_.g;
     }
     // Returns the next task: CUDA_OPT_EVALUATE_FG; 0 if the check has ended; or a negative code. Unless it returns a
     // task, it sets the message.
     int resume();
-    const Result &result() const { return result_; }
-    const Message &message() const { return message_; }
 
   private:
     enum class Stage { start, at_base, far, back, repeated, plus, minus };
@@ -63,9 +64,8 @@ class GradientCheck {
     CancellationToken cancellation_{never_stopped_};
 
     Stage stage_ = Stage::start;
-    Message message_;
-    double f0_ = 0, gradient_size_ = 0, change_ = 0, f_before_ = 0;
-    int64_t fixed_ = 0; // the number of variables that the bounds fix
+    double f_before_ = 0; // f at the base point, one evaluation before base_
+    LookRecord base_;
     CheckDirection direction_;
     int direction_count_ = 0;
     MoveRecord moved_{};
@@ -85,7 +85,6 @@ class GradientCheck {
     int64_t end_ = 0;
     double residual_ = 0;
     int best_sample_ = 0;
-    Result result_;
 };
 
 } // namespace cudaopt

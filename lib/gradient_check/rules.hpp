@@ -10,7 +10,7 @@ namespace cudaopt {
 // A direction d. The size of a variable is its scale s_i or, without scales, max(1, |x_i|). In units of these sizes, d
 // is -g divided by its largest component, or has random signs for the variables first <= i < end and 0 for the others.
 struct CheckDirection {
-    bool along_gradient;
+    double gradient_size; // the largest |g_i|; 0: random signs
     uint64_t seed;
     int64_t first, end;
 };
@@ -37,7 +37,6 @@ template <class Real> struct CheckPoint { // reads x0, g0, s, l, u; writes x
     Scales<Real> scales;
     BoxArrays<Real> box;
     CheckDirection direction;
-    double gradient_size; // the largest |g_i|
     double t;
 
     CUDA_OPT_HD void operator()(int64_t i, MoveRecord &record) const {
@@ -61,7 +60,7 @@ template <class Real> struct CheckPoint { // reads x0, g0, s, l, u; writes x
 
   private:
     CUDA_OPT_HD double sign(int64_t i) const {
-        if (direction.along_gradient) return gradient_size > 0 ? -g0[i] / gradient_size : 0.0;
+        if (direction.gradient_size > 0) return -g0[i] / direction.gradient_size;
         if (i < direction.first || i >= direction.end) return 0;
         // random numbers by the generator splitmix64
         uint64_t z = direction.seed + static_cast<uint64_t>(i) * 0x9e3779b97f4a7c15u;

@@ -75,9 +75,7 @@ template <class Executor, class Real, class History> class OperatorSweepsOn fina
     // Returns the columns of Y or of S from this age on, as many as a rule can have, and sets `age` to the next age.
     // Columns whose coefficient is 0 are omitted. Without coefficients, no column is.
     Columns columns_from(int &age, const PanelRequest &panel, bool of_y, const double *coefficients) const {
-        Columns columns;
-        columns.g = g_;
-        columns.g_base = work_.g_base(panel.newest_slot);
+        Columns columns{g_, work_.g_base(panel.newest_slot)};
         for (; age < panel.pairs && columns.count < operator_columns; age++) {
             if (coefficients && coefficients[age] == 0) continue;
             const int slot = work_.slot_of(panel.newest_slot, age);

@@ -14,11 +14,11 @@ constexpr int operator_columns = 8;
 // Some columns w_j of S or Y, and their coefficients c_j. The newest column of Y may not be stored yet; it is then
 // g - g_base.
 template <class Real, class History> struct OperatorColumns {
+    const Real *g, *g_base;
     int count = 0;
     const History *column[operator_columns] = {};
     double coefficient[operator_columns] = {};
     bool fresh = false; // column[0] is to be formed from g and g_base
-    const Real *g = nullptr, *g_base = nullptr;
     CUDA_OPT_HD double at(int j, int64_t i) const {
         if (j == 0 && fresh) return gradient_change<History>(g[i], g_base[i]);
         return column[j][i];

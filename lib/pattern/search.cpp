@@ -14,14 +14,14 @@ double best_of(const pattern::Walk &walk) { return std::min(walk.best, walk.valu
 
 } // namespace
 
-Search::Search(int n, int64_t walks, std::unique_ptr<SearchSweeps> sweeps)
-    : n_(n), walks_(walks), sweeps_(std::move(sweeps)), active_(walks) {}
+Search::Search(int n_, int64_t walks_, std::unique_ptr<SearchSweeps> sweeps)
+    : n(n_), walks(walks_), sweeps_(std::move(sweeps)), active_(walks_) {}
 
 void Search::reset() {
     phase_ = Phase::start;
     stop_requested = false;
     iterations_ = evaluations_ = batch_ = stop_test_ = 0;
-    active_ = walks_;
+    active_ = walks;
 }
 
 int Search::resume(double *points, const double *values) {
@@ -34,17 +34,17 @@ int Search::resume(double *points, const double *values) {
         task = advance();
     } catch (const Interrupted &) {
         task = close(stop_requested ? CUDA_OPT_STOPPED : CUDA_OPT_TIME_LIMIT);
-        message_.set("%s while the call waited for the stream, after %lld iterations and %lld evaluations",
-                     reason(task), shown(iterations_), shown(evaluations_));
+        message.set("%s while the call waited for the stream, after %lld iterations and %lld evaluations", reason(task),
+                    shown(iterations_), shown(evaluations_));
     } catch (const BackendFailure &failure) {
         task = close(failure.code);
-        message_.set("%s", failure.what());
+        message.set("%s", failure.what());
     } catch (const std::bad_alloc &) {
         task = close(CUDA_OPT_OUT_OF_MEMORY);
     }
     if (task == CUDA_OPT_OUT_OF_MEMORY)
-        message_.set("out of memory: the points of %lld walks of %d variables alone take n * walks * 8 = %lld bytes",
-                     shown(walks_), n_, shown(8 * walks_ * n_));
+        message.set("out of memory: the points of %lld walks of %d variables alone take n * walks * 8 = %lld bytes",
+                    shown(walks), n, shown(8 * walks * n));
     cancellation_.end_call(); // the time limit does not apply to later waits, outside this call
     return task;
 }
@@ -58,8 +58,8 @@ int Search::close(int code) {
 int Search::advance() {
     if (phase_ == Phase::start) return begin();
     if (phase_ == Phase::ended) {
-        message_.set("cuda_opt_search_solve was called after the search had ended; call cuda_opt_reset to begin a new "
-                     "search");
+        message.set("cuda_opt_search_solve was called after the search had ended; call cuda_opt_reset to begin a new "
+                    "search");
         return CUDA_OPT_MISUSE;
     }
     if (phase_ == Phase::starts) sweeps_->judge_starts(values_);
@@ -68,7 +68,7 @@ int Search::advance() {
     summary_.reset();
     walks_are_current_ = false;
     if (phase_ == Phase::starts) return next_iteration();
-    if (++j_ < n_) return request_trials(false);
+    if (++j_ < n) return request_trials(false);
     iterations_++;
     const int64_t selected = sweeps_->end_iteration();
     if (settings.rule() == AtSmallestStep::new_point && selected > 0) return request_starts(selected);
@@ -83,21 +83,21 @@ int Search::advance() {
 // change, so that the caller may correct it and call again.
 bool Search::accept_settings() {
     if (lower.empty() || upper.empty()) {
-        message_.set("cuda_opt_set_bounds has given no %s bounds, but the walks start anywhere in a finite box",
-                     lower.empty() ? "lower" : "upper");
+        message.set("cuda_opt_set_bounds has given no %s bounds, but the walks start anywhere in a finite box",
+                    lower.empty() ? "lower" : "upper");
         return false;
     }
-    for (int j = 0; j < n_; j++) {
+    for (int j = 0; j < n; j++) {
         if (const char *wrong = pattern::wrong_bounds(lower[j], upper[j], first_step(j))) {
-            message_.set("variable %d (counted from 0) of %d has the bounds %g and %g and the step %g, but %s", j, n_,
-                         lower[j], upper[j], first_step(j), wrong);
+            message.set("variable %d (counted from 0) of %d has the bounds %g and %g and the step %g, but %s", j, n,
+                        lower[j], upper[j], first_step(j), wrong);
             return false;
         }
     }
     const char *const wrong = pattern::wrong_rounds(settings.round_iterations, settings.rule());
     if (wrong)
-        message_.set("CUDA_OPT_AT_SMALLEST_STEP is %lld and CUDA_OPT_ROUND_ITERATIONS %lld, but %s",
-                     shown(settings.at_smallest), shown(settings.round_iterations), wrong);
+        message.set("CUDA_OPT_AT_SMALLEST_STEP is %lld and CUDA_OPT_ROUND_ITERATIONS %lld, but %s",
+                    shown(settings.at_smallest), shown(settings.round_iterations), wrong);
     return !wrong;
 }
 
@@ -105,19 +105,18 @@ int Search::begin() {
     if (!accept_settings()) return CUDA_OPT_IMPROPER_INPUT;
     std::vector<double> box(lower);
     box.insert(box.end(), upper.begin(), upper.end());
-    for (int j = 0; j < n_; j++) box.push_back(first_step(j));
-    sweeps_->begin(n_, walks_, settings, box.data(), {static_cast<int>(settings.threads), stream, cancellation_});
+    for (int j = 0; j < n; j++) box.push_back(first_step(j));
+    sweeps_->begin(n, walks, settings, box.data(), {static_cast<int>(settings.threads), stream, cancellation_});
     // walk_ and order_ are allocated here, because nothing is allocated after the start.
-    walk_.reserve(static_cast<std::size_t>(walks_));
-    order_.reserve(static_cast<std::size_t>(walks_));
+    walk_.reserve(static_cast<std::size_t>(walks));
+    order_.reserve(static_cast<std::size_t>(walks));
     round_end_ = settings.round_iterations;
-    return request_starts(walks_);
+    return request_starts(walks);
 }
 
 // Returns the task of evaluating f at the points of a batch, which have been written. Ends the search instead if a
 // limit is reached or the caller requests a stop.
 int Search::request(Phase phase, int64_t batch) {
-    batch_ = 0;
     phase_ = phase;
     if (stop_requested) return end(CUDA_OPT_STOPPED);
     if (settings.max_evaluations > 0 && evaluations_ + batch > settings.max_evaluations)
@@ -140,7 +139,6 @@ int Search::request_trials(bool all_rows) {
 }
 
 int Search::next_iteration() {
-    batch_ = 0;
     if (settings.f_target > -HUGE_VAL && summary().value <= settings.f_target) {
         stop_test_ = CUDA_OPT_F_TARGET;
         return end(CUDA_OPT_CONVERGED);
@@ -150,7 +148,7 @@ int Search::next_iteration() {
     if (settings.round_iterations > 0 && iterations_ == round_end_) {
         round_end_ += settings.round_iterations;
         sweeps_->begin_round();
-        return request_starts(walks_);
+        return request_starts(walks);
     }
     // After new random starts, the array of points does not contain the walks' previous trial points. All coordinates
     // are then written.
@@ -175,16 +173,16 @@ int Search::end(int code) {
     if (evaluations_ > 0) {
         const SearchSummary &best = summary();
         if (!(best.value < HUGE_VAL) && code != CUDA_OPT_STOPPED) {
-            message_.set("f is NaN or Inf at all of the %lld points evaluated", shown(evaluations_));
+            message.set("f is NaN or Inf at all of the %lld points evaluated", shown(evaluations_));
             return CUDA_OPT_NOT_FINITE;
         }
-        message_.set("%s: f = %.10g in walk %lld, after %lld iterations and %lld evaluations", reason(code), best.value,
-                     shown(best.walk), shown(iterations_), shown(evaluations_));
+        message.set("%s: f = %.10g in walk %lld, after %lld iterations and %lld evaluations", reason(code), best.value,
+                    shown(best.walk), shown(iterations_), shown(evaluations_));
     } else if (code == CUDA_OPT_EVALUATION_LIMIT) {
-        message_.set("the first batch of %lld points would exceed the limit of %lld evaluations: there is no value",
-                     shown(walks_), shown(settings.max_evaluations));
+        message.set("the first batch of %lld points would exceed the limit of %lld evaluations: there is no value",
+                    shown(walks), shown(settings.max_evaluations));
     } else {
-        message_.set("%s before the first value", reason(code));
+        message.set("%s before the first value", reason(code));
     }
     return code;
 }
@@ -196,7 +194,7 @@ const SearchSummary &Search::summary() {
 
 void Search::read_all_walks() {
     if (walks_are_current_) return;
-    walk_.resize(static_cast<std::size_t>(walks_));
+    walk_.resize(static_cast<std::size_t>(walks));
     order_.clear();
     sweeps_->read_walks(walk_.data());
     walks_are_current_ = true;

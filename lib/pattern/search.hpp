@@ -19,8 +19,11 @@ namespace cudaopt {
 
 class Search {
   public:
-    Search(int n, int64_t walks, std::unique_ptr<SearchSweeps> sweeps);
+    Search(int n_, int64_t walks_, std::unique_ptr<SearchSweeps> sweeps);
 
+    const int n;
+    const int64_t walks;
+    Message message;
     SearchSettings settings;
     // The bounds and the initial step sizes, n values each, or empty. Without step sizes the defaults are used.
     std::vector<double> lower, upper, steps;
@@ -28,16 +31,12 @@ class Search {
     std::atomic<bool> stop_requested{false};
 
     bool started() const { return phase_ != Phase::start; }
-    int n() const { return n_; }
-    int64_t walks() const { return walks_; }
     int64_t iterations() const { return iterations_; }
     int64_t evaluations() const { return evaluations_; }
     int64_t batch() const { return batch_; }
     int64_t active() const { return active_; }
     int64_t stop_test() const { return stop_test_; }
     int64_t workspace_bytes() const { return sweeps_->workspace_bytes(); }
-    Message &message() { return message_; }
-    const Message &message() const { return message_; }
     const double *points() const { return points_; }
     const double *values() const { return values_; }
 
@@ -67,10 +66,7 @@ class Search {
     const char *reason(int code) const;
     void read_all_walks();
 
-    const int n_;
-    const int64_t walks_;
     std::unique_ptr<SearchSweeps> sweeps_;
-    Message message_;
     Phase phase_ = Phase::start;
     Clock::time_point first_call_{};
     CancellationToken cancellation_{stop_requested};

@@ -40,14 +40,12 @@ template <class Real> struct CheckScales {
     // Returns whether the quotient is so small that s times the quotient is another number.
     static CUDA_OPT_HD bool vanishes(double value, double s) {
         const double back = static_cast<Real>(value / s) * s;
-        return std::fabs(back - value) > accuracy * std::fabs(value);
+        return std::fabs(back - value) > 4 * std::numeric_limits<Real>::epsilon() * std::fabs(value);
     }
     static CUDA_OPT_HD bool overflows(double value, double s) {
         const Real quotient = static_cast<Real>(value / s);
-        return is_finite(value) && !(quotient >= -largest && quotient <= largest);
+        return is_finite(value) && !(std::fabs(quotient) <= std::numeric_limits<Real>::max());
     }
-    static constexpr Real largest = std::numeric_limits<Real>::max();
-    static constexpr double accuracy = 4 * std::numeric_limits<Real>::epsilon();
 };
 
 // Divides a vector, which is x, a bound or the gradient g_z, by the scales. A diagonal D of the inverse Hessian is

@@ -62,8 +62,8 @@ struct Vectors {
     }
     cudaopt::BoxArrays<Counted> box() const { return {&l, &u}; }
     cudaopt::OperatorColumns<Counted, Counted> columns(std::array<Counted, pairs> &of, int count, bool fresh) {
-        cudaopt::OperatorColumns<Counted, Counted> columns;
-        columns.fresh = fresh, columns.g = &g, columns.g_base = &y[0];
+        cudaopt::OperatorColumns<Counted, Counted> columns{&g, &y[0]};
+        columns.fresh = fresh;
         for (int j = 0; j < count; j++) {
             columns.coefficient[j] = 1;
             columns.column[columns.count++] = &of[static_cast<std::size_t>(j)];
