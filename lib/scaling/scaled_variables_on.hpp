@@ -21,9 +21,8 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
         arrays_ = user;
         arrays_.x = need(z_, true);
         arrays_.g = need(g_z_, true);
-        arrays_.lower = need(lower_, has_vector(user.lower, user.lower_all));
-        arrays_.upper = need(upper_, has_vector(user.upper, user.upper_all));
-        arrays_.lower_all = scaled_number(user.lower_all), arrays_.upper_all = scaled_number(user.upper_all);
+        bind_side(lower_, arrays_.lower, arrays_.lower_all);
+        bind_side(upper_, arrays_.upper, arrays_.upper_all);
         arrays_.diagonal = need(diagonal_, user.diagonal != nullptr);
         return arrays_;
     }
@@ -60,17 +59,14 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
     static const Real *of(const void *vector) { return static_cast<const Real *>(vector); }
     static Real *of(void *vector) { return static_cast<Real *>(vector); }
     Scales<Real> scales() const { return {of(user_.scales), user_.scale_all}; }
-    // Returns whether a side of the box needs a vector of scaled bounds. It does if the caller's bounds are an array.
-    // One bound for all variables needs a vector unless it is 0 or infinite, or all variables have the same scale.
-    bool has_vector(const void *bound, double bound_all) const {
-        return bound || (user_.scales && bound_all != 0 && is_finite(bound_all));
-    }
-    // Returns the bound divided by the common scale, rounded to Real. The variable is volatile, because GCC 12 omits
+    // Replaces the bounds of a side of the box by scaled bounds. A side needs a vector of them if the caller's bounds
+    // are an array. One bound for all variables needs a vector unless it is 0 or infinite, or all variables have the
+    // same scale. It is then divided by this scale and rounded to Real. The variable is volatile, because GCC 12 omits
     // the rounding at -O2 and above.
-    double scaled_number(double bound_all) const {
-        if (user_.scales) return bound_all;
+    void bind_side(Array &array, const void *&bound, double &bound_all) {
+        bound = need(array, bound || (user_.scales && bound_all != 0 && is_finite(bound_all)));
         const volatile Real rounded = static_cast<Real>(bound_all / user_.scale_all);
-        return static_cast<double>(rounded);
+        if (!user_.scales) bound_all = static_cast<double>(rounded);
     }
     Real *need(Array &array, bool wanted) {
         if (wanted) return executor_.allocate(array, (n_ + 63) / 64 * 64);
