@@ -10,7 +10,7 @@
 namespace cudaopt {
 
 // The walks to which a rule is applied: either those in the list, or all of them.
-struct Batch {
+struct WalkBatch {
     pattern::Rules rules;
     pattern::Walks walks;
     unsigned char *mark; // one element for each walk
@@ -25,12 +25,12 @@ struct Batch {
     }
 };
 
-struct NotBegun : Batch {
+struct NotBegun : WalkBatch {
     CUDA_OPT_HD void operator()(int64_t w) const { walks.walk[w] = pattern::not_begun(); }
 };
 
 // Draws a random point in the box for each walk.
-struct Draw : Batch {
+struct Draw : WalkBatch {
     double *points;
     CUDA_OPT_HD void operator()(int64_t i) const {
         const int64_t w = walk_at(i);
@@ -43,7 +43,7 @@ struct Draw : Batch {
 };
 
 // Stores the value of f at the random point of each walk.
-struct JudgeStart : Batch {
+struct JudgeStart : WalkBatch {
     const double *values;
     CUDA_OPT_HD void operator()(int64_t i) const {
         pattern::Walk &it = walks.walk[walk_at(i)];
@@ -54,7 +54,7 @@ struct JudgeStart : Batch {
 
 // Writes the two trial points of each walk along coordinate j to positions i and i + size of the array of points. Other
 // coordinates are written only if their values may differ from those that the previous batch has left there.
-struct WriteTrials : Batch {
+struct WriteTrials : WalkBatch {
     double *points;
     int j;
     bool all; // whether all coordinates are written; otherwise only j and the coordinate before it are
@@ -75,7 +75,7 @@ struct WriteTrials : Batch {
 
 // Compares f at the two trial points along coordinate j with the walk's current value, and moves the walk if a trial is
 // better. mark records whether this iteration has improved f.
-struct JudgeTrials : Batch {
+struct JudgeTrials : WalkBatch {
     const double *values;
     int j;
     CUDA_OPT_HD void operator()(int64_t i) const {
@@ -96,7 +96,7 @@ struct JudgeTrials : Batch {
 
 // Ends an iteration of each walk. Afterwards mark selects some of the walks: with AtSmallestStep::stop those that
 // continue, and with AtSmallestStep::new_point those that start again.
-struct EndIteration : Batch {
+struct EndIteration : WalkBatch {
     CUDA_OPT_HD void operator()(int64_t i) const {
         const int64_t w = walk_at(i);
         pattern::Walk &it = walks.walk[w];
@@ -107,16 +107,16 @@ struct EndIteration : Batch {
 };
 
 // Begins a new round, in which all walks start again from random points.
-struct BeginRound : Batch {
+struct BeginRound : WalkBatch {
     CUDA_OPT_HD void operator()(int64_t w) const { end_life(w); }
 };
 
-struct Summarise : Batch {
+struct Summarise : WalkBatch {
     CUDA_OPT_HD void operator()(int64_t w, SearchSummary &sum) const { sum.join(walks.summary(rules, w)); }
 };
 
 // Copies the best point of one walk to contiguous memory.
-struct CopyBest : Batch {
+struct CopyBest : WalkBatch {
     int64_t walk;
     double *to;
     CUDA_OPT_HD void operator()(int64_t j) const { to[j] = walks.best_of(walk)[j * rules.walks]; }

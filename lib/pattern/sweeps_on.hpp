@@ -41,7 +41,7 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
     int64_t end_iteration() override {
         map(EndIteration{active_});
         if (all_.rules.at_smallest == AtSmallestStep::restart_step) return 0;
-        Batch &listed = all_.rules.at_smallest == AtSmallestStep::stop ? active_ : selected_;
+        WalkBatch &listed = all_.rules.at_smallest == AtSmallestStep::stop ? active_ : selected_;
         listed.list = list_.get();
         return listed.size = executor_.select(all_.size, all_.mark, list_.get());
     }
@@ -73,7 +73,7 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
     Array<unsigned char> mark_;
     // all_ contains all walks, active_ those whose trial points are evaluated, and selected_ those that draw a random
     // point.
-    Batch all_{}, active_{}, selected_{};
+    WalkBatch all_{}, active_{}, selected_{};
     Executor executor_; // the last member, so that its destructor waits before the arrays are freed
 };
 
