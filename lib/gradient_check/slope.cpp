@@ -34,8 +34,7 @@ void look_for_kink(const SlopeSample *samples, int count, double f0, SlopeEstima
         const SlopeSample &wide = samples[k], &middle = samples[k + 1], &narrow = samples[k + 2];
         if (!is_known(wide) || !is_known(middle) || !is_known(narrow)) continue;
         const double first = jump(wide, f0), second = jump(middle, f0), third = jump(narrow, f0);
-        const double least = std::min({std::fabs(first), std::fabs(second), std::fabs(third)});
-        const double most = std::max({std::fabs(first), std::fabs(second), std::fabs(third)});
+        const auto [least, most] = std::minmax({std::fabs(first), std::fabs(second), std::fabs(third)});
         const bool stays = least > 0.7 * most && first * second > 0 && second * third > 0;
         const double size = std::max(narrow.gross, std::fabs(narrow.f_plus - narrow.f_minus) / (2 * narrow.t));
         if (!stays || least < 100 * rounding_of(narrow, f0) || least < 1e-3 * size) continue;
