@@ -1,6 +1,7 @@
 // This file implements the functions of the C ABI for the gradient check, which compares g with differences of f. The
 // same handle can be used for a solve afterwards.
 #include "api/handle.hpp"
+#include "backend/makers.hpp"
 
 using namespace cudaopt;
 
@@ -17,8 +18,8 @@ int begin_check(cuda_opt *s, int bits, void *x, double *f, void *g, int64_t seed
     }
     s->checked = false;
     s->check = std::make_unique<GradientCheck>(
-        make_check_sweeps(s->backend, solver.dimension(), bits, s->memory->device()), solver.arrays, solver.dimension(),
-        bits, seed, find_component, static_cast<int>(solver.settings().threads), solver.stream);
+        makers_of(s->backend).check_sweeps(solver.dimension(), bits, s->memory->device()), solver.arrays,
+        solver.dimension(), bits, seed, find_component, static_cast<int>(solver.settings().threads), solver.stream);
     return 0;
 }
 
@@ -34,15 +35,16 @@ int check_gradient(cuda_opt *s, int bits, void *x, double *f, void *g, int64_t s
     }
     int code;
     try {
-        code = s->check->resume(s->message());
+        code = s->check->resume();
     } catch (...) { // guarded(), which contains this call, translates the exception to a return code
         s->check.reset();
         throw;
     }
     if (code > 0) s->message().set("evaluate f and g at x, for the check of the gradient");
     if (code > 0) return code;
+    s->message() = s->check->message;
     s->checked = code == 0;
-    s->check_result = s->check->result();
+    s->check_result = s->check->result;
     s->check.reset();
     return code;
 }

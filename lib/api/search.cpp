@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "api/handle.hpp"
+#include "backend/makers.hpp"
 
 using namespace cudaopt;
 
@@ -27,8 +28,8 @@ int fill(cuda_opt &s, int64_t n, int64_t walks, int32_t backend) {
     s.backend = choose_backend(backend, message);
     if (s.backend < 0) return s.backend;
     s.memory = make_memory(s.backend);
-    auto sweeps = s.backend == CUDA_OPT_BACKEND_CUDA ? make_cuda_search() : make_host_search();
-    s.search = std::make_unique<Search>(static_cast<int>(n), walks, std::move(sweeps));
+    s.search =
+        std::make_unique<Search>(static_cast<int>(n), walks, makers_of(s.backend).search_sweeps(s.memory->device()));
     return 0;
 }
 
@@ -49,7 +50,7 @@ int before_start(cuda_opt &s, const char *call) {
 // becomes empty.
 int copy(cuda_opt &s, const char *name, const double *from, std::vector<double> &to) {
     if (const int code = check_space(s, name, from, true)) return code;
-    std::vector<double> values(from ? static_cast<std::size_t>(s.search->n()) : 0);
+    std::vector<double> values(from ? static_cast<std::size_t>(s.search->n) : 0);
     if (from) s.memory->copy_out(values.data(), from, values.size() * sizeof(double), s.search->stream);
     to.swap(values);
     return 0;
@@ -63,9 +64,9 @@ int before_reading(cuda_opt *s, const char *call, int64_t number) {
         s->message().set("%s has to come after the first values", call);
         return CUDA_OPT_MISUSE;
     }
-    if (number >= 0 && number < s->search->walks()) return 0;
+    if (number >= 0 && number < s->search->walks) return 0;
     s->message().set("%s: there is no walk %lld, they are counted from 0 to %lld", call, static_cast<long long>(number),
-                     static_cast<long long>(s->search->walks() - 1));
+                     static_cast<long long>(s->search->walks - 1));
     return CUDA_OPT_IMPROPER_INPUT;
 }
 
@@ -81,8 +82,8 @@ int solve(cuda_opt *s, double *points, const double *values) {
     if (!search.started()) {
         if (const int code = check_space(*s, "points", points, false)) return code;
         if (const int code = check_space(*s, "values", values, false)) return code;
-        const double most = 2.0 * static_cast<double>(search.walks()) * sizeof *values;
-        if (const int code = check_apart(*s, {{"points", points, search.n() * most}, {"values", values, most}}, {}))
+        const double most = 2.0 * static_cast<double>(search.walks) * sizeof *values;
+        if (const int code = check_apart(*s, {{"points", points, search.n * most}, {"values", values, most}}, {}))
             return code;
     } else if (points != search.points() || values != search.values()) {
         s->message().set("points and values have to be the same at each call of one search; call cuda_opt_reset to "

@@ -79,11 +79,11 @@ int get_search_int(cuda_opt &s, int32_t key, int64_t *value) {
     const Search &search = *s.search;
     switch (key) {
     case CUDA_OPT_BATCH: *value = search.batch(); return 0;
-    case CUDA_OPT_WALKS: *value = search.walks(); return 0;
+    case CUDA_OPT_WALKS: *value = search.walks; return 0;
     case CUDA_OPT_ACTIVE_WALKS: *value = search.active(); return 0;
     case CUDA_OPT_ITERATIONS: *value = search.iterations(); return 0;
     case CUDA_OPT_EVALUATIONS: *value = search.evaluations(); return 0;
-    case CUDA_OPT_DIMENSION: *value = search.n(); return 0;
+    case CUDA_OPT_DIMENSION: *value = search.n; return 0;
     case CUDA_OPT_PRECISION: *value = s.bits; return 0;
     case CUDA_OPT_STOP_TEST: *value = search.stop_test(); return 0;
     case CUDA_OPT_WORKSPACE_BYTES: *value = search.workspace_bytes(); return 0;

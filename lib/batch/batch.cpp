@@ -7,11 +7,7 @@
 
 namespace cudaopt {
 
-namespace {
-
-long long shown(int64_t number) { return number; } // printf's %lld requires this type
-
-} // namespace
+namespace {} // namespace
 
 Batch::Batch(int n, int64_t count, int m, BatchMachines machines)
     : n_(n), m_(m), count_(count), machines_(std::move(machines)) {}

@@ -3,10 +3,14 @@
 #pragma once
 
 #include <cstdarg>
+#include <cstdint>
 
 #include "boundary/format.hpp"
 
 namespace cudaopt {
+
+// Converts a number to the type that the format %lld requires.
+inline long long shown(int64_t number) { return number; }
 
 class Message {
   public:

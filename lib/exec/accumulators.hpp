@@ -47,4 +47,10 @@ struct Flag {
     CUDA_OPT_HD void join(const Flag &other) { add(other.v); }
 };
 
+// RecordOf<Rule> is the type of the record to which rule(i, record) adds the results of variable i. It is void if the
+// rule only writes elements of vectors and is called as rule(i).
+template <class Rule> void record_of(void (Rule::*)(int64_t) const);
+template <class Rule, class Record> Record record_of(void (Rule::*)(int64_t, Record &) const);
+template <class Rule> using RecordOf = decltype(record_of(&Rule::operator()));
+
 } // namespace cudaopt

@@ -53,4 +53,12 @@ class CancellationToken {
     Clock::time_point over_since_ = Clock::time_point::max();
 };
 
+// The resources of a solve. threads: the number of host threads; 0 selects it automatically (exec/thread_pool.hpp).
+// stream: the CUDA stream; not used on the host. cancellation: it is checked during waits, which may throw Interrupted.
+struct Resources {
+    int threads;
+    void *stream;
+    CancellationToken &cancellation;
+};
+
 } // namespace cudaopt

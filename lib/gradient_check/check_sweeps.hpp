@@ -3,9 +3,6 @@
 // interior of the box, and the differences of f are taken around it.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-
 #include "exec/cancellation.hpp"
 #include "gradient_check/rules.hpp"
 #include "sweeps/sweeps.hpp"
@@ -17,19 +14,16 @@ class CheckSweeps {
     virtual ~CheckSweeps() = default;
 
     // Allocates memory and copies the caller's x.
-    virtual void begin(const UserArrays &user, int threads, void *stream, CancellationToken &cancellation) = 0;
+    virtual void begin(const UserArrays &user, const Resources &resources) = 0;
     // Writes x = base + t d. Returns sums over the variables: of the displacements D_i = x_i - base_i, of their
     // products g_i D_i with the stored gradient g, and of the squares of these products (MoveRecord). The function
     // waits for the result.
-    virtual MoveRecord move(const CheckDirection &direction, double gradient_size, double t) = 0;
+    virtual MoveRecord move(const CheckDirection &direction, double t) = 0;
     // Reads the f and g that the caller has supplied. Returns f, the largest |g_i|, the largest difference from a
     // component of the stored gradient, and counts of components (LookRecord). If keep is true, this g then becomes the
     // stored gradient. The function waits for the result.
     virtual LookRecord look(bool keep) = 0;
     virtual void restore_x() = 0;
 };
-
-std::unique_ptr<CheckSweeps> make_check_sweeps(int backend, int64_t n, int bits, int device);
-std::unique_ptr<CheckSweeps> make_cuda_check_sweeps(int64_t n, int bits, int device);
 
 } // namespace cudaopt

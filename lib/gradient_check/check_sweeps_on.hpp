@@ -1,5 +1,4 @@
-// Implements the sweeps of a gradient check, which are its operations on all n variables, for an executor, which is the
-// host (sweeps/host/executor.hpp) or CUDA (sweeps/cuda/executor.cuh).
+// Implements CheckSweeps for an executor, that of the host or of CUDA (backend/makers.hpp).
 #pragma once
 
 #include "gradient_check/check_sweeps.hpp"
@@ -8,35 +7,22 @@ namespace cudaopt {
 
 template <class Executor, class Real> class CheckSweepsOn final : public CheckSweeps {
   public:
-    template <class... Arguments>
-    explicit CheckSweepsOn(int64_t n, Arguments... arguments) : n_(n), executor_(arguments...) {}
+    CheckSweepsOn(int64_t n, int device) : n_(n), executor_(device, "the check of a gradient") {}
 
-    void begin(const UserArrays &user, int threads, void *stream, CancellationToken &cancellation) override {
+    void begin(const UserArrays &user, const Resources &resources) override {
         user_ = user;
-        executor_.start(threads, stream, cancellation);
-        executor_.template load_maps<CopyPoint<Real>>();
-        executor_.template load_reduction<MoveRecord, CheckPoint<Real>>();
-        executor_.template load_reduction<LookRecord, LookAtGradient<Real>>();
-        executor_.allocate(x0_, n_);
-        executor_.allocate(g0_, n_);
-        executor_.map(n_, CopyPoint<Real>{x(), x0_.get()});
+        executor_.template start<CopyPoint<Real>, CheckPoint<Real>, LookAtGradient<Real>>(resources);
+        executor_.map(n_, CopyPoint<Real>{x(), executor_.allocate(x0_, n_)});
         // The stored gradient needs some finite values until the first gradient is known, so x is copied to it.
-        executor_.map(n_, CopyPoint<Real>{x(), g0_.get()});
+        executor_.map(n_, CopyPoint<Real>{x(), executor_.allocate(g0_, n_)});
     }
-    MoveRecord move(const CheckDirection &direction, double gradient_size, double t) override {
-        const CheckPoint<Real> rule{x0_.get(),
-                                    g0_.get(),
-                                    {of(user_.scales), user_.scale_all},
-                                    user_.scales || user_.scale_all != 1,
-                                    {of(user_.lower), of(user_.upper), user_.lower_all, user_.upper_all},
-                                    x(),
-                                    direction,
-                                    gradient_size,
-                                    t};
-        return executor_.template reduce<MoveRecord>(n_, rule);
+    MoveRecord move(const CheckDirection &direction, double t) override {
+        const Scales<Real> scales{of(user_.scales), user_.scale_all};
+        return executor_.reduce(n_,
+                                CheckPoint<Real>{x0_.get(), g0_.get(), x(), scales, box_of<Real>(user_), direction, t});
     }
     LookRecord look(bool keep) override {
-        return executor_.template reduce<LookRecord>(n_, LookAtGradient<Real>{user_.f, of(user_.g), g0_.get(), keep});
+        return executor_.reduce(n_, LookAtGradient<Real>{user_.f, of(user_.g), g0_.get(), keep});
     }
     void restore_x() override { executor_.map(n_, CopyPoint<Real>{x0_.get(), x()}); }
 
@@ -47,9 +33,7 @@ template <class Executor, class Real> class CheckSweepsOn final : public CheckSw
     const int64_t n_;
     UserArrays user_{};
     typename Executor::template Array<Real> x0_, g0_;
-    // This member is declared last, so that it is destroyed first: its destructor waits for the work that still uses
-    // the arrays.
-    Executor executor_;
+    Executor executor_; // the last member, so that its destructor waits before the arrays are freed
 };
 
 } // namespace cudaopt

@@ -22,58 +22,55 @@ class GradientCheck {
         double supplied = 0;    // g'd along a direction d, or one component, from the caller's gradient
         double difference = 0;  // the same quantity, computed from differences of f
         double error = 0;       // estimated error of the difference
-        double step = 0;        // step t of the difference; for one component: the change of the variable
     };
 
     GradientCheck(std::unique_ptr<CheckSweeps> sweeps, const UserArrays &arrays, int64_t n, int bits, int64_t seed,
                   bool find_component, int threads, void *stream);
 
+    Result result;
+    Message message;
+
     bool has_arrays(const void *x, const void *f, const void *g) const {
         return x == arrays_.x && f == arrays_.f && g == arrays_.g;
     }
-    // Returns the next task: CUDA_OPT_EVALUATE_FG; 0 if the check has ended; or a negative code, whose message it sets.
-    int resume(Message &message);
-    const Result &result() const { return result_; }
-    bool ended() const { return stage_ == Stage::ended; }
+    // Returns the next task: CUDA_OPT_EVALUATE_FG; 0 if the check has ended; or a negative code. Unless it returns a
+    // task, it sets the message.
+    int resume();
 
   private:
-    enum class Stage { start, at_base, far, back, repeated, plus, minus, ended };
+    enum class Stage { start, at_base, far, back, repeated, plus, minus };
     static constexpr int directions = 3; // -g and two random directions
 
-    int evaluate(const CheckDirection &direction, double t, Stage stage);
-    int begin_direction(const CheckDirection &direction, int first, int count);
-    int next_step();
-    int next_direction(Message &message);
-    int take_estimate(const SlopeEstimate &estimate, Message &message);
-    int narrow(const SlopeEstimate &estimate, Message &message);
-    int judge(Message &message);
+    int evaluate(double t, Stage stage);
+    int begin_direction(int first, int count);
+    int next_direction();
+    int narrow(const SlopeEstimate &estimate);
+    int judge();
+    int accept(const SlopeEstimate *unclear);
+    int reject(const SlopeEstimate &worst);
+    int conclude(int verdict, const SlopeEstimate &estimate);
     int finish(int code);
-    bool is_finite_here(const LookRecord &look, Message &message) const;
     void note_precision(const LookRecord &look);
-    CheckDirection random_direction(int k, int64_t first, int64_t end) const;
-    double rounding() const { return bits_ == 32 ? 1e-3 : 1e-6; }
+    bool is_wrong(const SlopeEstimate &estimate) const;
+    CheckDirection random_direction(int k) const;
 
     const std::unique_ptr<CheckSweeps> sweeps_;
     const UserArrays arrays_;
     const int64_t n_;
-    const int bits_;
+    const bool single_; // whether x has single precision
     const int64_t seed_;
     const bool find_component_;
     const std::atomic<bool> never_stopped_{false};
     CancellationToken cancellation_{never_stopped_};
-    const int threads_;
-    void *const stream_;
 
     Stage stage_ = Stage::start;
-    double f0_ = 0, gradient_size_ = 0, change_ = 0, f_before_ = 0;
-    int64_t fixed_ = 0; // the number of variables that the bounds fix
-    CheckDirection direction_{};
+    double f_before_ = 0; // f at the base point, one evaluation before base_
+    LookRecord base_;
+    CheckDirection direction_;
     int direction_count_ = 0;
     MoveRecord moved_{};
-    // The sum of x_i - base_i over all variables at the last point base + t d with t > 0.
-    double displacement_ = 0;
     SlopeSample samples_[most_slope_samples]{};
-    int first_sample_ = 0, sample_count_ = 0, at_sample_ = 0;
+    int sample_count_ = 0, at_sample_ = 0;
     SlopeEstimate estimates_[directions];
     int known_ = 0;
     // points_ counts the points whose gradient differs from that at the base point. single_points_ counts those among
@@ -82,14 +79,12 @@ class GradientCheck {
     // True if some component of g has more than 8 binary digits. A gradient of small integers, such as that of a
     // piecewise linear f, would not show its precision.
     bool needs_single_ = false;
-    // The bisection that searches for a wrong component. The range of variables [first_, end_) remains, and middle_
-    // divides it. residual_ is the residual along the direction that is nonzero in this range only. best_sample_ is the
-    // index of the step that is used.
-    bool narrowing_ = false;
-    int64_t first_ = 0, end_ = 0, middle_ = 0;
+    // The bisection that searches for a wrong component. The range of variables from direction_.first to end_ remains,
+    // and the current direction is nonzero in its first half. residual_ is the residual along the direction that is
+    // nonzero in the whole range. best_sample_ is the index of the step that is used. Before the bisection, end_ is 0.
+    int64_t end_ = 0;
     double residual_ = 0;
     int best_sample_ = 0;
-    Result result_;
 };
 
 } // namespace cudaopt

@@ -10,7 +10,7 @@ namespace cudaopt {
 // A direction d. The size of a variable is its scale s_i or, without scales, max(1, |x_i|). In units of these sizes, d
 // is -g divided by its largest component, or has random signs for the variables first <= i < end and 0 for the others.
 struct CheckDirection {
-    bool along_gradient;
+    double gradient_size; // the largest |g_i|; 0: random signs
     uint64_t seed;
     int64_t first, end;
 };
@@ -33,17 +33,15 @@ struct MoveRecord {
 // size or by half of the box's width, so that there are points of the box on both sides of it.
 template <class Real> struct CheckPoint { // reads x0, g0, s, l, u; writes x
     const Real *x0, *g0;
-    Scales<Real> scales;
-    bool has_scales;
-    BoxArrays<Real> box;
     Real *x;
+    Scales<Real> scales;
+    BoxArrays<Real> box;
     CheckDirection direction;
-    double gradient_size; // the largest |g_i|
     double t;
 
     CUDA_OPT_HD void operator()(int64_t i, MoveRecord &record) const {
         const double l = box.lower(i), u = box.upper(i), start = x0[i];
-        const double size = has_scales ? scales(i) : greatest(1.0, std::fabs(start));
+        const double size = scales.given() ? scales(i) : greatest(1.0, std::fabs(start));
         record.improper.add(!is_finite(start) || !(l <= u) || l == infinity || u == -infinity || !(size > 0) ||
                             !is_finite(size));
         const double margin = least(1e-3 * size, (u - l) / 2);
@@ -62,10 +60,10 @@ template <class Real> struct CheckPoint { // reads x0, g0, s, l, u; writes x
 
   private:
     CUDA_OPT_HD double sign(int64_t i) const {
-        if (direction.along_gradient) return gradient_size > 0 ? -g0[i] / gradient_size : 0.0;
+        if (direction.gradient_size > 0) return -g0[i] / direction.gradient_size;
         if (i < direction.first || i >= direction.end) return 0;
-        uint64_t z = direction.seed +
-                     static_cast<uint64_t>(i) * 0x9e3779b97f4a7c15u; // random numbers by the generator splitmix64
+        // random numbers by the generator splitmix64
+        uint64_t z = direction.seed + static_cast<uint64_t>(i) * 0x9e3779b97f4a7c15u;
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
         return (z ^ (z >> 31)) >> 63 ? 1.0 : -1.0;

@@ -1,7 +1,5 @@
 #include "gradient_check/slope.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "dense/numbers.hpp"
@@ -24,6 +22,9 @@ double jump(const SlopeSample &s, double f0) {
     return ((s.f_plus - f0 - s.slope_plus) - (f0 - s.f_minus + s.slope_minus)) / s.t;
 }
 
+// Returns the difference of the central difference quotient and g'd.
+double residual(const SlopeSample &s) { return (s.f_plus - s.f_minus - (s.slope_plus - s.slope_minus)) / (2 * s.t); }
+
 bool is_known(const SlopeSample &s) { return std::isfinite(s.f_plus) && std::isfinite(s.f_minus); }
 
 // Finds a kink of f. At a kink, the value of jump() does not decrease while t decreases by a factor of 100, is far
@@ -33,8 +34,7 @@ void look_for_kink(const SlopeSample *samples, int count, double f0, SlopeEstima
         const SlopeSample &wide = samples[k], &middle = samples[k + 1], &narrow = samples[k + 2];
         if (!is_known(wide) || !is_known(middle) || !is_known(narrow)) continue;
         const double first = jump(wide, f0), second = jump(middle, f0), third = jump(narrow, f0);
-        const double least = std::min({std::fabs(first), std::fabs(second), std::fabs(third)});
-        const double most = std::max({std::fabs(first), std::fabs(second), std::fabs(third)});
+        const auto [least, most] = std::minmax({std::fabs(first), std::fabs(second), std::fabs(third)});
         const bool stays = least > 0.7 * most && first * second > 0 && second * third > 0;
         const double size = std::max(narrow.gross, std::fabs(narrow.f_plus - narrow.f_minus) / (2 * narrow.t));
         if (!stays || least < 100 * rounding_of(narrow, f0) || least < 1e-3 * size) continue;
@@ -50,9 +50,6 @@ void look_for_kink(const SlopeSample *samples, int count, double f0, SlopeEstima
 SlopeEstimate estimate_slope(const SlopeSample *samples, int count, double f0) {
     SlopeEstimate best;
     best.error = std::numeric_limits<double>::infinity();
-    const auto residual = [&](const SlopeSample &s) {
-        return (s.f_plus - s.f_minus - (s.slope_plus - s.slope_minus)) / (2 * s.t);
-    };
     double longest = 0;
     for (int k = count - 1; k >= 0; k--)
         if (const SlopeSample &s = samples[k]; is_known(s))
@@ -64,14 +61,8 @@ SlopeEstimate estimate_slope(const SlopeSample *samples, int count, double f0) {
         // times larger at the shorter step.
         const double error = std::fabs(residual(s) - residual(next)) + 10 * rounding_of(s, f0);
         if (!(error < best.error)) continue;
-        best.known = true;
-        best.error = error;
-        best.supplied = (s.slope_plus - s.slope_minus) / (2 * s.t);
-        best.difference = best.supplied + residual(s);
-        best.gross = s.gross;
-        best.longest = longest;
-        best.step = s.t;
-        best.sample = k;
+        const double supplied = (s.slope_plus - s.slope_minus) / (2 * s.t);
+        best = {true, supplied, supplied + residual(s), error, s.gross, longest, s.t, k};
     }
     look_for_kink(samples, count, f0, best);
     return best;

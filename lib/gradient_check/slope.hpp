@@ -2,12 +2,15 @@
 // compares it with the slope g'd that the gradient gives.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 namespace cudaopt {
 
 // The values f(base + t d) and f(base - t d), and the sums of g_i D_i over the displacements D = x - base on both
-// sides.
+// sides. gross: the 2-norm of the terms g_i D_i, divided by t; displacement: the sum of D_i. Both are those for t > 0.
 struct SlopeSample {
-    double t, f_plus, f_minus, slope_plus, slope_minus, gross;
+    double t, f_plus, f_minus, slope_plus, slope_minus, gross, displacement;
 };
 constexpr int most_slope_samples = 10;
 
@@ -24,6 +27,8 @@ struct SlopeEstimate {
     double left = 0, right = 0; // one-sided difference quotients at the kink
 
     double residual() const { return difference - supplied; }
+    double size() const { return std::max({std::fabs(supplied), std::fabs(difference), gross}); }
+    double relative_residual() const { return std::fabs(residual()) / size(); }
 };
 
 // Estimates the slope. f0: the value of f at the base point. It chooses the step at which two successive central

@@ -3,9 +3,6 @@
 // v, which the caller writes; and the mask of the free variables, whose elements are 1 or 0.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-
 #include "sweeps/sweeps.hpp"
 
 namespace cudaopt {
@@ -15,8 +12,7 @@ class OperatorSweeps {
     virtual ~OperatorSweeps() = default;
 
     // Binds the arrays of a solve. It must be called first in each solve, after the history has been allocated.
-    virtual void bind(const UserArrays &user, const HistoryVectors &history, int threads, void *stream,
-                      CancellationToken &cancellation) = 0;
+    virtual void bind(const UserArrays &user, const HistoryVectors &history, const Resources &resources) = 0;
     virtual int64_t workspace_bytes() const = 0;
 
     // The three sweeps work on k pairs. Columns whose coefficient is 0 are not read. The numbers of n-vectors that they
@@ -30,10 +26,5 @@ class OperatorSweeps {
     // n-vectors.
     virtual DirectionSums take_direction(const OperatorRequest &move, const DirectionRequest &request) = 0;
 };
-
-// Creates the sweeps of a backend. backend: CUDA_OPT_BACKEND_HOST or _CUDA; bits: the precision of the caller's
-// vectors; history_bits: that of the history; device: MemorySpace::device().
-std::unique_ptr<OperatorSweeps> make_operator_sweeps(int backend, int64_t n, int bits, int history_bits, int device);
-std::unique_ptr<OperatorSweeps> make_cuda_operator_sweeps(int64_t n, int bits, int history_bits, int device);
 
 } // namespace cudaopt

@@ -1,8 +1,6 @@
-// Implements OperatorSweeps for an executor, which is the host (sweeps/host/executor.hpp) or CUDA
-// (sweeps/cuda/executor.cuh).
+// Implements OperatorSweeps for an executor, that of the host or of CUDA (backend/makers.hpp).
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
 #include "operator/operator_sweeps.hpp"
@@ -15,15 +13,13 @@ template <class Executor, class Real, class History> class OperatorSweepsOn fina
     using Columns = OperatorColumns<Real, History>;
 
   public:
-    template <class... Arguments>
-    explicit OperatorSweepsOn(int64_t n, Arguments... arguments) : n_(n), executor_(arguments...) {}
+    OperatorSweepsOn(int64_t n, int device) : n_(n), executor_(device, "the sweeps of an operator") {}
 
-    void bind(const UserArrays &user, const HistoryVectors &history, int threads, void *stream,
-              CancellationToken &cancellation) override {
-        executor_.start(n_ < least_variables_for_threads ? 1 : threads, stream, cancellation);
-        executor_.template load_maps<FormInput<Real, History>, Combine<Real, History>>();
-        executor_.template load_reduction<OperatorRecord, MultiplyOutput<Real, History>>();
-        executor_.template load_reduction<DirectionRecord, TakeOperatorDirection<Real, History>>();
+    void bind(const UserArrays &user, const HistoryVectors &history, const Resources &resources) override {
+        const int threads = n_ < least_variables_for_threads ? 1 : resources.threads;
+        executor_.template start<FormInput<Real, History>, Combine<Real, History>, MultiplyOutput<Real, History>,
+                                 TakeOperatorDirection<Real, History>>(
+            {threads, resources.stream, resources.cancellation});
         with_y_.resize(static_cast<std::size_t>(history.m));
         work_ = {static_cast<Real *>(history.first), history.pitch, history.m};
         in_ = static_cast<Real *>(user.operator_in);
@@ -31,31 +27,26 @@ template <class Executor, class Real, class History> class OperatorSweepsOn fina
         mask_ = static_cast<Real *>(user.operator_free);
         x_ = static_cast<Real *>(user.x);
         g_ = static_cast<const Real *>(user.g);
-        box_ = {static_cast<const Real *>(user.lower), static_cast<const Real *>(user.upper), user.lower_all,
-                user.upper_all};
+        box_ = box_of<Real>(user);
     }
     int64_t workspace_bytes() const override { return executor_.bytes(); }
 
     void form_input(const OperatorRequest &request) override {
-        FormInput<Real, History> rule{
-            x_, g_, box_, request.panel.threshold, mask_, in_, request.scale, no_columns(request.panel), {}};
-        const int age = add_terms(rule, request, 0, true);
-        executor_.map(n_, rule);
+        int age = 0;
+        const Columns columns = columns_from(age, request.panel, true, request.coefficients);
+        executor_.map(
+            n_, FormInput<Real, History>{x_, g_, box_, request.panel.threshold, mask_, in_, request.scale, columns});
         if (age < request.panel.pairs) combine(request, in_, true, 1, age);
     }
 
     const OperatorProducts &multiply_output(const OperatorRequest &request) override {
-        products_ = {};
         int age = 0;
         do {
-            Columns columns = no_columns(request.panel);
-            const int first = age;
-            for (; age < request.panel.pairs && columns.count < operator_columns; age++)
-                add(columns, request.panel, age, true);
+            double *const with_y = with_y_.data() + age;
+            const Columns columns = columns_from(age, request.panel, true, nullptr);
             const OperatorRecord record =
-                executor_.template reduce<OperatorRecord>(n_, MultiplyOutput<Real, History>{in_, out_, mask_, columns});
-            for (int j = 0; j < columns.count; j++)
-                with_y_[static_cast<std::size_t>(first) + static_cast<std::size_t>(j)] = record.with_column[j].v;
+                executor_.reduce(n_, MultiplyOutput<Real, History>{in_, out_, mask_, columns});
+            for (int j = 0; j < columns.count; j++) with_y[j] = record.with_column[j].v;
             products_ = {record.in_in.v,  record.in_out.v,     record.out_out.v,
                          record.with_g.v, record.not_finite.v, with_y_.data()};
         } while (age < request.panel.pairs);
@@ -65,17 +56,14 @@ template <class Executor, class Real, class History> class OperatorSweepsOn fina
     DirectionSums take_direction(const OperatorRequest &move, const DirectionRequest &request) override {
         combine(move, out_, false, move.scale, 0);
         const PanelRequest &panel = request.panel;
-        const bool fresh = panel.fresh && panel.pairs > 0;
+        History *const y_fresh = panel.fresh && panel.pairs > 0 ? work_.y(panel.newest_slot) : nullptr;
         const int slot = request.spare_slot;
-        DirectionRequest without_columns = request;
-        without_columns.coefficients = nullptr;
-        const DirectionRecord record = executor_.template reduce<DirectionRecord>(
+        const DirectionRecord record = executor_.reduce(
             n_, TakeOperatorDirection<Real, History>{g_,
                                                      out_,
                                                      box_,
-                                                     without_columns,
-                                                     {x_, work_.g_base(slot), work_.x_base(), work_.s(slot),
-                                                      fresh ? work_.y(panel.newest_slot) : nullptr},
+                                                     request,
+                                                     {x_, work_.g_base(slot), work_.x_base(), work_.s(slot), y_fresh},
                                                      work_.g_base(panel.newest_slot)});
         return {record.slope.v, record.d_squared.v, record.projected.v};
     }
@@ -84,32 +72,24 @@ template <class Executor, class Real, class History> class OperatorSweepsOn fina
     // On the host, one thread performs the sweeps over fewer variables, as it does with the other sweeps.
     static constexpr int64_t least_variables_for_threads = 8192;
 
-    Columns no_columns(const PanelRequest &panel) const {
-        Columns columns;
-        columns.g = g_;
-        columns.g_base = work_.g_base(panel.newest_slot);
-        return columns;
-    }
-    void add(Columns &columns, const PanelRequest &panel, int age, bool of_y) const {
-        const int slot = work_.slot_of(panel.newest_slot, age);
-        if (age == 0) columns.fresh = of_y && panel.fresh;
-        columns.column[columns.count++] = of_y ? work_.y(slot) : work_.s(slot);
-    }
-    // Adds the columns of Y or of S to a rule, from this age on, as many as it can have. Returns the next age.
-    template <class Rule> int add_terms(Rule &rule, const OperatorRequest &request, int age, bool of_y) const {
-        for (; age < request.panel.pairs && rule.columns.count < operator_columns; age++) {
-            if (request.coefficients[age] == 0) continue;
-            rule.coefficient[rule.columns.count] = request.coefficients[age];
-            add(rule.columns, request.panel, age, of_y);
+    // Returns the columns of Y or of S from this age on, as many as a rule can have, and sets `age` to the next age.
+    // Columns whose coefficient is 0 are omitted. Without coefficients, no column is.
+    Columns columns_from(int &age, const PanelRequest &panel, bool of_y, const double *coefficients) const {
+        Columns columns{g_, work_.g_base(panel.newest_slot)};
+        for (; age < panel.pairs && columns.count < operator_columns; age++) {
+            if (coefficients && coefficients[age] == 0) continue;
+            const int slot = work_.slot_of(panel.newest_slot, age);
+            if (age == 0) columns.fresh = of_y && panel.fresh;
+            if (coefficients) columns.coefficient[columns.count] = coefficients[age];
+            columns.column[columns.count++] = of_y ? work_.y(slot) : work_.s(slot);
         }
-        return age;
+        return columns;
     }
     // v <- scale v + sum_j c_j w_j on F, where w_j are the columns of Y or of S from this age on.
     void combine(const OperatorRequest &request, Real *v, bool of_y, double scale, int age) {
         do {
-            Combine<Real, History> rule{v, mask_, scale, no_columns(request.panel), {}};
-            age = add_terms(rule, request, age, of_y);
-            executor_.map(n_, rule);
+            const Columns columns = columns_from(age, request.panel, of_y, request.coefficients);
+            executor_.map(n_, Combine<Real, History>{v, mask_, scale, columns});
             scale = 1;
         } while (age < request.panel.pairs);
     }
@@ -122,21 +102,7 @@ template <class Executor, class Real, class History> class OperatorSweepsOn fina
     Real *in_ = nullptr, *out_ = nullptr, *mask_ = nullptr;
     std::vector<double> with_y_;
     OperatorProducts products_{};
-    // The last member is destroyed first, because its destructor waits for the work on the device.
-    Executor executor_;
+    Executor executor_; // the last member, so that its destructor waits before the other members are destroyed
 };
-
-// Creates the sweeps for both precisions and all precisions of the history.
-template <class Executor, class... Arguments>
-std::unique_ptr<OperatorSweeps> make_operator_sweeps_on(int64_t n, int bits, int history_bits, Arguments... arguments) {
-    const auto of = [&](auto real, auto history) -> std::unique_ptr<OperatorSweeps> {
-        return std::make_unique<OperatorSweepsOn<Executor, decltype(real), decltype(history)>>(n, arguments...);
-    };
-    if (bits == 32 && history_bits == 16) return of(float(), bfloat16());
-    if (bits == 32) return of(float(), float());
-    if (history_bits == 16) return of(double(), bfloat16());
-    if (history_bits == 32) return of(double(), float());
-    return of(double(), double());
-}
 
 } // namespace cudaopt

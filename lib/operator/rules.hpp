@@ -11,15 +11,24 @@ namespace cudaopt {
 // length, so that the compiler unrolls them: on a GPU all loads are in flight together, and the sums are in registers.
 constexpr int operator_columns = 8;
 
-// Some columns of S or Y. The newest column of Y may not be stored yet; it is then g - g_base.
+// Some columns w_j of S or Y, and their coefficients c_j. The newest column of Y may not be stored yet; it is then
+// g - g_base.
 template <class Real, class History> struct OperatorColumns {
+    const Real *g, *g_base;
     int count = 0;
     const History *column[operator_columns] = {};
+    double coefficient[operator_columns] = {};
     bool fresh = false; // column[0] is to be formed from g and g_base
-    const Real *g = nullptr, *g_base = nullptr;
     CUDA_OPT_HD double at(int j, int64_t i) const {
         if (j == 0 && fresh) return gradient_change<History>(g[i], g_base[i]);
         return column[j][i];
+    }
+    // Returns element i of scale v + sum_j c_j w_j. If scale is 0, v is not read.
+    CUDA_OPT_HD double combined(double scale, const Real *v, int64_t i) const {
+        double sum = scale != 0 ? scale * v[i] : 0;
+        for (int j = 0; j < operator_columns; j++)
+            if (j < count) sum += coefficient[j] * at(j, i);
+        return sum;
     }
 };
 
@@ -29,22 +38,14 @@ template <class Real, class History> struct FormInput {
     const Real *x, *g;
     BoxArrays<Real> box;
     double threshold;
-    Real *mask;
-    Real *v;
+    Real *mask, *v;
     double scale;
     OperatorColumns<Real, History> columns;
-    double coefficient[operator_columns];
     CUDA_OPT_HD void operator()(int64_t i) const {
         const double l = box.lower(i), u = box.upper(i);
         const bool is_free = threshold < 0 || breakpoint<double>(x[i], g[i], l, u) > threshold;
-        double sum = 0;
-        if (is_free) {
-            if (scale != 0) sum = scale * g[i];
-            for (int j = 0; j < operator_columns; j++)
-                if (j < columns.count) sum += coefficient[j] * columns.at(j, i);
-        }
         mask[i] = is_free ? Real(1) : Real(0);
-        v[i] = static_cast<Real>(sum);
+        v[i] = static_cast<Real>(is_free ? columns.combined(scale, g, i) : 0);
     }
 };
 
@@ -54,15 +55,8 @@ template <class Real, class History> struct Combine {
     const Real *mask;
     double scale;
     OperatorColumns<Real, History> columns;
-    double coefficient[operator_columns];
     CUDA_OPT_HD void operator()(int64_t i) const {
-        double sum = 0;
-        if (mask[i] != 0) {
-            if (scale != 0) sum = scale * v[i];
-            for (int j = 0; j < operator_columns; j++)
-                if (j < columns.count) sum += coefficient[j] * columns.at(j, i);
-        }
-        v[i] = static_cast<Real>(sum);
+        v[i] = static_cast<Real>(mask[i] != 0 ? columns.combined(scale, v, i) : 0);
     }
 };
 
@@ -78,8 +72,7 @@ struct OperatorRecord {
 
 // Computes inner products over F of v, H_0 v, g and the columns. It reads the mask, v, H_0 v, g and the columns.
 template <class Real, class History> struct MultiplyOutput {
-    const Real *in, *out;
-    const Real *mask;
+    const Real *in, *out, *mask;
     OperatorColumns<Real, History> columns;
     CUDA_OPT_HD void operator()(int64_t i, OperatorRecord &record) const {
         if (mask[i] == 0) return;

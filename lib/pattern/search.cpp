@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <new>
-#include <numeric>
 
 #include "cuda_opt.h"
 #include "sweeps/sweeps.hpp"
@@ -12,19 +11,17 @@ namespace cudaopt {
 namespace {
 
 double best_of(const pattern::Walk &walk) { return std::min(walk.best, walk.value); }
-long long shown(int64_t number) { return number; } // printf's %lld requires this type
 
 } // namespace
 
-Search::Search(int n, int64_t walks, std::unique_ptr<SearchSweeps> sweeps)
-    : n_(n), walks_(walks), sweeps_(std::move(sweeps)), active_(walks) {}
+Search::Search(int n_, int64_t walks_, std::unique_ptr<SearchSweeps> sweeps)
+    : n(n_), walks(walks_), sweeps_(std::move(sweeps)), active_(walks_) {}
 
 void Search::reset() {
     phase_ = Phase::start;
     stop_requested = false;
     iterations_ = evaluations_ = batch_ = stop_test_ = 0;
-    active_ = walks_;
-    summary_is_current_ = walks_are_current_ = false;
+    active_ = walks;
 }
 
 int Search::resume(double *points, const double *values) {
@@ -32,99 +29,94 @@ int Search::resume(double *points, const double *values) {
     points_ = points;
     values_ = values;
     cancellation_.begin_call(first_call_, settings.max_seconds);
-    const int task = call();
+    int task;
+    try {
+        task = advance();
+    } catch (const Interrupted &) {
+        task = close(stop_requested ? CUDA_OPT_STOPPED : CUDA_OPT_TIME_LIMIT);
+        message.set("%s while the call waited for the stream, after %lld iterations and %lld evaluations", reason(task),
+                    shown(iterations_), shown(evaluations_));
+    } catch (const BackendFailure &failure) {
+        task = close(failure.code);
+        message.set("%s", failure.what());
+    } catch (const std::bad_alloc &) {
+        task = close(CUDA_OPT_OUT_OF_MEMORY);
+    }
+    if (task == CUDA_OPT_OUT_OF_MEMORY)
+        message.set("out of memory: the points of %lld walks of %d variables alone take n * walks * 8 = %lld bytes",
+                    shown(walks), n, shown(8 * walks * n));
     cancellation_.end_call(); // the time limit does not apply to later waits, outside this call
     return task;
 }
 
-int Search::call() {
-    try {
-        return dispatch();
-    } catch (const Interrupted &) {
-        message_.set("%s while the call waited for the stream, after %lld iterations and %lld evaluations",
-                     stop_requested ? "stopped by the caller" : "the time limit was reached", shown(iterations_),
-                     shown(evaluations_));
-        phase_ = Phase::ended;
-        batch_ = 0;
-        return stop_requested ? CUDA_OPT_STOPPED : CUDA_OPT_TIME_LIMIT;
-    } catch (const BackendFailure &failure) {
-        return fail(failure.code, failure.what());
-    } catch (const std::bad_alloc &) {
-        return fail(CUDA_OPT_OUT_OF_MEMORY, "out of memory");
-    }
-}
-
-int Search::fail(int code, const char *what) {
-    if (code == CUDA_OPT_OUT_OF_MEMORY)
-        message_.set("out of memory: the points of %lld walks of %d variables alone take n * walks * 8 = %lld bytes",
-                     shown(walks_), n_, shown(8 * walks_ * n_));
-    else message_.set("%s", what);
+int Search::close(int code) {
     phase_ = Phase::ended;
     batch_ = 0;
     return code;
 }
 
-int Search::dispatch() {
-    switch (phase_) {
-    case Phase::start: return begin();
-    case Phase::starts: return after_starts();
-    case Phase::trials: return after_trials();
-    case Phase::ended: break;
+int Search::advance() {
+    if (phase_ == Phase::start) return begin();
+    if (phase_ == Phase::ended) {
+        message.set("cuda_opt_search_solve was called after the search had ended; call cuda_opt_reset to begin a new "
+                    "search");
+        return CUDA_OPT_MISUSE;
     }
-    message_.set(
-        "cuda_opt_search_solve was called after the search had ended; call cuda_opt_reset to begin a new search");
-    return CUDA_OPT_MISUSE;
+    if (phase_ == Phase::starts) sweeps_->judge_starts(values_);
+    else sweeps_->judge_trials(j_, values_);
+    evaluations_ += batch_;
+    summary_.reset();
+    walks_are_current_ = false;
+    if (phase_ == Phase::starts) return next_iteration();
+    if (++j_ < n) return request_trials(false);
+    iterations_++;
+    const int64_t selected = sweeps_->end_iteration();
+    if (settings.rule() == AtSmallestStep::new_point && selected > 0) return request_starts(selected);
+    if (settings.rule() == AtSmallestStep::stop && selected < active_) {
+        active_ = selected;
+        j_ = -1;
+    }
+    return next_iteration();
 }
 
-// Checks the bounds. A random start needs a finite box. If the box is rejected, the phase does not change, so that the
-// caller may correct the bounds and call again.
-bool Search::accept_box() {
+// Checks the bounds and the settings. A random start needs a finite box. If something is rejected, the phase does not
+// change, so that the caller may correct it and call again.
+bool Search::accept_settings() {
     if (lower.empty() || upper.empty()) {
-        message_.set("cuda_opt_set_bounds has given no %s bounds, but the walks start anywhere in a finite box",
-                     lower.empty() ? "lower" : "upper");
+        message.set("cuda_opt_set_bounds has given no %s bounds, but the walks start anywhere in a finite box",
+                    lower.empty() ? "lower" : "upper");
         return false;
     }
-    for (int j = 0; j < n_; j++) {
+    for (int j = 0; j < n; j++) {
         if (const char *wrong = pattern::wrong_bounds(lower[j], upper[j], first_step(j))) {
-            message_.set("variable %d (counted from 0) of %d has the bounds %g and %g and the step %g, but %s", j, n_,
-                         lower[j], upper[j], first_step(j), wrong);
+            message.set("variable %d (counted from 0) of %d has the bounds %g and %g and the step %g, but %s", j, n,
+                        lower[j], upper[j], first_step(j), wrong);
             return false;
         }
     }
-    return true;
-}
-
-bool Search::accept_rounds() {
-    const char *const wrong =
-        pattern::wrong_rounds(settings.round_iterations, static_cast<AtSmallestStep>(settings.at_smallest));
+    const char *const wrong = pattern::wrong_rounds(settings.round_iterations, settings.rule());
     if (wrong)
-        message_.set("CUDA_OPT_AT_SMALLEST_STEP is %lld and CUDA_OPT_ROUND_ITERATIONS %lld, but %s",
-                     shown(settings.at_smallest), shown(settings.round_iterations), wrong);
+        message.set("CUDA_OPT_AT_SMALLEST_STEP is %lld and CUDA_OPT_ROUND_ITERATIONS %lld, but %s",
+                    shown(settings.at_smallest), shown(settings.round_iterations), wrong);
     return !wrong;
 }
 
 int Search::begin() {
-    if (!accept_box() || !accept_rounds()) return CUDA_OPT_IMPROPER_INPUT;
-    sweeps_->begin({walks_, settings.seed, settings.round_iterations, n_, static_cast<int>(settings.halvings),
-                    static_cast<int>(settings.threads), static_cast<AtSmallestStep>(settings.at_smallest)},
-                   stream, cancellation_);
-    // walk_ and order_ are allocated here, because nothing is allocated after the start.
-    walk_.reserve(static_cast<std::size_t>(walks_));
-    order_.reserve(static_cast<std::size_t>(walks_));
+    if (!accept_settings()) return CUDA_OPT_IMPROPER_INPUT;
     std::vector<double> box(lower);
     box.insert(box.end(), upper.begin(), upper.end());
-    for (int j = 0; j < n_; j++) box.push_back(first_step(j));
-    sweeps_->set_box(box.data());
-    j_ = -1; // there has been no iteration yet
+    for (int j = 0; j < n; j++) box.push_back(first_step(j));
+    sweeps_->begin(n, walks, settings, box.data(), {static_cast<int>(settings.threads), stream, cancellation_});
+    // walk_ and order_ are allocated here, because nothing is allocated after the start.
+    walk_.reserve(static_cast<std::size_t>(walks));
+    order_.reserve(static_cast<std::size_t>(walks));
     round_end_ = settings.round_iterations;
-    sweeps_->draw(walks_, points_);
-    return request(Phase::starts, walks_);
+    return request_starts(walks);
 }
 
 // Returns the task of evaluating f at the points of a batch, which have been written. Ends the search instead if a
 // limit is reached or the caller requests a stop.
 int Search::request(Phase phase, int64_t batch) {
-    batch_ = 0;
     phase_ = phase;
     if (stop_requested) return end(CUDA_OPT_STOPPED);
     if (settings.max_evaluations > 0 && evaluations_ + batch > settings.max_evaluations)
@@ -135,41 +127,19 @@ int Search::request(Phase phase, int64_t batch) {
     return CUDA_OPT_EVALUATE_BATCH;
 }
 
+int Search::request_starts(int64_t count) {
+    j_ = -1;
+    sweeps_->draw(points_);
+    return request(Phase::starts, count);
+}
+
 int Search::request_trials(bool all_rows) {
-    sweeps_->write_trials(active_, j_, all_rows, points_);
+    sweeps_->write_trials(j_, all_rows, points_);
     return request(Phase::trials, 2 * active_);
 }
 
-int Search::after_starts() {
-    sweeps_->judge_starts(batch_, values_);
-    evaluations_ += batch_;
-    summary_is_current_ = walks_are_current_ = false;
-    return next_iteration();
-}
-
-int Search::after_trials() {
-    sweeps_->judge_trials(active_, j_, values_);
-    evaluations_ += batch_;
-    summary_is_current_ = walks_are_current_ = false;
-    if (++j_ < n_) return request_trials(false);
-    iterations_++;
-    const int64_t selected = sweeps_->end_iteration(active_);
-    const auto rule = static_cast<AtSmallestStep>(settings.at_smallest);
-    if (rule == AtSmallestStep::new_point && selected > 0) {
-        j_ = -1;
-        sweeps_->draw(selected, points_);
-        return request(Phase::starts, selected);
-    }
-    if (rule == AtSmallestStep::stop && selected < active_) {
-        active_ = selected;
-        j_ = -1;
-    }
-    return next_iteration();
-}
-
 int Search::next_iteration() {
-    batch_ = 0;
-    if (settings.f_target > -std::numeric_limits<double>::infinity() && summary().value <= settings.f_target) {
+    if (settings.f_target > -HUGE_VAL && summary().value <= settings.f_target) {
         stop_test_ = CUDA_OPT_F_TARGET;
         return end(CUDA_OPT_CONVERGED);
     }
@@ -177,11 +147,8 @@ int Search::next_iteration() {
     if (settings.max_iterations > 0 && iterations_ >= settings.max_iterations) return end(CUDA_OPT_ITERATION_LIMIT);
     if (settings.round_iterations > 0 && iterations_ == round_end_) {
         round_end_ += settings.round_iterations;
-        summary_is_current_ = walks_are_current_ = false;
         sweeps_->begin_round();
-        j_ = -1;
-        sweeps_->draw(walks_, points_);
-        return request(Phase::starts, walks_);
+        return request_starts(walks);
     }
     // After new random starts, the array of points does not contain the walks' previous trial points. All coordinates
     // are then written.
@@ -190,47 +157,44 @@ int Search::next_iteration() {
     return request_trials(all_rows);
 }
 
-int Search::end(int code) {
-    phase_ = Phase::ended;
-    batch_ = 0;
-    if (evaluations_ == 0) {
-        if (code == CUDA_OPT_EVALUATION_LIMIT)
-            message_.set("the first batch of %lld points would exceed the limit of %lld evaluations: there is no value",
-                         shown(walks_), shown(settings.max_evaluations));
-        else
-            message_.set("%s before the first value",
-                         code == CUDA_OPT_STOPPED ? "stopped by the caller" : "the time limit was reached");
-        return code;
-    }
-    const SearchSummary &best = summary();
-    if (!(best.value < std::numeric_limits<double>::infinity()) && code != CUDA_OPT_STOPPED) {
-        message_.set("f is NaN or Inf at all of the %lld points evaluated", shown(evaluations_));
-        return CUDA_OPT_NOT_FINITE;
-    }
-    const char *why = "";
+const char *Search::reason(int code) const {
     switch (code) {
     case CUDA_OPT_CONVERGED:
-        why = stop_test_ ? "f has reached CUDA_OPT_F_TARGET" : "all walks have ended at their smallest steps";
-        break;
-    case CUDA_OPT_ITERATION_LIMIT: why = "the limit of iterations was reached"; break;
-    case CUDA_OPT_EVALUATION_LIMIT: why = "the next batch would exceed the limit of evaluations"; break;
-    case CUDA_OPT_TIME_LIMIT: why = "the time limit was reached"; break;
-    default: why = "stopped by the caller"; break;
+        return stop_test_ ? "f has reached CUDA_OPT_F_TARGET" : "all walks have ended at their smallest steps";
+    case CUDA_OPT_ITERATION_LIMIT: return "the limit of iterations was reached";
+    case CUDA_OPT_EVALUATION_LIMIT: return "the next batch would exceed the limit of evaluations";
+    case CUDA_OPT_TIME_LIMIT: return "the time limit was reached";
+    default: return "stopped by the caller";
     }
-    message_.set("%s: f = %.10g in walk %lld, after %lld iterations and %lld evaluations", why, best.value,
-                 shown(best.walk), shown(iterations_), shown(evaluations_));
+}
+
+int Search::end(int code) {
+    close(code);
+    if (evaluations_ > 0) {
+        const SearchSummary &best = summary();
+        if (!(best.value < HUGE_VAL) && code != CUDA_OPT_STOPPED) {
+            message.set("f is NaN or Inf at all of the %lld points evaluated", shown(evaluations_));
+            return CUDA_OPT_NOT_FINITE;
+        }
+        message.set("%s: f = %.10g in walk %lld, after %lld iterations and %lld evaluations", reason(code), best.value,
+                    shown(best.walk), shown(iterations_), shown(evaluations_));
+    } else if (code == CUDA_OPT_EVALUATION_LIMIT) {
+        message.set("the first batch of %lld points would exceed the limit of %lld evaluations: there is no value",
+                    shown(walks), shown(settings.max_evaluations));
+    } else {
+        message.set("%s before the first value", reason(code));
+    }
     return code;
 }
 
 const SearchSummary &Search::summary() {
-    if (!summary_is_current_) summary_ = sweeps_->summary();
-    summary_is_current_ = true;
-    return summary_;
+    if (!summary_) summary_ = sweeps_->summary();
+    return *summary_;
 }
 
 void Search::read_all_walks() {
     if (walks_are_current_) return;
-    walk_.resize(static_cast<std::size_t>(walks_));
+    walk_.resize(static_cast<std::size_t>(walks));
     order_.clear();
     sweeps_->read_walks(walk_.data());
     walks_are_current_ = true;
@@ -239,12 +203,10 @@ void Search::read_all_walks() {
 int64_t Search::best_walk(int64_t rank) {
     read_all_walks();
     if (order_.empty()) {
-        order_.resize(static_cast<std::size_t>(walks_));
-        std::iota(order_.begin(), order_.end(), int64_t{0});
-        const auto key = [this](int64_t w) { return std::make_pair(best_of(walk_[static_cast<std::size_t>(w)]), w); };
-        std::sort(order_.begin(), order_.end(), [&](int64_t a, int64_t b) { return key(a) < key(b); });
+        for (const pattern::Walk &walk : walk_) order_.emplace_back(best_of(walk), order_.size());
+        std::sort(order_.begin(), order_.end());
     }
-    return order_[static_cast<std::size_t>(rank)];
+    return order_[static_cast<std::size_t>(rank)].second;
 }
 
 double Search::read(int64_t walk, double *x) {

@@ -7,8 +7,9 @@
 #pragma once
 
 #include <atomic>
-#include <limits>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "boundary/message.hpp"
@@ -16,16 +17,13 @@
 
 namespace cudaopt {
 
-struct SearchSettings {
-    int64_t max_iterations = 2000, max_evaluations = 0, threads = 0, seed = 0, at_smallest = 0, halvings = 16,
-            round_iterations = 0;
-    double max_seconds = 0, f_target = -std::numeric_limits<double>::infinity();
-};
-
 class Search {
   public:
-    Search(int n, int64_t walks, std::unique_ptr<SearchSweeps> sweeps);
+    Search(int n_, int64_t walks_, std::unique_ptr<SearchSweeps> sweeps);
 
+    const int n;
+    const int64_t walks;
+    Message message;
     SearchSettings settings;
     // The bounds and the initial step sizes, n values each, or empty. Without step sizes the defaults are used.
     std::vector<double> lower, upper, steps;
@@ -33,16 +31,12 @@ class Search {
     std::atomic<bool> stop_requested{false};
 
     bool started() const { return phase_ != Phase::start; }
-    int n() const { return n_; }
-    int64_t walks() const { return walks_; }
     int64_t iterations() const { return iterations_; }
     int64_t evaluations() const { return evaluations_; }
     int64_t batch() const { return batch_; }
     int64_t active() const { return active_; }
     int64_t stop_test() const { return stop_test_; }
     int64_t workspace_bytes() const { return sweeps_->workspace_bytes(); }
-    Message &message() { return message_; }
-    const Message &message() const { return message_; }
     const double *points() const { return points_; }
     const double *values() const { return values_; }
 
@@ -59,25 +53,20 @@ class Search {
     enum class Phase { start, starts, trials, ended };
     using Clock = CancellationToken::Clock;
 
-    int call();
-    int dispatch();
+    int advance();
     int begin();
     double first_step(int j) const { return steps.empty() ? (upper[j] - lower[j]) / 20 : steps[j]; }
-    bool accept_box();
-    bool accept_rounds();
-    int after_starts();
-    int after_trials();
+    bool accept_settings();
     int next_iteration();
-    int request(Phase phase, int64_t batch);
+    int request_starts(int64_t count);
     int request_trials(bool all_rows);
+    int request(Phase phase, int64_t batch);
     int end(int code);
+    int close(int code);
+    const char *reason(int code) const;
     void read_all_walks();
-    int fail(int code, const char *what);
 
-    const int n_;
-    const int64_t walks_;
     std::unique_ptr<SearchSweeps> sweeps_;
-    Message message_;
     Phase phase_ = Phase::start;
     Clock::time_point first_call_{};
     CancellationToken cancellation_{stop_requested};
@@ -87,11 +76,12 @@ class Search {
     int64_t round_end_ = 0; // the number of iterations after which all walks start again
     int64_t iterations_ = 0, evaluations_ = 0, batch_ = 0, active_ = 0, stop_test_ = 0;
 
-    // True if the copies summary_ and walk_ agree with the data of the backend.
-    bool summary_is_current_ = false, walks_are_current_ = false;
-    SearchSummary summary_;
+    // Copies of data of the backend, until the next values are taken. The end of a walk's life before a random start
+    // changes neither its best value nor its best point.
+    std::optional<SearchSummary> summary_;
+    bool walks_are_current_ = false;
     std::vector<pattern::Walk> walk_;
-    std::vector<int64_t> order_; // the numbers of the walks in increasing order of their best values
+    std::vector<std::pair<double, int64_t>> order_; // the best values in increasing order, and the numbers of the walks
 };
 
 } // namespace cudaopt

@@ -1,12 +1,4 @@
-// Implements SearchSweeps for an executor, which provides arrays and these operations:
-//
-//     start(threads, stream, cancellation)  sets the resources to use
-//     allocate<T>(array, count)             allocates an Array<T>, which has get() and bytes()
-//     map(count, rule)                      calls rule(i) for all i
-//     reserve(walks)                        allocates what sum() and select() need
-//     sum(count, rule)                      joins the results of rule(i, SearchSummary &) for all i
-//     select(walks, mark, list)             lists the w with mark[w] in increasing order and returns their number
-//     copy_in, copy_out(to, from, bytes)
+// Implements SearchSweeps for an executor, that of the host or of CUDA (backend/makers.hpp).
 #pragma once
 
 #include "pattern/rules.hpp"
@@ -18,65 +10,53 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
     template <class T> using Array = typename Executor::template Array<T>;
 
   public:
-    void begin(const SearchShape &shape, void *stream, CancellationToken &cancellation) override {
-        executor_.start(shape.threads, stream, cancellation);
-        const int64_t coordinates = shape.n * shape.walks;
-        // The addresses of the bounds and step sizes are set below, after the memory has been allocated.
-        const double *const no_box = nullptr;
-        rules_ = {shape.walks, shape.n, shape.halvings, shape.at_smallest,     static_cast<uint64_t>(shape.seed),
-                  no_box,      no_box,  no_box,         shape.round_iterations};
-        const bool lives = rules_.has_lives();
-        const auto need = [&](auto &array, int64_t count) {
-            if (array.bytes() == 0) executor_.allocate(array, count);
-        };
-        need(x_, coordinates);
-        if (lives) need(best_x_, coordinates);
-        need(walk_, shape.walks);
-        need(mark_, shape.walks);
-        if (shape.at_smallest != AtSmallestStep::restart_step) need(list_, shape.walks);
-        need(box_, int64_t{3} * shape.n);
-        need(point_, shape.n);
-        executor_.reserve(shape.walks);
-        rules_.lower = box_.get();
-        rules_.upper = rules_.lower + shape.n;
-        rules_.step = rules_.upper + shape.n;
-        walks_ = {x_.get(), lives ? best_x_.get() : nullptr, walk_.get()};
-        active_ = selected_ = {nullptr};
-        executor_.map(shape.walks, NotBegun{walks_.walk});
-    }
-    void set_box(const double *box) override {
-        executor_.copy_in(box_.get(), box, 3 * sizeof(double) * static_cast<std::size_t>(rules_.n));
+    explicit SearchSweepsOn(int device)
+        : executor_(device, "a kernel of the search", "a reduction of the search", "the work before a copy",
+                    "cudaMemcpyAsync") {}
+
+    void begin(int n, int64_t walks, const SearchSettings &settings, const double *box,
+               const Resources &resources) override {
+        executor_.template start<NotBegun, Draw, JudgeStart, WriteTrials, JudgeTrials, EndIteration, BeginRound,
+                                 Summarise, CopyBest>(resources);
+        executor_.reserve_selection(walks, "a selection of walks");
+        const auto need = [&](auto &array, int64_t count) { return executor_.allocate(array, count); };
+        const double *const lower = need(box_, int64_t{3} * n), *const upper = lower + n;
+        const auto halvings = static_cast<int>(settings.halvings);
+        const auto seed = static_cast<uint64_t>(settings.seed);
+        const pattern::Rules rules{walks, n,     halvings,  settings.rule(),          seed,
+                                   lower, upper, upper + n, settings.round_iterations};
+        double *const best_x = rules.has_lives() ? need(best_x_, n * walks) : nullptr;
+        const pattern::Walks of{need(x_, n * walks), best_x, need(walk_, walks)};
+        all_ = active_ = selected_ = {rules, of, need(mark_, walks), walks, nullptr};
+        if (settings.rule() != AtSmallestStep::restart_step) need(list_, walks);
+        need(point_, n);
+        map(NotBegun{all_});
+        executor_.copy_in(box_.get(), box, static_cast<std::size_t>(box_.bytes()));
     }
 
-    void draw(int64_t count, double *points) override { executor_.map(count, Draw{rules_, walks_, selected_, points}); }
-    void judge_starts(int64_t count, const double *values) override {
-        executor_.map(count, JudgeStart{walks_, selected_, values});
-    }
-    void write_trials(int64_t active, int j, bool all_rows, double *points) override {
-        executor_.map(active, WriteTrials{rules_, walks_, active_, points, active, j, all_rows});
-    }
-    void judge_trials(int64_t active, int j, const double *values) override {
-        executor_.map(active, JudgeTrials{rules_, walks_, active_, values, active, j, mark_.get()});
-    }
-    int64_t end_iteration(int64_t active) override {
-        executor_.map(active, EndIteration{rules_, walks_, active_, mark_.get()});
-        if (rules_.at_smallest == AtSmallestStep::restart_step) return 0;
-        const int64_t count = executor_.select(rules_.walks, mark_.get(), list_.get());
-        (rules_.at_smallest == AtSmallestStep::stop ? active_ : selected_) = Batch{list_.get()};
-        return count;
+    void draw(double *points) override { map(Draw{selected_, points}); }
+    void judge_starts(const double *values) override { map(JudgeStart{selected_, values}); }
+    void write_trials(int j, bool all_rows, double *points) override { map(WriteTrials{active_, points, j, all_rows}); }
+    void judge_trials(int j, const double *values) override { map(JudgeTrials{active_, values, j}); }
+    int64_t end_iteration() override {
+        map(EndIteration{active_});
+        if (all_.rules.at_smallest == AtSmallestStep::restart_step) return 0;
+        WalkBatch &listed = all_.rules.at_smallest == AtSmallestStep::stop ? active_ : selected_;
+        listed.list = list_.get();
+        return listed.size = executor_.select(all_.size, all_.mark, list_.get());
     }
     void begin_round() override {
-        executor_.map(rules_.walks, BeginRound{rules_, walks_});
-        selected_ = {nullptr};
+        map(BeginRound{all_});
+        selected_ = all_;
     }
 
-    SearchSummary summary() override { return executor_.sum(rules_.walks, Summarise{rules_, walks_}); }
+    SearchSummary summary() override { return executor_.reduce(all_.size, Summarise{all_}); }
     void read_walks(pattern::Walk *walk) override {
-        executor_.copy_out(walk, walk_.get(), sizeof(pattern::Walk) * static_cast<std::size_t>(rules_.walks));
+        executor_.copy_out(walk, walk_.get(), static_cast<std::size_t>(walk_.bytes()));
     }
     void read_point(int64_t walk, double *x) override {
-        executor_.map(rules_.n, CopyBest{rules_, walks_, walk, point_.get()});
-        executor_.copy_out(x, point_.get(), sizeof(double) * static_cast<std::size_t>(rules_.n));
+        executor_.map(all_.rules.n, CopyBest{all_, walk, point_.get()});
+        executor_.copy_out(x, point_.get(), static_cast<std::size_t>(point_.bytes()));
     }
     int64_t workspace_bytes() const override {
         return x_.bytes() + best_x_.bytes() + box_.bytes() + point_.bytes() + walk_.bytes() + list_.bytes() +
@@ -84,14 +64,16 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
     }
 
   private:
+    // Applies a rule to the walks of its batch.
+    template <class Rule> void map(const Rule &rule) { executor_.map(rule.size, rule); }
+
     Array<double> x_, best_x_, box_, point_;
     Array<pattern::Walk> walk_;
     Array<int64_t> list_;
     Array<unsigned char> mark_;
-    pattern::Rules rules_{};
-    pattern::Walks walks_{};
-    // active_ contains the walks whose trial points are evaluated. selected_ contains those that draw a random point.
-    Batch active_{}, selected_{};
+    // all_ contains all walks, active_ those whose trial points are evaluated, and selected_ those that draw a random
+    // point.
+    WalkBatch all_{}, active_{}, selected_{};
     Executor executor_; // the last member, so that its destructor waits before the arrays are freed
 };
 

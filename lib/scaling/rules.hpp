@@ -12,6 +12,7 @@ template <class Real> struct Scales {
     const Real *array;
     double all;
     CUDA_OPT_HD double operator()(int64_t i) const { return array ? static_cast<double>(array[i]) : all; }
+    CUDA_OPT_HD bool given() const { return array || all != 1; }
 };
 
 // Records two indices: that of the first variable whose scale is not positive and finite, and that of the first
@@ -19,6 +20,7 @@ template <class Real> struct Scales {
 struct ScaleRecord {
     FirstIndex bad, out_of_range;
     CUDA_OPT_HD void join(const ScaleRecord &o) { bad.join(o.bad), out_of_range.join(o.out_of_range); }
+    bool usable() const { return bad.v == no_index && out_of_range.v == no_index; }
 };
 
 // Checks the scales. It reads s, l, u and, unless it is NULL, x.
@@ -38,24 +40,26 @@ template <class Real> struct CheckScales {
     // Returns whether the quotient is so small that s times the quotient is another number.
     static CUDA_OPT_HD bool vanishes(double value, double s) {
         const double back = static_cast<Real>(value / s) * s;
-        return std::fabs(back - value) > accuracy * std::fabs(value);
+        return std::fabs(back - value) > 4 * std::numeric_limits<Real>::epsilon() * std::fabs(value);
     }
     static CUDA_OPT_HD bool overflows(double value, double s) {
         const Real quotient = static_cast<Real>(value / s);
-        return is_finite(value) && !(quotient >= -largest && quotient <= largest);
+        return is_finite(value) && !(std::fabs(quotient) <= std::numeric_limits<Real>::max());
     }
-    static constexpr Real largest = std::numeric_limits<Real>::max();
-    static constexpr double accuracy = 4 * std::numeric_limits<Real>::epsilon();
 };
 
-// Divides a vector, which is x or a bound, by the scales. It reads s and the vector, and writes the quotient.
+// Divides a vector, which is x, a bound or the gradient g_z, by the scales. A diagonal D of the inverse Hessian is
+// divided twice, because D / s^2 is the diagonal with respect to z. The rule reads s and the vector, and writes the
+// quotient.
 template <class Real> struct Divide {
     Scales<Real> scales;
     const Real *from;
     double all; // the value of all elements if `from` is NULL
     Real *to;
+    bool twice;
     CUDA_OPT_HD void operator()(int64_t i) const {
-        to[i] = static_cast<Real>((from ? static_cast<double>(from[i]) : all) / scales(i));
+        const double s = scales(i), quotient = (from ? static_cast<double>(from[i]) : all) / s;
+        to[i] = static_cast<Real>(twice ? quotient / s : quotient);
     }
 };
 
@@ -71,41 +75,20 @@ template <class Real> struct ScaleGradient {
     }
 };
 
-// Converts a diagonal D of the inverse Hessian with respect to x to D / s^2, that with respect to z. The rule reads s
-// and D.
-template <class Real> struct ScaleDiagonal { // writes D / s^2
-    Scales<Real> scales;
-    const Real *d;
-    Real *d_z;
-    CUDA_OPT_HD void operator()(int64_t i) const {
-        const double s = scales(i);
-        d_z[i] = static_cast<Real>(d[i] / s / s);
-    }
-};
-
 // Computes x = s z. x is equal to its bound if z is at its bound. Otherwise the product is limited to the box and to
-// the range of Real, so that rounding cannot move it outside.
-template <class Real> struct UnscaleX { // reads s, z, the bounds of x and those of z; writes x = s z
+// the range of Real, so that rounding cannot move it outside. It reads s, z, the bounds of x and those of z.
+template <class Real> struct UnscaleX {
     Scales<Real> scales;
     const Real *z;
     BoxArrays<Real> box, box_z;
     Real *x;
     CUDA_OPT_HD void operator()(int64_t i) const {
-        const Real l = static_cast<Real>(box.lower(i)),
-                   u = static_cast<Real>(box.upper(i)); // the bounds are exactly representable in Real
+        // The bounds are exactly representable in Real.
+        const Real l = static_cast<Real>(box.lower(i)), u = static_cast<Real>(box.upper(i));
         const double at = z[i];
-        const Real product =
-            static_cast<Real>(clamp_to_box(at * scales(i), -largest_number<Real>, largest_number<Real>));
+        const Real product(clamp_to_box(at * scales(i), -largest_number<Real>, largest_number<Real>));
         x[i] = at == box_z.lower(i) ? l : at == box_z.upper(i) ? u : clamp_to_box(product, l, u);
     }
-};
-
-// Computes the gradient with respect to x. It reads s and g_z, and writes g = g_z / s.
-template <class Real> struct UnscaleGradient {
-    Scales<Real> scales;
-    const Real *g_z;
-    Real *g;
-    CUDA_OPT_HD void operator()(int64_t i) const { g[i] = static_cast<Real>(g_z[i] / scales(i)); }
 };
 
 } // namespace cudaopt

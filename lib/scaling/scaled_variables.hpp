@@ -6,37 +6,27 @@
 // or that has one finite value other than 0 while s is an array; and one vector for the caller's diagonal.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-
 #include "exec/cancellation.hpp"
+#include "scaling/rules.hpp"
 #include "sweeps/sweeps.hpp"
 
 namespace cudaopt {
-
-struct ScaleReport {
-    int64_t bad;          // first index whose scale is not positive and finite; n: none
-    int64_t out_of_range; // first index whose x, l or u overflows, or whose x underflows, when divided by the scale; n:
-                          // none
-};
 
 // The conversions of all vectors by one backend. Failures of the backend are thrown as BackendFailure.
 class ScaledVariables {
   public:
     virtual ~ScaledVariables() = default;
 
-    // Allocates the vectors that the caller's arrays require. It must be called first in each solve.
-    virtual void allocate(const UserArrays &user, int threads, void *stream, CancellationToken &cancellation) = 0;
-    // Returns the arrays on which the backend works: z, s g and so on. f is in the caller's array.
-    virtual const UserArrays &arrays() const = 0;
+    // Allocates the vectors that the caller's arrays require, and returns the arrays on which the backend works: z, s g
+    // and so on. f is in the caller's array. It must be called first in each solve.
+    virtual const UserArrays &bind(const UserArrays &user, const Resources &resources) = 0;
     virtual int64_t workspace_bytes() const = 0;
 
-    // Checks s, l and u and, if with_x is true, x. It waits for the result.
-    virtual ScaleReport check(bool with_x) = 0;
-    // The next functions compute z from x, l / s and u / s from the bounds, s g from g, and D / s^2 from the caller's
-    // diagonal D. Each function accesses three vectors of n elements.
-    virtual void scale_x() = 0;
-    virtual void scale_bounds() = 0;
+    // Checks s, l and u and, if with_x is true, x. If all are usable, it computes l / s and u / s from the bounds and,
+    // if with_x is true, z from x. It waits for the result of the check.
+    virtual ScaleRecord scale_start(bool with_x) = 0;
+    // The next functions compute s g from g, and D / s^2 from the caller's diagonal D. Each function accesses three
+    // vectors of n elements.
     virtual void scale_gradient() = 0;
     virtual void scale_diagonal() = 0;
     // The next functions compute x from z, and g from s g. Each accesses three vectors of n elements; the first also
@@ -47,11 +37,5 @@ class ScaledVariables {
     // Copies s to host memory as n doubles. It waits for the result.
     virtual void read_scales(double *to) = 0;
 };
-
-// Creates the conversions of a backend. backend: CUDA_OPT_BACKEND_HOST or _CUDA; bits: the precision of the caller's
-// vectors; device: MemorySpace::device().
-std::unique_ptr<ScaledVariables> make_scaled_variables(int backend, int64_t n, int bits, int device);
-std::unique_ptr<ScaledVariables> make_host_scaled_variables(int64_t n, int bits);
-std::unique_ptr<ScaledVariables> make_cuda_scaled_variables(int64_t n, int bits, int device);
 
 } // namespace cudaopt

@@ -1,11 +1,9 @@
-// Implements ScaledVariables for an executor, which is the host (sweeps/host/executor.hpp) or CUDA
-// (sweeps/cuda/executor.cuh).
+// Implements ScaledVariables for an executor, that of the host or of CUDA (backend/makers.hpp).
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
-#include "scaling/rules.hpp"
 #include "scaling/scaled_variables.hpp"
 
 namespace cudaopt {
@@ -14,56 +12,42 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
     using Array = typename Executor::template Array<Real>;
 
   public:
-    template <class... Arguments>
-    explicit ScaledVariablesOn(int64_t n, Arguments... arguments) : n_(n), executor_(arguments...) {}
+    ScaledVariablesOn(int64_t n, int device) : n_(n), executor_(device, "the scaling of variables") {}
 
-    void allocate(const UserArrays &user, int threads, void *stream, CancellationToken &cancellation) override {
+    const UserArrays &bind(const UserArrays &user, const Resources &resources) override {
         user_ = user;
-        executor_.start(threads, stream, cancellation);
-        executor_.template load_maps<Divide<Real>, ScaleGradient<Real>, ScaleDiagonal<Real>, UnscaleX<Real>,
-                                     UnscaleGradient<Real>, RemoveInfiniteSlope<Real>>();
-        executor_.template load_reduction<ScaleRecord, CheckScales<Real>>();
-        need(z_, true);
-        need(g_z_, true);
-        need(lower_, has_vector(user.lower, user.lower_all));
-        need(upper_, has_vector(user.upper, user.upper_all));
-        need(diagonal_, user.diagonal != nullptr);
+        executor_.template start<CheckScales<Real>, Divide<Real>, ScaleGradient<Real>, UnscaleX<Real>,
+                                 RemoveInfiniteSlope<Real>>(resources);
         arrays_ = user;
-        arrays_.x = z_.get(), arrays_.g = g_z_.get();
-        arrays_.lower = lower_.get(), arrays_.upper = upper_.get();
-        arrays_.lower_all = scaled_number(user.lower_all), arrays_.upper_all = scaled_number(user.upper_all);
-        arrays_.diagonal = diagonal_.get();
+        arrays_.x = need(z_, true);
+        arrays_.g = need(g_z_, true);
+        bind_side(lower_, arrays_.lower, arrays_.lower_all);
+        bind_side(upper_, arrays_.upper, arrays_.upper_all);
+        arrays_.diagonal = need(diagonal_, user.diagonal != nullptr);
+        return arrays_;
     }
-    const UserArrays &arrays() const override { return arrays_; }
     int64_t workspace_bytes() const override {
         return z_.bytes() + g_z_.bytes() + lower_.bytes() + upper_.bytes() + diagonal_.bytes() + executor_.bytes();
     }
 
-    ScaleReport check(bool with_x) override {
-        const ScaleRecord record = executor_.template reduce<ScaleRecord>(
-            n_, CheckScales<Real>{scales(), with_x ? of(user_.x) : nullptr, box_of(user_)});
-        return {std::min(record.bad.v, n_), std::min(record.out_of_range.v, n_)};
-    }
-    void scale_x() override { divide(user_.x, 0, z_); }
-    void scale_bounds() override {
-        if (lower_.get()) divide(user_.lower, user_.lower_all, lower_);
-        if (upper_.get()) divide(user_.upper, user_.upper_all, upper_);
+    ScaleRecord scale_start(bool with_x) override {
+        const Real *const x = with_x ? of(user_.x) : nullptr;
+        const ScaleRecord record = executor_.reduce(n_, CheckScales<Real>{scales(), x, box_of<Real>(user_)});
+        if (!record.usable()) return record;
+        if (lower_.get()) divide(user_.lower, user_.lower_all, lower_.get());
+        if (upper_.get()) divide(user_.upper, user_.upper_all, upper_.get());
+        if (with_x) divide(user_.x, 0, z_.get());
+        return record;
     }
     void scale_gradient() override { executor_.map(n_, ScaleGradient<Real>{scales(), of(user_.g), g_z_.get()}); }
-    void scale_diagonal() override {
-        executor_.map(n_, ScaleDiagonal<Real>{scales(), of(user_.diagonal), diagonal_.get()});
-    }
+    void scale_diagonal() override { divide(user_.diagonal, 0, diagonal_.get(), true); }
     void unscale_x() override {
-        executor_.map(n_,
-                      UnscaleX<Real>{scales(), z_.get(), box_of(user_), box_of(arrays_), static_cast<Real *>(user_.x)});
+        executor_.map(n_, UnscaleX<Real>{scales(), z_.get(), box_of<Real>(user_), box_of<Real>(arrays_), of(user_.x)});
     }
     void remove_infinite_slopes() override {
-        executor_.map(
-            n_, RemoveInfiniteSlope<Real>{static_cast<Real *>(user_.x), static_cast<Real *>(user_.g), box_of(user_)});
+        executor_.map(n_, RemoveInfiniteSlope<Real>{of(user_.x), of(user_.g), box_of<Real>(user_)});
     }
-    void unscale_gradient() override {
-        executor_.map(n_, UnscaleGradient<Real>{scales(), g_z_.get(), static_cast<Real *>(user_.g)});
-    }
+    void unscale_gradient() override { divide(g_z_.get(), 0, of(user_.g)); }
     void read_scales(double *to) override {
         if (!user_.scales) return std::fill_n(to, n_, user_.scale_all), void();
         std::vector<Real> scales(static_cast<std::size_t>(n_));
@@ -73,36 +57,30 @@ template <class Executor, class Real> class ScaledVariablesOn final : public Sca
 
   private:
     static const Real *of(const void *vector) { return static_cast<const Real *>(vector); }
-    static BoxArrays<Real> box_of(const UserArrays &arrays) {
-        return {of(arrays.lower), of(arrays.upper), arrays.lower_all, arrays.upper_all};
-    }
+    static Real *of(void *vector) { return static_cast<Real *>(vector); }
     Scales<Real> scales() const { return {of(user_.scales), user_.scale_all}; }
-    // Returns whether a side of the box needs a vector of scaled bounds. It does if the caller's bounds are an array.
-    // One bound for all variables needs a vector unless it is 0 or infinite, or all variables have the same scale.
-    bool has_vector(const void *bound, double bound_all) const {
-        return bound || (user_.scales && bound_all != 0 && is_finite(bound_all));
-    }
-    // Returns the bound divided by the common scale, rounded to Real. The variable is volatile, because GCC 12 omits
+    // Replaces the bounds of a side of the box by scaled bounds. A side needs a vector of them if the caller's bounds
+    // are an array. One bound for all variables needs a vector unless it is 0 or infinite, or all variables have the
+    // same scale. It is then divided by this scale and rounded to Real. The variable is volatile, because GCC 12 omits
     // the rounding at -O2 and above.
-    double scaled_number(double bound_all) const {
-        if (user_.scales) return bound_all;
+    void bind_side(Array &array, const void *&bound, double &bound_all) {
+        bound = need(array, bound || (user_.scales && bound_all != 0 && is_finite(bound_all)));
         const volatile Real rounded = static_cast<Real>(bound_all / user_.scale_all);
-        return static_cast<double>(rounded);
+        if (!user_.scales) bound_all = static_cast<double>(rounded);
     }
-    void need(Array &array, bool wanted) {
-        if (!wanted) array.release();
-        else if (!array.get()) executor_.allocate(array, (n_ + 63) / 64 * 64);
+    Real *need(Array &array, bool wanted) {
+        if (wanted) return executor_.allocate(array, (n_ + 63) / 64 * 64);
+        array.release();
+        return nullptr;
     }
-    void divide(const void *from, double all, Array &to) {
-        executor_.map(n_, Divide<Real>{scales(), of(from), all, to.get()});
+    void divide(const void *from, double all, Real *to, bool twice = false) {
+        executor_.map(n_, Divide<Real>{scales(), of(from), all, to, twice});
     }
 
     const int64_t n_;
     UserArrays user_{}, arrays_{};
     Array z_, g_z_, lower_, upper_, diagonal_;
-    // This member is declared last, so that it is destroyed first: its destructor waits for the work that still uses
-    // the arrays.
-    Executor executor_;
+    Executor executor_; // the last member, so that its destructor waits before the arrays are freed
 };
 
 } // namespace cudaopt

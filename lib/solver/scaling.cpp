@@ -3,6 +3,7 @@
 // and its gradient s g (scaling/scaled_variables.hpp).
 #include <limits>
 
+#include "backend/makers.hpp"
 #include "boundary/checksum.hpp"
 #include "cuda_opt.h"
 #include "solver/solver.hpp"
@@ -19,25 +20,20 @@ void Solver::bind_arrays() {
     if (scaled_n_ != own_dimension()) {
         // The previous vectors are freed before new ones are allocated.
         scaled_.reset();
-        scaled_ = make_scaled_variables(backend_, own_dimension(), bits_, device_);
+        scaled_ = makers_of(backend_).scaled_variables(own_dimension(), bits_, device_);
         scaled_n_ = own_dimension();
     }
-    scaled_->allocate(arrays, static_cast<int>(settings().threads), stream, cancellation_);
-    sweeps_->bind(scaled_->arrays());
+    sweeps_->bind(scaled_->bind(arrays, resources()));
 }
 
 // Checks the scales before a solve, and divides the bounds by them. with_x: whether the start is divided as well.
 // Returns 0, or a code and sets the message.
 int Solver::prepare_scales(bool with_x) {
     if (!scaled_) return 0;
-    const ScaleReport report = scaled_->check(with_x);
-    const bool bad = report.bad < own_dimension();
-    if (!bad && report.out_of_range == own_dimension()) {
-        scaled_->scale_bounds();
-        if (with_x) scaled_->scale_x();
-        return 0;
-    }
-    const int64_t i = bad ? report.bad : report.out_of_range;
+    const ScaleRecord found = scaled_->scale_start(with_x);
+    if (found.usable()) return 0;
+    const bool bad = found.bad.v != no_index;
+    const int64_t i = bad ? found.bad.v : found.out_of_range.v;
     const long long index = i + (ranks_ ? ranks_->part().first : 0);
     double s = arrays.scale_all, x = std::numeric_limits<double>::quiet_NaN(), l = arrays.lower_all,
            u = arrays.upper_all;

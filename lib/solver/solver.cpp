@@ -3,6 +3,7 @@
 #include <new>
 #include <utility>
 
+#include "backend/makers.hpp"
 #include "solver/sentence.hpp"
 
 namespace cudaopt {
@@ -215,9 +216,9 @@ void Solver::allocate_operator() {
     if (!uses_operator() || operator_bits_ != history_bits_) operator_.reset();
     if (!uses_operator()) return;
     if (!operator_)
-        operator_ = make_operator_sweeps(backend_, dimension(), bits_, static_cast<int>(history_bits_), device_);
+        operator_ = makers_of(backend_).operator_sweeps(dimension(), bits_, static_cast<int>(history_bits_), device_);
     operator_bits_ = history_bits_;
-    operator_->bind(arrays, sweeps_->history(), static_cast<int>(settings().threads), stream, cancellation_);
+    operator_->bind(arrays, sweeps_->history(), resources());
 }
 
 } // namespace cudaopt

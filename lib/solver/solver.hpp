@@ -138,6 +138,7 @@ class Solver {
     std::vector<double> scales();
     uint64_t scales_checksum();
     bool fits_scales(uint64_t saved);
+    Resources resources() { return {static_cast<int>(settings().threads), stream, cancellation_}; }
     void allocate(const Settings &settings);
     void allocate_operator();
     void add_refusals(Message &message) const;

@@ -35,6 +35,11 @@ template <class Real> struct BoxArrays {
     CUDA_OPT_HD double upper(int64_t i) const { return u ? static_cast<double>(u[i]) : upper_all; }
 };
 
+// Returns the bounds among the caller's arrays (UserArrays).
+template <class Real, class Arrays> BoxArrays<Real> box_of(const Arrays &a) {
+    return {static_cast<const Real *>(a.lower), static_cast<const Real *>(a.upper), a.lower_all, a.upper_all};
+}
+
 // ---- The following rules are applied at the start of a solve.
 
 struct StartRecord {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 # The layers of lib/. A file includes only files of its own layer or a lower one.
 LAYER = {"boundary": 0, "exec": 1, "dense": 1, "line_search": 1, "lbfgsb": 2, "sweeps": 3, "pattern": 4,
-         "operator": 4, "scaling": 4, "gradient_check": 4, "ranks": 4, "batch": 4,
+         "backend": 4, "operator": 4, "scaling": 4, "gradient_check": 4, "ranks": 4, "batch": 4,
          "solver": 4, "api": 5, "unlp": 6, "setulb": 6}
 # Other interfaces on top of the C interface, which may include its headers and boundary/.
 OVER_THE_HEADERS = {"unlp", "setulb"}

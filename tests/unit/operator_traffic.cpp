@@ -62,9 +62,12 @@ struct Vectors {
     }
     cudaopt::BoxArrays<Counted> box() const { return {&l, &u}; }
     cudaopt::OperatorColumns<Counted, Counted> columns(std::array<Counted, pairs> &of, int count, bool fresh) {
-        cudaopt::OperatorColumns<Counted, Counted> columns;
-        columns.fresh = fresh, columns.g = &g, columns.g_base = &y[0];
-        for (int j = 0; j < count; j++) columns.column[columns.count++] = &of[static_cast<std::size_t>(j)];
+        cudaopt::OperatorColumns<Counted, Counted> columns{&g, &y[0]};
+        columns.fresh = fresh;
+        for (int j = 0; j < count; j++) {
+            columns.coefficient[j] = 1;
+            columns.column[columns.count++] = &of[static_cast<std::size_t>(j)];
+        }
         return columns;
     }
 };
@@ -77,11 +80,11 @@ TEST_CASE("The sweeps of an operator access as many vectors as their comments sa
     Vectors v;
     const int k = pairs;
 
-    CountedInput{&v.x, &v.g, v.box(), 0, &v.mask, &v.in, 1, v.columns(v.y, k, true), {1, 1, 1, 1, 1, 1}}(0);
+    CountedInput{&v.x, &v.g, v.box(), 0, &v.mask, &v.in, 1, v.columns(v.y, k, true)}(0);
     CHECK(accesses.count() == k + 6);
 
     accesses = {};
-    CountedInput{&v.x, &v.g, v.box(), 0, &v.mask, &v.in, 0, v.columns(v.y, 1, true), {1}}(0);
+    CountedInput{&v.x, &v.g, v.box(), 0, &v.mask, &v.in, 0, v.columns(v.y, 1, true)}(0);
     CHECK(accesses.count() == 7);
 
     accesses = {};
@@ -90,7 +93,7 @@ TEST_CASE("The sweeps of an operator access as many vectors as their comments sa
     CHECK(accesses.count() == k + 4);
 
     accesses = {};
-    cudaopt::Combine<Counted, Counted>{&v.out, &v.mask, 1, v.columns(v.s, k, false), {1, 1, 1, 1, 1, 1}}(0);
+    cudaopt::Combine<Counted, Counted>{&v.out, &v.mask, 1, v.columns(v.s, k, false)}(0);
     const int combine = accesses.count();
     accesses = {};
     cudaopt::DirectionRecord record;

@@ -46,7 +46,7 @@ TEST_CASE("Trials of coordinates from 2^30 on are written without integer overfl
     x.data()[j - 1] = 7;
     const pattern::Rules rules{1, n, 16, AtSmallestStep::restart_step, 0, lower.data(), upper.data(), step.data()};
     const pattern::Walks walks{x.data(), nullptr, &walk};
-    WriteTrials{rules, walks, {nullptr}, points.data(), 1, j, false}(0);
+    WriteTrials{{rules, walks, nullptr, 1, nullptr}, points.data(), j, false}(0);
     const double *const row = points.data() + int64_t{2} * j;
     CHECK(row[0] == 3.5);
     CHECK(row[1] == 2.5);

@@ -32,7 +32,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         v_.g = g_ = static_cast<Real *>(a.g);
         v_.own_diagonal = own_diagonal_.get();
         v_.diagonal = v_.own_diagonal ? v_.own_diagonal : static_cast<const Real *>(a.diagonal);
-        v_.box = {static_cast<const Real *>(a.lower), static_cast<const Real *>(a.upper), a.lower_all, a.upper_all};
+        v_.box = box_of<Real>(a);
         aligned_ = true;
         for (const void *vector :
              {static_cast<const void *>(a.x), static_cast<const void *>(a.g), a.lower, a.upper, a.diagonal})

@@ -35,7 +35,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         segments_.bind(a.f);
         x_ = static_cast<Real *>(a.x);
         g_ = static_cast<Real *>(a.g);
-        box_ = {static_cast<const Real *>(a.lower), static_cast<const Real *>(a.upper), a.lower_all, a.upper_all};
+        box_ = box_of<Real>(a);
         diagonal_ = own_diagonal_ ? own_diagonal_.get() : static_cast<const Real *>(a.diagonal);
     }
 
