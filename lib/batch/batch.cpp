@@ -49,11 +49,11 @@ int Batch::call() {
         codes_.resize(static_cast<std::size_t>(count_));
         phase_ = Phase::going;
         has_problems_ = true;
-        active_ = machine_->begin(arrays, settings, stop_requested);
+        active_ = machine_->advance(arrays, settings, Purpose::begin, stop_requested, 0);
         break;
     }
     case Phase::going:
-        active_ = machine_->resume(arrays, settings, stop_requested, cancellation_.seconds_passed());
+        active_ = machine_->advance(arrays, settings, Purpose::resume, stop_requested, cancellation_.seconds_passed());
         break;
     case Phase::ended:
         message_.set(
@@ -86,7 +86,8 @@ int Batch::end() {
 
 // Ends all problems without waiting for the device.
 int Batch::give_up() {
-    machine_->give_up(arrays, settings, stop_requested, cancellation_.seconds_passed());
+    machine_->advance(arrays, settings, stop_requested ? Purpose::stop_waiting : Purpose::end_of_time, false,
+                      cancellation_.seconds_passed());
     message_.set("%s while the call waited for the stream, after %lld rounds; x, f and g are the best iterates "
                  "when the stream has come to its end",
                  stop_requested ? "stopped by the caller" : "the time limit was reached", shown(rounds_));

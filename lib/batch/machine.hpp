@@ -40,6 +40,11 @@ struct BatchResult {
     int64_t offset;
 };
 
+// The purpose of a launch. begin: all problems advance to their first evaluation. resume: the active problems advance
+// to their next evaluation. stop_waiting, end_of_time: the active problems end at once, because the caller stops the
+// solve or because the time limit was reached during a wait.
+enum class Purpose { begin, resume, stop_waiting, end_of_time };
+
 class BatchMachine {
   public:
     virtual ~BatchMachine() = default;
@@ -47,15 +52,11 @@ class BatchMachine {
     virtual void allocate(const BatchShape &shape, void *stream, CancellationToken &cancellation) = 0;
     virtual int64_t workspace_bytes() const = 0;
 
-    // Advances all problems to their first evaluation, and returns how many wait for one. If `stop` is true, the
-    // problems end instead of waiting for an evaluation.
-    virtual int64_t begin(const BatchArrays &arrays, const Settings &settings, bool stop) = 0;
-    // Advances the active problems, whose f and g have been evaluated, to their next evaluation, and returns how many
-    // wait for one. If `stop` is true, they end instead.
-    virtual int64_t resume(const BatchArrays &arrays, const Settings &settings, bool stop, double seconds) = 0;
-    // Ends the solves: x, f and g become those of each problem's best iterate. The function does not wait for the
-    // device.
-    virtual void give_up(const BatchArrays &arrays, const Settings &settings, bool stop_requested, double seconds) = 0;
+    // Advances the problems, and returns how many wait for an evaluation. If `stop` is true, they end instead of
+    // waiting for one. With the last two purposes x, f and g become those of each problem's best iterate, and the
+    // function does not wait for the device.
+    virtual int64_t advance(const BatchArrays &arrays, const Settings &settings, Purpose purpose, bool stop,
+                            double seconds) = 0;
     // Returns the indices of the active problems in ascending order, in the memory space of the backend.
     virtual const int64_t *active() const = 0;
 

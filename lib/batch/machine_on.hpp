@@ -36,23 +36,14 @@ template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchM
                executor_.bytes();
     }
 
-    int64_t begin(const BatchArrays &arrays, const Settings &settings, bool stop) override {
-        bind(arrays);
-        all_.list = nullptr;
-        executor_.each(count_, Advance{all_, own(settings), batch::Purpose::begin, stop, 0});
-        return select();
-    }
-    int64_t resume(const BatchArrays &arrays, const Settings &settings, bool stop, double seconds) override {
-        bind(arrays);
-        executor_.each(selected_, Advance{all_, own(settings), batch::Purpose::resume, stop, seconds});
-        return select();
-    }
-    void give_up(const BatchArrays &arrays, const Settings &settings, bool stop_requested, double seconds) override {
-        bind(arrays);
-        all_.list = nullptr;
-        const auto purpose = stop_requested ? batch::Purpose::stop_waiting : batch::Purpose::end_of_time;
-        executor_.each(count_, Advance{all_, own(settings), purpose, false, seconds});
+    int64_t advance(const BatchArrays &arrays, const Settings &settings, Purpose purpose, bool stop,
+                    double seconds) override {
+        all_.arrays = arrays;
+        if (purpose != Purpose::resume) all_.list = nullptr;
+        executor_.each(all_.list ? selected_ : count_, Advance{all_, own(settings), purpose, stop, seconds});
+        if (purpose == Purpose::begin || purpose == Purpose::resume) return select();
         if (all_.packed) executor_.each(count_, batch::WriteEnded<Real, ShapeOf>{all_});
+        return 0;
     }
     const int64_t *active() const override { return active_.get(); }
 
@@ -88,18 +79,6 @@ template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchM
 
     Settings own(const Settings &settings) const {
         return batch::for_small_problems(settings, batch::in_metric(all_.shape) ? settings.metric : Metric::one_number);
-    }
-    void bind(const BatchArrays &arrays) {
-        all_.x = static_cast<Real *>(arrays.x);
-        all_.g = static_cast<Real *>(arrays.g);
-        all_.f = arrays.f;
-        all_.lower = static_cast<const Real *>(arrays.lower);
-        all_.upper = static_cast<const Real *>(arrays.upper);
-        all_.bounds_for_each = arrays.bounds_for_each;
-        all_.lower_all = arrays.lower_all;
-        all_.upper_all = arrays.upper_all;
-        all_.diagonal = static_cast<const Real *>(arrays.diagonal);
-        all_.diagonal_for_each = arrays.diagonal_for_each;
     }
     int64_t select() {
         selected_ = executor_.select(count_, marks_.get(), active_.get());

@@ -127,7 +127,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
                 });
             }
             if (next == Next::direction) {
-                sweeps_.take_direction(operands().direction);
+                sweeps_.direction(operands().direction);
                 next = decide([&] { return judge_direction(); });
             }
         }
@@ -404,7 +404,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     CUDA_OPT_HD_INLINE Next finish() {
         Iteration &it = persistent_.iteration;
         if (it.best_saved) {
-            sweeps_.restore_best(it.take_best());
+            sweeps_.restore_best(it.restore_best_results());
             measure([&] { return it.unknown_norm(); });
         } else if (!it.at_iterate) sweeps_.restore(it.f_base);
         it.at_iterate = true;

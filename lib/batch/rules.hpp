@@ -13,19 +13,17 @@ namespace cudaopt::batch {
 template <class Real, class ShapeOf = Shape> struct Problems {
     ShapeOf shape{};
     unsigned char *blocks = nullptr;
-    Real *x = nullptr, *g = nullptr;
-    double *f = nullptr;
-    const Real *lower = nullptr, *upper = nullptr;
-    const Real *diagonal = nullptr; // the diagonal that the caller supplies, or NULL
-    bool bounds_for_each = false, diagonal_for_each = false, packed = false;
-    double lower_all = -infinity, upper_all = infinity;
+    BatchArrays arrays;
+    bool packed = false;
     int32_t *codes = nullptr;
-    // One mark per problem: 1 if it waits for an evaluation.
-    unsigned char *marks = nullptr;
+    unsigned char *marks = nullptr; // one mark per problem: 1 if it waits for an evaluation
     const int64_t *list = nullptr;
 
     template <class Team> using Problem = SmallProblem<Real, Team, ShapeOf>;
 
+    CUDA_OPT_HD Real *x() const { return static_cast<Real *>(arrays.x); }
+    CUDA_OPT_HD Real *g() const { return static_cast<Real *>(arrays.g); }
+    CUDA_OPT_HD const Real *diagonal() const { return static_cast<const Real *>(arrays.diagonal); }
     CUDA_OPT_HD int64_t problem(int64_t k) const { return list ? list[k] : k; }
     CUDA_OPT_HD int64_t row(int64_t k) const { return packed ? k : problem(k); }
     // Returns the address of the byte `offset` of problem p's memory block. Only the rest of its unit of 8 bytes
@@ -41,8 +39,10 @@ template <class Real, class ShapeOf = Shape> struct Problems {
         else return reinterpret_cast<Real *>(first);
     }
     CUDA_OPT_HD BoxArrays<Real> box(int64_t p) const {
-        const int64_t first = bounds_for_each ? p * shape.n : 0;
-        return {lower ? lower + first : nullptr, upper ? upper + first : nullptr, lower_all, upper_all};
+        const auto *const lower = static_cast<const Real *>(arrays.lower), *const upper =
+                                                                               static_cast<const Real *>(arrays.upper);
+        const int64_t first = arrays.bounds_for_each ? p * shape.n : 0;
+        return {lower ? lower + first : nullptr, upper ? upper + first : nullptr, arrays.lower_all, arrays.upper_all};
     }
     template <class Team, class From, class To>
     CUDA_OPT_HD void copy(const Team &team, const From &from, const To &to) const {
@@ -74,10 +74,10 @@ template <class Real, class ShapeOf = Shape> struct Problems {
 
     // Copies x, f and g of a problem to row `to` of the caller's arrays.
     template <class Team> CUDA_OPT_HD void write(const Team &team, Problem<Team> &one, int64_t to) const {
-        copy(team, one.x(), x + to * shape.n);
+        copy(team, one.x(), x() + to * shape.n);
         if (one.results().evaluations == 0) return; // f and g do not exist
-        copy(team, one.g(), g + to * shape.n);
-        if (team.lane() == 0) f[to] = one.f();
+        copy(team, one.g(), g() + to * shape.n);
+        if (team.lane() == 0) arrays.f[to] = one.f();
     }
     // Reports the task of the k-th problem to the caller's arrays. It writes x, and also f and g if the problem has
     // ended.
@@ -88,7 +88,7 @@ template <class Real, class ShapeOf = Shape> struct Problems {
             marks[p] = task > 0;
         }
         if (packed) return; // PackActive and WriteEnded write the rows later
-        if (task > 0) copy(team, one.x(), x + p * shape.n);
+        if (task > 0) copy(team, one.x(), x() + p * shape.n);
         else write(team, one, p);
     }
 
@@ -108,11 +108,6 @@ template <class Real, class ShapeOf = Shape> struct Problems {
     }
 };
 
-// The purpose of a launch. begin: all problems advance to their first evaluation. resume: the active problems advance
-// to their next evaluation. stop_waiting, end_of_time: the active problems end at once, because the caller stops the
-// solve or because the time limit was reached during a wait.
-enum class Purpose { begin, resume, stop_waiting, end_of_time };
-
 // Advances a problem. It contains the whole algorithm, which takes long to compile. Therefore this one rule serves all
 // purposes. stop: whether a problem ends instead of requesting an evaluation.
 template <class Real, class ShapeOf = Shape> struct Advance {
@@ -131,7 +126,7 @@ template <class Real, class ShapeOf = Shape> struct Advance {
         int task;
         if (purpose == Purpose::begin) {
             one.begin();
-            all.copy(team, all.x + p * all.shape.n, one.x());
+            all.copy(team, all.x() + p * all.shape.n, one.x());
             // The gradient is set to 0, in case the solve ends before g is evaluated.
             for (int i = team.lane(); i < all.shape.n; i += Team::width) one.g()[i] = 0;
             team.sync();
@@ -139,11 +134,11 @@ template <class Real, class ShapeOf = Shape> struct Advance {
         } else if (gives_up) {
             task = one.give_up(purpose == Purpose::stop_waiting, seconds);
         } else {
-            all.copy(team, all.g + row * all.shape.n, one.g());
-            if (team.lane() == 0) one.f() = all.f[row];
+            all.copy(team, all.g() + row * all.shape.n, one.g());
+            if (team.lane() == 0) one.f() = all.arrays.f[row];
             team.sync();
             task = one.next_trial(seconds, [&](const auto &h) { // the diagonal was supplied with f and g
-                all.copy(team, all.diagonal + (all.diagonal_for_each ? row * all.shape.n : 0), h);
+                all.copy(team, all.diagonal() + (all.arrays.diagonal_for_each ? row * all.shape.n : 0), h);
                 team.sync();
             });
         }
@@ -158,7 +153,7 @@ template <class Real, class ShapeOf = Shape> struct Advance {
 template <class Real, class ShapeOf = Shape> struct PackActive {
     Problems<Real, ShapeOf> all;
     template <class Team> CUDA_OPT_HD void operator()(const Team &team, int64_t k, unsigned char *) const {
-        all.copy(team, all.vectors(all.problem(k)), all.x + k * all.shape.n);
+        all.copy(team, all.vectors(all.problem(k)), all.x() + k * all.shape.n);
     }
 };
 template <class Real, class ShapeOf = Shape> struct WriteEnded {

@@ -74,7 +74,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         form_inner_products(request, persistent_->iteration.bounded);
         team_.sync();
     }
-    CUDA_OPT_HD void take_direction(const DirectionRequest &request) {
+    CUDA_OPT_HD void direction(const DirectionRequest &request) {
         form_direction(request, persistent_->iteration.bounded);
         team_.sync();
     }

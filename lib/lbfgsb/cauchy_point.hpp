@@ -38,6 +38,25 @@ struct CauchyPoint {
 // The states `window` and `inner_products` are requests to the backend.
 enum class CauchyState { window, inner_products, found, breakdown };
 
+namespace cauchy {
+
+// The first window extends beyond the segment's minimiser by this fraction, because crossing breakpoints moves the
+// minimiser to a larger t. On the elastic-plastic torsion problem it moves by less than 5 %.
+constexpr double first_reach = 0.0625;
+// Returns the double whose bit pattern, read as an integer, is halfway between those of lo and hi. Both must be
+// nonnegative.
+CUDA_OPT_HD inline double bits_midpoint(double lo, double hi) {
+    int64_t a, b;
+    memcpy(&a, &lo, sizeof a);
+    memcpy(&b, &hi, sizeof b);
+    const int64_t middle = a + (b - a) / 2;
+    double result;
+    memcpy(&result, &middle, sizeof result);
+    return result;
+}
+
+} // namespace cauchy
+
 template <int M> class CauchySearch {
   public:
     using Matrix = CompactMatrix<M>;
@@ -58,16 +77,77 @@ template <int M> class CauchySearch {
     // of the inverse of the middle matrix of the compact representation, which are required if `bounded`. If
     // `approximate`, the search stops at the first breakpoint. Returns breakdown if a slope or a curvature of the path
     // is not finite, which cannot happen with an empty history.
-    CUDA_OPT_HD CauchyState begin(const Matrix &matrix, const Factors &middle, const PanelRequest &panel,
-                                  const PanelProducts &sums, bool bounded, bool approximate);
+    CUDA_OPT_HD_INLINE CauchyState begin(const Matrix &matrix, const Factors &middle, const PanelRequest &panel,
+                                         const PanelProducts &sums, bool bounded, bool approximate) {
+        panel_ = panel;
+        point_.segments = 1;
+        point_.breakpoints_crossed = 0;
+        point_.crossed = false;
+        if (!bounded) { // The Cauchy point is x itself, as in L-BFGS-B 3.0: the subspace minimisation alone determines
+                        // d.
+            load_path(matrix, sums, 0);
+            point_.t = point_.t_first = 0;
+            return CauchyState::found;
+        }
+        if (matrix.pairs() == 0) {
+            // With B = theta I the model is separable. The Cauchy point is therefore P(x - g / theta), whichever
+            // breakpoints are crossed.
+            load_path(matrix, sums, 0);
+            point_.t_first = least(1 / matrix.theta(), sums.first_breakpoint);
+            point_.t = approximate ? point_.t_first : 1 / matrix.theta();
+            point_.crossed = point_.t > sums.first_breakpoint;
+            return CauchyState::found;
+        }
+        evaluate_path(matrix, middle, sums, 0);
+        if (!finite()) return CauchyState::breakdown;
+        const double first = minimiser();
+        point_.t_first = least(first, sums.first_breakpoint);
+        if (first <= sums.first_breakpoint || approximate) {
+            point_.t = point_.t_first;
+            return CauchyState::found;
+        }
+        point_.crossed = true;
+        dense::fill(c(), 2 * matrix.model_pairs(), 0);
+        dense::fill(c_reduced(), 2 * matrix.model_pairs(), 0);
+        copy_free_gram(matrix, sums);
+        moving_at_start_ = sums.variable_sums[free_variables];
+        searched_ = 0;
+        reach_ = cauchy::first_reach;
+        bracket_ = largest_finite;
+        return next_window();
+    }
+
     // The operands of the two kinds of request that the Cauchy search makes. In the state `inner_products` it requests
     // those of the vectors that panel() describes. In the state `window` it requests the variables whose breakpoints
     // lie in the interval (window_begin(), window_end()].
     CUDA_OPT_HD const PanelRequest &panel() const { return panel_; }
     CUDA_OPT_HD double window_begin() const { return from_; }
     CUDA_OPT_HD double window_end() const { return to_; }
-    CUDA_OPT_HD CauchyState resume(const Matrix &matrix, const Factors &middle, const PanelProducts &sums,
-                                   const CrossedWindow &window);
+    CUDA_OPT_HD_INLINE CauchyState resume(const Matrix &matrix, const Factors &middle, const PanelProducts &sums,
+                                          const CrossedWindow &window) {
+        const bool too_many = bisects && window.count > crossed_capacity;
+        switch (pending_) {
+        case PendingRequest::window:
+            if (too_many) { // bisect the window
+                lo_ = at_.t, hi_ = to_, bisections_ = 0;
+                return probe();
+            }
+            searched_ = to_;
+            return after_window(pass_window(matrix, middle, window, searched_));
+        case PendingRequest::trial: return bisects ? judge_probe(matrix, middle, sums) : CauchyState::breakdown;
+        case PendingRequest::rest: {
+            if (too_many) {
+                bisections_++;
+                return probe();
+            }
+            const bool found = pass_window(matrix, middle, window, hi_);
+            searched_ = at_.t;
+            return after_window(found);
+        }
+        case PendingRequest::free_gram: use_new_products(); return CauchyState::found;
+        }
+        return CauchyState::breakdown;
+    }
 
     // The caller calls this instead of resume() if the Cauchy point is already known and the request was only for the
     // inner products over the free variables.
@@ -85,12 +165,83 @@ template <int M> class CauchySearch {
     }
 
   private:
-    enum class Asked { window, trial, rest, free_gram };
+    enum class PendingRequest { window, trial, rest, free_gram };
 
-    CUDA_OPT_HD double load_path(const Matrix &matrix, const PanelProducts &sums, double tau);
-    CUDA_OPT_HD void evaluate_path(const Matrix &matrix, const Factors &middle, const PanelProducts &sums, double tau);
-    CUDA_OPT_HD void copy_free_gram(const Matrix &matrix, const PanelProducts &sums);
-    CUDA_OPT_HD void downdate_free_gram(const Matrix &matrix, const CrossedVariable &variable, double *gram);
+    // Sets p, c and the number of free variables at the path parameter tau. `sums` are the inner products in which a
+    // variable counts as free if its breakpoint exceeds tau. Let d = -g on the variables that still move beyond tau,
+    // and 0 on the others. Let z be the displacement up to tau: -tau g on the variables that move, and bound - x on
+    // those that have stopped. Then p = W'd and c = W'z. At tau = 0, c is 0 and is not set. Returns d'd.
+    CUDA_OPT_HD_INLINE double load_path(const Matrix &matrix, const PanelProducts &sums, double tau) {
+        const int size = 2 * matrix.model_pairs();
+        dense::Room<panel_columns> entries(entries_);
+        const double *with_g = sums.leading_products + panel::gradient * sums.columns;
+        if (panel_.free_gram) {
+            dense::at_size<M>(matrix.model_pairs(), [&](auto k) {
+                const int columns = panel::columns(k);
+                CUDA_OPT_UNROLLED(2 * dense::times_unrolled<decltype(k)>)
+                for (int j = 0; j < columns; j++) entries.data()[j] = sums.over_free(panel::gradient, j);
+            });
+            with_g = entries.data();
+        }
+        at_.t = point_.threshold = tau;
+        const double d_squared = with_g[panel::gradient];
+        point_.free_variables = sums.variable_sums[free_variables];
+        point_.own_gram = false;
+        point_.gram_holds = true;
+        if (size == 0) return d_squared;
+        double *const to_p = p(), *const to_c = c();
+        matrix.to_basis(with_g, to_p);
+        for (int i = 0; i < size; i++) to_p[i] = -to_p[i];
+        if (tau > 0) {
+            matrix.to_basis(sums.leading_products + panel::displacement * sums.columns, to_c);
+            dense::add(to_c, tau, to_p, size);
+        }
+        return d_squared;
+    }
+
+    // Sets the first and second derivative of the model phi along the path just beyond the path parameter tau. With d,
+    // z, p and c as in load_path(), they are
+    //
+    //     phi'(tau+) = d'g + theta d'z - p'M c = -(1 - theta tau) d'd - p'M c,    phi'' = theta d'd - p'M p.
+    CUDA_OPT_HD_INLINE void evaluate_path(const Matrix &matrix, const Factors &middle, const PanelProducts &sums,
+                                          double tau) {
+        const double d_squared = load_path(matrix, sums, tau), theta = matrix.theta();
+        const int size = 2 * matrix.model_pairs();
+        dense::copy(p(), size, p_reduced());
+        matrix.reduce_by_middle(middle, p_reduced());
+        at_.slope = -(1 - theta * tau) * d_squared;
+        if (tau > 0) {
+            dense::copy(c(), size, c_reduced());
+            matrix.reduce_by_middle(middle, c_reduced());
+            at_.slope -= matrix.middle_form(middle, p_reduced(), c_reduced());
+        }
+        at_.curvature = theta * d_squared - matrix.middle_form(middle, p_reduced(), p_reduced());
+        if (tau == 0) least_curvature_ = machine_epsilon * theta * d_squared;
+        if (is_finite(at_.curvature)) at_.curvature = greatest(at_.curvature, least_curvature_);
+    }
+
+    // Copies the inner products over the free variables. The copy is downdated when variables reach their bounds, and
+    // the backend's next inner products overwrite the originals. For a small problem, whose M is a compile-time
+    // constant, the backend forms no other inner products before the direction, and the originals are downdated in
+    // place.
+    CUDA_OPT_HD_INLINE void copy_free_gram(const Matrix &matrix, const PanelProducts &sums) {
+        if (!bisects) return;
+        dense::copy(sums.free_gram, panel::gram_count(panel::columns(matrix.model_pairs())), own_gram_.data());
+        point_.own_gram = true;
+    }
+
+    CUDA_OPT_HD_INLINE void downdate_free_gram(const Matrix &matrix, const CrossedVariable &variable, double *gram) {
+        const int columns = panel::columns(matrix.model_pairs());
+        dense::Room<panel_columns> room(entries_);
+        double *const entries = room.data();
+        dense::copy(variable.w, columns, entries);
+        // The products with g and z over the free variables are not needed, and variable.w has no entries for these
+        // columns.
+        entries[panel::gradient] = entries[panel::displacement] = 0;
+        for (int i = 0; i < columns; gram += columns - i, i++)
+            dense::subtract(gram, entries[i], entries + i, columns - i);
+    }
+
     // The rows of W of a few successive variables, and the same after CompactMatrix::reduce_by_middle().
     struct Rows {
         static constexpr int count = 4, most_size = 64;
@@ -104,12 +255,76 @@ template <int M> class CauchySearch {
     CUDA_OPT_HD bool pass_window(const Matrix &matrix, const Factors &middle, const CrossedWindow &window, double hi);
     CUDA_OPT_HD bool pass_breakpoints(const Matrix &matrix, const Factors &middle, const CrossedWindow &window,
                                       double hi, int64_t &next);
-    CUDA_OPT_HD CauchyState next_window();
-    CUDA_OPT_HD CauchyState after_window(bool found);
-    CUDA_OPT_HD CauchyState probe();
-    CUDA_OPT_HD CauchyState judge_probe(const Matrix &matrix, const Factors &middle, const PanelProducts &sums);
-    CUDA_OPT_HD CauchyState settle();
-    CUDA_OPT_HD CauchyState request_window(Asked asked, double lo, double hi);
+    // Requests the next window. Windows are adjacent, and each extends beyond the minimiser that is estimated at the
+    // end of the previous window. Nearly always one window suffices. The Cauchy search terminates because the relative
+    // length of the windows doubles each time. After at most 2,100 windows, the number of binary exponents, a window
+    // contains all finite breakpoints. A bisection terminates as well, because each step at least halves its interval.
+    CUDA_OPT_HD_INLINE CauchyState next_window() {
+        const double hi = least(at_.t + (1 + reach_) * (minimiser() - at_.t), bracket_);
+        if (hi <= searched_) return settle();
+        return request_window(PendingRequest::window, searched_, hi);
+    }
+
+    CUDA_OPT_HD_INLINE CauchyState after_window(bool found) {
+        if (!finite()) return CauchyState::breakdown;
+        reach_ *= 2;
+        return found ? settle() : next_window();
+    }
+
+    // Performs one bisection step, because (lo, hi] contains more breakpoints than can be fetched. It requests the
+    // inner products at a midpoint of lo and hi. The midpoint of the values and that of the bit patterns alternate.
+    // Thus after at most 128 steps lo and hi are adjacent floating-point numbers, and the bisection ends.
+    CUDA_OPT_HD_CALL inline CauchyState probe() {
+        double middle = bisections_ % 2 == 0 ? lo_ + 0.5 * (hi_ - lo_) : cauchy::bits_midpoint(greatest(lo_, 0.0), hi_);
+        if (!(middle > lo_ && middle < hi_)) middle = cauchy::bits_midpoint(lo_, hi_);
+        all_tied_ =
+            !(middle > lo_ && middle < hi_); // lo and hi are adjacent numbers, so that all breakpoints are equal
+        if (all_tied_) middle = hi_;
+        pending_ = PendingRequest::trial;
+        panel_.threshold = middle;
+        return CauchyState::inner_products;
+    }
+
+    CUDA_OPT_HD_CALL inline CauchyState judge_probe(const Matrix &matrix, const Factors &middle,
+                                                    const PanelProducts &sums) {
+        const double tau = panel_.threshold;
+        saved_point_ = point_;
+        saved_at_ = at_;
+        dense::copy(path_.data(), 4 * size_, saved_path_.data());
+        evaluate_path(matrix, middle, sums, tau);
+        point_.segments++;
+        const bool past_minimum = at_.slope >= 0 || point_.free_variables <= 0;
+        if (all_tied_ || !past_minimum) { // continue from tau with a new window, unless the minimiser is found
+            copy_free_gram(matrix, sums);
+            searched_ = at_.t;
+            return after_window(past_minimum);
+        }
+        // The minimiser lies before tau. Restore the path at lo, and request the breakpoints in (lo, tau].
+        point_ = saved_point_;
+        at_ = saved_at_;
+        dense::copy(saved_path_.data(), 4 * size_, path_.data());
+        point_.segments++;
+        hi_ = bracket_ = tau;
+        return request_window(PendingRequest::rest, lo_, hi_);
+    }
+
+    // Called when the minimiser is known. The products over the free variables are requested if they are missing.
+    CUDA_OPT_HD_INLINE CauchyState settle() {
+        const double t = point_.t = point_.free_variables > 0 ? greatest(minimiser(), at_.t) : at_.t;
+        dense::add(c(), t - at_.t, p(), size_);
+        point_.breakpoints_crossed = static_cast<int64_t>(moving_at_start_ - point_.free_variables);
+        if (point_.gram_holds || point_.free_variables <= 0) return CauchyState::found;
+        pending_ = PendingRequest::free_gram;
+        panel_.threshold = point_.threshold;
+        return CauchyState::inner_products;
+    }
+
+    CUDA_OPT_HD_INLINE CauchyState request_window(PendingRequest pending, double lo, double hi) {
+        pending_ = pending;
+        from_ = lo;
+        to_ = hi;
+        return CauchyState::window;
+    }
 
     CUDA_OPT_HD double minimiser() const { return at_.slope < 0 ? at_.t - at_.slope / at_.curvature : at_.t; }
     CUDA_OPT_HD bool finite() const {
@@ -127,7 +342,7 @@ template <int M> class CauchySearch {
         double t = 0, slope = 0, curvature = 0;
     };
 
-    Asked asked_ = Asked::window;
+    PendingRequest pending_ = PendingRequest::window;
     PanelRequest panel_{};
     double from_ = 0, to_ = 0; // the requested window
     CauchyPoint point_, saved_point_;
@@ -151,242 +366,6 @@ template <int M> class CauchySearch {
     // own_gram_ is set when the first breakpoint is crossed.
     dense::KeptRoom<M> saved_path_, w_, w_reduced_, entries_, own_gram_;
 };
-
-namespace cauchy {
-
-// The first window extends beyond the segment's minimiser by this fraction, because crossing breakpoints moves the
-// minimiser to a larger t. On the elastic-plastic torsion problem it moves by less than 5 %.
-constexpr double first_reach = 0.0625;
-// Returns the double whose bit pattern, read as an integer, is halfway between those of lo and hi. Both must be
-// nonnegative.
-CUDA_OPT_HD inline double bits_midpoint(double lo, double hi) {
-    int64_t a, b;
-    memcpy(&a, &lo, sizeof a);
-    memcpy(&b, &hi, sizeof b);
-    const int64_t middle = a + (b - a) / 2;
-    double result;
-    memcpy(&result, &middle, sizeof result);
-    return result;
-}
-
-} // namespace cauchy
-
-// Sets p, c and the number of free variables at the path parameter tau. `sums` are the inner products in which a
-// variable counts as free if its breakpoint exceeds tau. Let d = -g on the variables that still move beyond tau, and 0
-// on the others. Let z be the displacement up to tau: -tau g on the variables that move, and bound - x on those that
-// have stopped. Then p = W'd and c = W'z. At tau = 0, c is 0 and is not set. Returns d'd.
-template <int M>
-CUDA_OPT_HD_INLINE double CauchySearch<M>::load_path(const Matrix &matrix, const PanelProducts &sums, double tau) {
-    const int size = 2 * matrix.model_pairs();
-    dense::Room<panel_columns> entries(entries_);
-    const double *with_g = sums.leading_products + panel::gradient * sums.columns;
-    if (panel_.free_gram) {
-        dense::at_size<M>(matrix.model_pairs(), [&](auto k) {
-            const int columns = panel::columns(k);
-            CUDA_OPT_UNROLLED(2 * dense::times_unrolled<decltype(k)>)
-            for (int j = 0; j < columns; j++) entries.data()[j] = sums.over_free(panel::gradient, j);
-        });
-        with_g = entries.data();
-    }
-    at_.t = point_.threshold = tau;
-    const double d_squared = with_g[panel::gradient];
-    point_.free_variables = sums.variable_sums[free_variables];
-    point_.own_gram = false;
-    point_.gram_holds = true;
-    if (size == 0) return d_squared;
-    double *const to_p = p(), *const to_c = c();
-    matrix.to_basis(with_g, to_p);
-    for (int i = 0; i < size; i++) to_p[i] = -to_p[i];
-    if (tau > 0) {
-        matrix.to_basis(sums.leading_products + panel::displacement * sums.columns, to_c);
-        dense::add(to_c, tau, to_p, size);
-    }
-    return d_squared;
-}
-
-// Sets the first and second derivative of the model phi along the path just beyond the path parameter tau. With d, z, p
-// and c as in load_path(), they are
-//
-//     phi'(tau+) = d'g + theta d'z - p'M c = -(1 - theta tau) d'd - p'M c,    phi'' = theta d'd - p'M p.
-template <int M>
-CUDA_OPT_HD_INLINE void CauchySearch<M>::evaluate_path(const Matrix &matrix, const Factors &middle,
-                                                       const PanelProducts &sums, double tau) {
-    const double d_squared = load_path(matrix, sums, tau), theta = matrix.theta();
-    const int size = 2 * matrix.model_pairs();
-    dense::copy(p(), size, p_reduced());
-    matrix.reduce_by_middle(middle, p_reduced());
-    at_.slope = -(1 - theta * tau) * d_squared;
-    if (tau > 0) {
-        dense::copy(c(), size, c_reduced());
-        matrix.reduce_by_middle(middle, c_reduced());
-        at_.slope -= matrix.middle_form(middle, p_reduced(), c_reduced());
-    }
-    at_.curvature = theta * d_squared - matrix.middle_form(middle, p_reduced(), p_reduced());
-    if (tau == 0) least_curvature_ = machine_epsilon * theta * d_squared;
-    if (is_finite(at_.curvature)) at_.curvature = greatest(at_.curvature, least_curvature_);
-}
-
-// Copies the inner products over the free variables. The copy is downdated when variables reach their bounds, and the
-// backend's next inner products overwrite the originals. For a small problem, whose M is a compile-time constant, the
-// backend forms no other inner products before the direction, and the originals are downdated in place.
-template <int M>
-CUDA_OPT_HD_INLINE void CauchySearch<M>::copy_free_gram(const Matrix &matrix, const PanelProducts &sums) {
-    if (!bisects) return;
-    dense::copy(sums.free_gram, panel::gram_count(panel::columns(matrix.model_pairs())), own_gram_.data());
-    point_.own_gram = true;
-}
-
-template <int M>
-CUDA_OPT_HD_INLINE void CauchySearch<M>::downdate_free_gram(const Matrix &matrix, const CrossedVariable &variable,
-                                                            double *gram) {
-    const int columns = panel::columns(matrix.model_pairs());
-    dense::Room<panel_columns> room(entries_);
-    double *const entries = room.data();
-    dense::copy(variable.w, columns, entries);
-    // The products with g and z over the free variables are not needed, and variable.w has no entries for these
-    // columns.
-    entries[panel::gradient] = entries[panel::displacement] = 0;
-    for (int i = 0; i < columns; gram += columns - i, i++) dense::subtract(gram, entries[i], entries + i, columns - i);
-}
-
-template <int M>
-CUDA_OPT_HD_INLINE CauchyState CauchySearch<M>::begin(const Matrix &matrix, const Factors &middle,
-                                                      const PanelRequest &panel, const PanelProducts &sums,
-                                                      bool bounded, bool approximate) {
-    panel_ = panel;
-    point_.segments = 1;
-    point_.breakpoints_crossed = 0;
-    point_.crossed = false;
-    if (!bounded) { // The Cauchy point is x itself, as in L-BFGS-B 3.0: the subspace minimisation alone determines d.
-        load_path(matrix, sums, 0);
-        point_.t = point_.t_first = 0;
-        return CauchyState::found;
-    }
-    if (matrix.pairs() == 0) {
-        // With B = theta I the model is separable. The Cauchy point is therefore P(x - g / theta), whichever
-        // breakpoints are crossed.
-        load_path(matrix, sums, 0);
-        point_.t_first = least(1 / matrix.theta(), sums.first_breakpoint);
-        point_.t = approximate ? point_.t_first : 1 / matrix.theta();
-        point_.crossed = point_.t > sums.first_breakpoint;
-        return CauchyState::found;
-    }
-    evaluate_path(matrix, middle, sums, 0);
-    if (!finite()) return CauchyState::breakdown;
-    const double first = minimiser();
-    point_.t_first = least(first, sums.first_breakpoint);
-    if (first <= sums.first_breakpoint || approximate) {
-        point_.t = point_.t_first;
-        return CauchyState::found;
-    }
-    point_.crossed = true;
-    dense::fill(c(), 2 * matrix.model_pairs(), 0);
-    dense::fill(c_reduced(), 2 * matrix.model_pairs(), 0);
-    copy_free_gram(matrix, sums);
-    moving_at_start_ = sums.variable_sums[free_variables];
-    searched_ = 0;
-    reach_ = cauchy::first_reach;
-    bracket_ = largest_finite;
-    return next_window();
-}
-
-// Requests the next window. Windows are adjacent, and each extends beyond the minimiser that is estimated at the end of
-// the previous window. Nearly always one window suffices. The Cauchy search terminates because the relative length of
-// the windows doubles each time. After at most 2,100 windows, the number of binary exponents, a window contains all
-// finite breakpoints. A bisection terminates as well, because each step at least halves its interval.
-template <int M> CUDA_OPT_HD_INLINE CauchyState CauchySearch<M>::next_window() {
-    const double hi = least(at_.t + (1 + reach_) * (minimiser() - at_.t), bracket_);
-    if (hi <= searched_) return settle();
-    return request_window(Asked::window, searched_, hi);
-}
-
-template <int M> CUDA_OPT_HD_INLINE CauchyState CauchySearch<M>::after_window(bool found) {
-    if (!finite()) return CauchyState::breakdown;
-    reach_ *= 2;
-    return found ? settle() : next_window();
-}
-
-template <int M> CUDA_OPT_HD_INLINE CauchyState CauchySearch<M>::request_window(Asked asked, double lo, double hi) {
-    asked_ = asked;
-    from_ = lo;
-    to_ = hi;
-    return CauchyState::window;
-}
-
-template <int M>
-CUDA_OPT_HD_INLINE CauchyState CauchySearch<M>::resume(const Matrix &matrix, const Factors &middle,
-                                                       const PanelProducts &sums, const CrossedWindow &window) {
-    const bool too_many = bisects && window.count > crossed_capacity;
-    switch (asked_) {
-    case Asked::window:
-        if (too_many) { // bisect the window
-            lo_ = at_.t, hi_ = to_, bisections_ = 0;
-            return probe();
-        }
-        searched_ = to_;
-        return after_window(pass_window(matrix, middle, window, searched_));
-    case Asked::trial: return bisects ? judge_probe(matrix, middle, sums) : CauchyState::breakdown;
-    case Asked::rest: {
-        if (too_many) {
-            bisections_++;
-            return probe();
-        }
-        const bool found = pass_window(matrix, middle, window, hi_);
-        searched_ = at_.t;
-        return after_window(found);
-    }
-    case Asked::free_gram: use_new_products(); return CauchyState::found;
-    }
-    return CauchyState::breakdown;
-}
-
-// Performs one bisection step, because (lo, hi] contains more breakpoints than can be fetched. It requests the inner
-// products at a midpoint of lo and hi. The midpoint of the values and that of the bit patterns alternate. Thus after at
-// most 128 steps lo and hi are adjacent floating-point numbers, and the bisection ends.
-template <int M> CUDA_OPT_HD_CALL inline CauchyState CauchySearch<M>::probe() {
-    double middle = bisections_ % 2 == 0 ? lo_ + 0.5 * (hi_ - lo_) : cauchy::bits_midpoint(greatest(lo_, 0.0), hi_);
-    if (!(middle > lo_ && middle < hi_)) middle = cauchy::bits_midpoint(lo_, hi_);
-    all_tied_ = !(middle > lo_ && middle < hi_); // lo and hi are adjacent numbers, so that all breakpoints are equal
-    if (all_tied_) middle = hi_;
-    asked_ = Asked::trial;
-    panel_.threshold = middle;
-    return CauchyState::inner_products;
-}
-
-template <int M>
-CUDA_OPT_HD_CALL inline CauchyState CauchySearch<M>::judge_probe(const Matrix &matrix, const Factors &middle,
-                                                                 const PanelProducts &sums) {
-    const double tau = panel_.threshold;
-    saved_point_ = point_;
-    saved_at_ = at_;
-    dense::copy(path_.data(), 4 * size_, saved_path_.data());
-    evaluate_path(matrix, middle, sums, tau);
-    point_.segments++;
-    const bool past_minimum = at_.slope >= 0 || point_.free_variables <= 0;
-    if (all_tied_ || !past_minimum) { // continue from tau with a new window, unless the minimiser is found
-        copy_free_gram(matrix, sums);
-        searched_ = at_.t;
-        return after_window(past_minimum);
-    }
-    // The minimiser lies before tau. Restore the path at lo, and request the breakpoints in (lo, tau].
-    point_ = saved_point_;
-    at_ = saved_at_;
-    dense::copy(saved_path_.data(), 4 * size_, path_.data());
-    point_.segments++;
-    hi_ = bracket_ = tau;
-    return request_window(Asked::rest, lo_, hi_);
-}
-
-// Called when the minimiser is known. The products over the free variables are requested if they are missing.
-template <int M> CUDA_OPT_HD_INLINE CauchyState CauchySearch<M>::settle() {
-    const double t = point_.t = point_.free_variables > 0 ? greatest(minimiser(), at_.t) : at_.t;
-    dense::add(c(), t - at_.t, p(), size_);
-    point_.breakpoints_crossed = static_cast<int64_t>(moving_at_start_ - point_.free_variables);
-    if (point_.gram_holds || point_.free_variables <= 0) return CauchyState::found;
-    asked_ = Asked::free_gram;
-    panel_.threshold = point_.threshold;
-    return CauchyState::inner_products;
-}
 
 } // namespace cudaopt
 

@@ -101,7 +101,7 @@ struct Progress : SearchRecord {
     }
 
     // Sets the results to those of the saved point, with which the solve ends. Returns f there.
-    CUDA_OPT_HD_CALL inline double take_best() {
+    CUDA_OPT_HD_CALL inline double restore_best_results() {
         best_saved = false;
         at_iterate = true;
         static_cast<IterateFacts &>(results) = best;

@@ -74,7 +74,7 @@ const Request &StateMachine::advance(const Reply &reply) {
     case State::truncated:
         direction_request_.alpha = reply.number;
         results.truncations++;
-        take_direction(Verb::direction);
+        request_direction(Verb::direction);
         break;
     case State::search_failed: recover(reply); break;
     case State::failure_measured:
@@ -149,7 +149,7 @@ void StateMachine::suspend(State next, Verb verb) {
 
 void StateMachine::request_products(State next, const PanelRequest &panel) {
     requested_ = panel;
-    requested_.single = settings.product_bits == 32 && matrix_.plain() && matrix_.fits_single_precision(n);
+    requested_.single = settings.product_bits == 32 && matrix_.is_unscaled() && matrix_.fits_single_precision(n);
     update_requested_ = {};
     suspend(next, Verb::inner_products);
 }
@@ -195,7 +195,7 @@ void StateMachine::judge_start(const StartReport &report) {
 
 void StateMachine::measure_start() {
     use_stored_pairs();
-    if (!hessian_.exists(settings) && !matrix_.plain()) {
+    if (!hessian_.exists(settings) && !matrix_.is_unscaled()) {
         PanelRequest all = panel_;
         all.threshold = -1;
         all.free_gram = true;
@@ -326,7 +326,7 @@ void StateMachine::minimise_in_subspace(const PanelProducts &sums) {
     note_cauchy_point(point, !truncated);
     direction_request_ = direction_to(point, model_panel(), *this, matrix_);
     if (truncated) return request_truncation();
-    if (!applies_operator) return take_direction(Verb::direction);
+    if (!applies_operator) return request_direction(Verb::direction);
     if (fresh_start) operator_.forget_scale();
     follow_operator(operator_.begin(matrix_, sums, path.free_gram(sums), path.p(), direction_request_.panel), nullptr);
 }
@@ -347,7 +347,7 @@ void StateMachine::refresh() {
 // Requests the sweep that forms the direction d and the trial point, at which f and g are evaluated next. On a GPU the
 // sums over d, among them the slope g'd, arrive with the reply to the following sweep, which saves one synchronisation.
 // Whether d is a descent direction is then known only after the evaluation.
-void StateMachine::take_direction(Verb verb) {
+void StateMachine::request_direction(Verb verb) {
     products_valid_ = pair_unfinished_ = false;
     descent_ = Descent::unknown;
     begin_search(matrix_.theta());
@@ -516,7 +516,7 @@ void StateMachine::follow_operator(OperatorState next, const OperatorProducts *p
     case OperatorState::products: return suspend(State::operator_used, Verb::operator_products);
     case OperatorState::shortening:
     case OperatorState::replacing: return restore(State::operator_used);
-    case OperatorState::found: return take_direction(Verb::operator_direction);
+    case OperatorState::found: return request_direction(Verb::operator_direction);
     case OperatorState::unsuitable: return request_products(State::model_products, model_panel());
     case OperatorState::breakdown: return break_down();
     case OperatorState::not_finite:
@@ -567,7 +567,7 @@ void StateMachine::settle() {
     }
     if (best_saved) {
         suspend(State::ending, Verb::restore_best);
-        request_.number = take_best();
+        request_.number = restore_best_results();
         return;
     }
     if (!at_iterate) return restore(State::ending);

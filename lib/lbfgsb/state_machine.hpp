@@ -140,7 +140,7 @@ class StateMachine : public Iteration {
     void follow_cauchy(CauchyState found, const PanelProducts &sums);
     void minimise_in_subspace(const PanelProducts &sums);
     void break_down();
-    void take_direction(Verb verb);
+    void request_direction(Verb verb);
     void judge_direction(const Reply &reply);
     void replace_direction();
     void prepare_truncation();

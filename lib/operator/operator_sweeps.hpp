@@ -24,7 +24,7 @@ class OperatorSweeps {
     virtual const OperatorProducts &multiply_output(const OperatorRequest &request) = 0;
     // Forms the direction and the trial point, with the move on F that the first request describes. It accesses k + 14
     // n-vectors.
-    virtual DirectionSums take_direction(const OperatorRequest &move, const DirectionRequest &request) = 0;
+    virtual DirectionSums direction(const OperatorRequest &move, const DirectionRequest &request) = 0;
 };
 
 } // namespace cudaopt

@@ -53,7 +53,7 @@ template <class Executor, class Real, class History> class OperatorSweepsOn fina
         return products_;
     }
 
-    DirectionSums take_direction(const OperatorRequest &move, const DirectionRequest &request) override {
+    DirectionSums direction(const OperatorRequest &move, const DirectionRequest &request) override {
         combine(move, out_, false, move.scale, 0);
         const PanelRequest &panel = request.panel;
         History *const y_fresh = panel.fresh && panel.pairs > 0 ? work_.y(panel.newest_slot) : nullptr;

@@ -6,8 +6,6 @@ namespace cudaopt {
 
 namespace {
 
-long long shown(int64_t number) { return number; } // printf's %lld requires this type
-
 void describe_convergence(const Iteration &it, const Settings &settings, Message &message) {
     const Results &r = it.results;
     const char *const where = r.iterations == 0 ? "converged at the start" : "converged";

@@ -176,7 +176,7 @@ void Solver::perform(const Request &request) {
         break;
     case Verb::operator_direction:
         sweeps.history(); // columns are written
-        direction_sums_ = operator_->take_direction(state_->operator_model().request(), state_->direction_requested());
+        direction_sums_ = operator_->direction(state_->operator_model().request(), state_->direction_requested());
         reply_.direction = &direction_sums_;
         break;
     case Verb::log_start: log_start(); break;

@@ -27,12 +27,13 @@ Left<Real> by_rules(const Data<Real> &data, const ShapeOf &shape, const cudaopt:
     batch::Problems<Real, ShapeOf> all;
     all.shape = shape, all.packed = packed;
     all.blocks = reinterpret_cast<unsigned char *>(blocks.data());
-    all.x = left.x.data(), all.g = g.data(), all.f = f.data(), all.diagonal = diagonal;
+    cudaopt::BatchArrays &arrays = all.arrays;
+    arrays.x = left.x.data(), arrays.g = g.data(), arrays.f = f.data(), arrays.diagonal = diagonal;
     const cudaopt::BatchBounds<Real> bounds = data.bounds();
-    all.lower = bounds.lower, all.upper = bounds.upper, all.bounds_for_each = bounds.for_each;
+    arrays.lower = bounds.lower, arrays.upper = bounds.upper, arrays.bounds_for_each = bounds.for_each;
     all.codes = codes.data(), all.marks = marks.data();
     const auto pass = [&](int64_t problems, const auto &rule) { each(problems, rule, working); };
-    pass(data.count, batch::Advance<Real, ShapeOf>{all, settings, batch::Purpose::begin, false, 0});
+    pass(data.count, batch::Advance<Real, ShapeOf>{all, settings, cudaopt::Purpose::begin, false, 0});
     std::vector<int64_t> list;
     for (int round = 1;; round++) {
         list.clear();
@@ -47,7 +48,7 @@ Left<Real> by_rules(const Data<Real> &data, const ShapeOf &shape, const cudaopt:
             f[static_cast<std::size_t>(row)] =
                 Valleys<n, Real>()(batch::OneThread{}, all.problem(k), left.x.data() + row * n, g.data() + row * n);
         }
-        pass(active, batch::Advance<Real, ShapeOf>{all, settings, batch::Purpose::resume, round == last_round, 0});
+        pass(active, batch::Advance<Real, ShapeOf>{all, settings, cudaopt::Purpose::resume, round == last_round, 0});
     }
     all.list = nullptr;
     if (packed) pass(data.count, batch::WriteEnded<Real, ShapeOf>{all});

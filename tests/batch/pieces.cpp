@@ -51,16 +51,16 @@ TEST_CASE("A problem that ends at the time limit reports the time", "[batch]") {
     batch::Problems<double, Shape> all;
     all.shape = shape;
     all.blocks = reinterpret_cast<unsigned char *>(blocks.data());
-    all.x = x.data(), all.g = g.data(), all.f = f.data(), all.codes = &code, all.marks = &mark;
+    all.arrays.x = x.data(), all.arrays.g = g.data(), all.arrays.f = f.data(), all.codes = &code, all.marks = &mark;
     auto *const desk = reinterpret_cast<unsigned char *>(working.data());
     Settings settings;
     settings.max_seconds = 60;
-    batch::Advance<double, Shape>{all, settings, batch::Purpose::begin, false, 0}(batch::OneThread{}, 0, desk);
+    batch::Advance<double, Shape>{all, settings, Purpose::begin, false, 0}(batch::OneThread{}, 0, desk);
     CHECK(code == CUDA_OPT_EVALUATE_FG);
     CHECK(mark == 1);
 
     settings.max_seconds = 2.5;
-    batch::Advance<double, Shape>{all, settings, batch::Purpose::end_of_time, false, 3}(batch::OneThread{}, 0, desk);
+    batch::Advance<double, Shape>{all, settings, Purpose::end_of_time, false, 3}(batch::OneThread{}, 0, desk);
     CHECK(code == CUDA_OPT_TIME_LIMIT);
     CHECK(mark == 0);
     all.load(batch::OneThread{}, 0, desk);

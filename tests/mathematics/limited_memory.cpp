@@ -263,14 +263,14 @@ TEST_CASE("A history with weighted products can load unweighted products", "[mem
         shape.own_theta = repetition % 2 == 0;
         Iterate iterate(Box::infinite, shape, uniform);
         if (iterate.memory.pairs() == 0) continue;
-        CHECK_FALSE(iterate.memory.plain());
+        CHECK_FALSE(iterate.memory.is_unscaled());
         iterate.panel.weighted = false;
         PanelRequest all = iterate.panel;
         all.threshold = -1;
         all.free_gram = true;
         iterate.memory.load_unscaled(iterate.machine.inner_products(all).sums);
         INFO("repetition " << repetition << ", n = " << shape.n << ", pairs " << iterate.memory.pairs());
-        CHECK(iterate.memory.plain());
+        CHECK(iterate.memory.is_unscaled());
         const double expected = static_cast<double>(reference::scale_of(iterate.pairs()));
         CHECK(std::fabs(iterate.theta() - expected) <= 8 * epsilon * expected);
         judged += check_middle_form(iterate, uniform);

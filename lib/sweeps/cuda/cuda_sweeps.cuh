@@ -22,8 +22,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     ~CudaSweeps() override {
         // The destructor cannot report errors.
         const OnDevice on(device_, std::nothrow);
-        if (held_) cudaStreamSynchronize(stream_);
-        held_.reset();
+        if (workspace_) cudaStreamSynchronize(stream_);
+        workspace_.reset();
     }
 
     void bind(const UserArrays &a) override {
@@ -38,14 +38,14 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
              {static_cast<const void *>(a.x), static_cast<const void *>(a.g), a.lower, a.upper, a.diagonal})
             aligned_ = aligned_ && reinterpret_cast<std::uintptr_t>(vector) % 16 == 0;
         v_.zero_tiles = {};
-        // The pointer held_ is NULL until the first call of allocate().
-        if (held_) held_->clock.reset();
+        // The pointer workspace_ is NULL until the first call of allocate().
+        if (workspace_) workspace_->clock.reset();
     }
 
     void allocate(int m, const BackendOptions &options) override {
         follow(options.stream, options.cancellation);
         const OnDevice on(device_);
-        if (!held_) prepare(m);
+        if (!workspace_) prepare(m);
         if (options.aside && !aside_memory_.get()) {
             aside_memory_.allocate(2 * n_);
             aside_ = {aside_memory_.get(), aside_memory_.get() + n_};
@@ -60,7 +60,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         }
         // The kernels reset these counters after each use. They are cleared here, because a solve that failed may have
         // ended between sweep 1 and the reset.
-        check(cudaMemsetAsync(held_->counters.get(), 0, held_->counters.bytes(), stream_), "cudaMemsetAsync");
+        check(cudaMemsetAsync(workspace_->counters.get(), 0, workspace_->counters.bytes(), stream_), "cudaMemsetAsync");
     }
 
     void follow(void *stream, CancellationToken *cancellation) override {
@@ -69,7 +69,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     }
 
     int64_t workspace_bytes() const override {
-        return held_ ? held_->bytes() + aside_memory_.bytes() + own_diagonal_.bytes() : 0;
+        return workspace_ ? workspace_->bytes() + aside_memory_.bytes() + own_diagonal_.bytes() : 0;
     }
 
     HistoryVectors history() override {
@@ -101,9 +101,9 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         return sums_;
     }
 
-    void direction(const DirectionRequest &asked) override {
+    void direction(const DirectionRequest &requested) override {
         const OnDevice on(device_);
-        const DirectionRequest request = with_stored_y(asked);
+        const DirectionRequest request = with_stored_y(requested);
         const int slot = request.spare_slot;
         const bool fresh = request.panel.fresh && request.panel.pairs > 0;
         const TrialArrays<Real, History> to{x_, v_.g_base(slot), v_.x_base(), v_.s(slot),
@@ -111,7 +111,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         if constexpr (!std::is_same_v<Real, History>) {
             const int pairs = request.panel.pairs;
             const LaunchPlace at = launch_place();
-            DirectionRecord *const records = held_->directions.get();
+            DirectionRecord *const records = workspace_->directions.get();
             if (pairs <= most_staged_pairs) {
                 direction_blocks_ = launch_staged_direction(v_, request, to, records, at);
                 return;
@@ -122,27 +122,28 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
             }
         }
         direction_blocks_ =
-            launch_direction(v_, request, coefficients_of(request), to, held_->directions.get(), launch_place());
+            launch_direction(v_, request, coefficients_of(request), to, workspace_->directions.get(), launch_place());
     }
 
     // The sums of the direction (DirectionSums) are transferred to the host together with the next inner products.
     DirectionSums direction_sums() override { return direction_sums_; }
     bool direction_sums_at_hand() const override { return false; }
 
-    double truncation(const DirectionRequest &asked) override {
+    double truncation(const DirectionRequest &requested) override {
         const OnDevice on(device_);
-        const DirectionRequest request = with_stored_y(asked);
+        const DirectionRequest request = with_stored_y(requested);
         const double alpha = reduce<Min>(FindTruncation<Real, History>{v_, request, coefficients_of(request)}).v;
         return std::max(0.0, std::min(1.0, alpha));
     }
 
     CrossedWindow crossed(const PanelRequest &request, double lo, double hi) override {
-        const int64_t sent = held_->sent.covers(request, hi) ? held_->sent.count() : find_variables(request, lo, hi);
+        const int64_t sent =
+            workspace_->sent.covers(request, hi) ? workspace_->sent.count() : find_variables(request, lo, hi);
         const bool fits = sent <= crossed_capacity;
-        if (fits) held_->sent.between(lo, hi, sent, panel::columns(request.pairs), held_->found);
-        const int64_t count = fits ? held_->found.count() : sent;
-        held_->sent.expect(lo, hi, count);
-        return held_->found.window(count);
+        if (fits) workspace_->sent.between(lo, hi, sent, panel::columns(request.pairs), workspace_->found);
+        const int64_t count = fits ? workspace_->found.count() : sent;
+        workspace_->sent.expect(lo, hi, count);
+        return workspace_->found.window(count);
     }
 
     void step(int slot, double step) override {
@@ -196,7 +197,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
             request, x_, g_, v_.box, v_.y(request.slot), v_.g_base(request.slot)};
         if (!cut_.by_segments()) return reduce<ScaledSquares>(rule).norm();
         static_assert(most_segments * most_pieces * sizeof(ScaledSquares) <= map_reduce_scratch_bytes<StartRecord>());
-        auto *const records = reinterpret_cast<ScaledSquares *>(held_->scratch.get() + arrivals_bytes);
+        auto *const records = reinterpret_cast<ScaledSquares *>(workspace_->scratch.get() + arrivals_bytes);
         check(map_pieces_cuda<ScaledSquares, most_resident, 1>(cut_.pieces(), n_, rule, records, stream_),
               "the launch of a reduction");
         copy(cut_.squares(), records, int64_t{cut_.pieces().count()} * static_cast<int64_t>(sizeof(ScaledSquares)),
@@ -218,10 +219,10 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     void read(const void *vector, int64_t begin, int count, double *to) override {
         const OnDevice on(device_);
         constexpr int capacity = CudaWorkspace<Real, History>::read_capacity;
-        const Real *const buffer = held_->read_buffer.get();
+        const Real *const buffer = workspace_->read_buffer.get();
         for (int done = 0; done < count; done += capacity) {
             const int now = std::min(count - done, capacity);
-            check(cudaMemcpyAsync(held_->read_buffer.get(), static_cast<const Real *>(vector) + begin + done,
+            check(cudaMemcpyAsync(workspace_->read_buffer.get(), static_cast<const Real *>(vector) + begin + done,
                                   now * sizeof(Real), cudaMemcpyDeviceToHost, stream_),
                   "a copy for the log");
             wait_for_stream(stream_, *cancellation_, "a copy for the log");
@@ -232,21 +233,21 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     SubtreeSums *subtree_sums() override { return &cut_; }
 
     void begin_call() override {
-        if (!held_ || !timed_) return;
+        if (!workspace_ || !timed_) return;
         const OnDevice on(device_, std::nothrow);
-        held_->clock.begin(stream_);
+        workspace_->clock.begin(stream_);
     }
 
     void end_call() override {
-        if (!held_ || !held_->clock.begun()) return;
+        if (!workspace_ || !workspace_->clock.begun()) return;
         const OnDevice on(device_, std::nothrow);
-        held_->clock.end(stream_);
+        workspace_->clock.end(stream_);
     }
 
     double seconds() override {
-        if (!held_) return 0;
+        if (!workspace_) return 0;
         const OnDevice on(device_, std::nothrow);
-        return held_->clock.seconds();
+        return workspace_->clock.seconds();
     }
 
   private:
@@ -260,21 +261,21 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     void form_inner_products(const ProductsRequest &request) {
         const ProductsLayout layout(panel::columns(request.pairs), request.older_steps);
-        held_->sent.invalidate();
+        workspace_->sent.invalidate();
         y_stored_ = v_.apart && request.fresh && request.pairs > 0 ? request.newest_slot : -1;
         // A Cauchy search can follow only if the threshold is 0. If the caller supplies a diagonal, the products must
         // also be weighted by it. Unweighted products are those of a trial point: if the point is accepted, weighted
         // products are requested before the Cauchy search.
         const bool searched = request.threshold == 0 && (request.weighted || !callers_diagonal_);
         const auto ahead = [&] {
-            return held_->sent.ahead(searched && sends_ahead(kind_of(request)), variables_sent());
+            return workspace_->sent.ahead(searched && sends_ahead(kind_of(request)), variables_sent());
         };
-        const int partials = ProductsLaunch(v_, request, layout, held_->partials.get(), launch_place(), ahead)();
+        const int partials = ProductsLaunch(v_, request, layout, workspace_->partials.get(), launch_place(), ahead)();
         launch_reduction(layout, partials);
         int there = 0;
         const int count = numbers_to_come(layout);
-        const Posted *const posted = held_->posted.get();
-        double *const numbers = held_->numbers.data();
+        const Posted *const posted = workspace_->posted.get();
+        double *const numbers = workspace_->numbers.data();
         wait_until(stream_, *cancellation_, [&] {
             while (there < count && posted[there].arrived(ticket_, numbers[there])) there++;
             return there == count;
@@ -285,13 +286,13 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         if (cut_.by_segments()) {
             const double *const behind = cut_.look_at(numbers, layout);
             sums_.f = behind[0];
-            held_->sent.record(request, static_cast<int64_t>(behind[1]));
+            workspace_->sent.record(request, static_cast<int64_t>(behind[1]));
             return;
         }
         sums_.f = numbers[layout.size];
         const double *direction = numbers + layout.size + 1;
         direction_sums_ = {direction[0], direction[1], direction[2]};
-        held_->sent.record(request, static_cast<int64_t>(direction[direction_numbers]));
+        workspace_->sent.record(request, static_cast<int64_t>(direction[direction_numbers]));
     }
 
     // Starts or stops the tracking of zero tiles, which are tiles of a column that contain only zeros. If vectors are
@@ -303,7 +304,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         const bool before = v_.zero_tiles.are_kept();
         const bool has_kernel = !v_.apart || !request.in_metric();
         if (before == (has_kernel && ZeroTiles::pay(before, free, static_cast<double>(n_)))) return;
-        v_.zero_tiles = before ? ZeroTiles() : ZeroTiles(held_->zero_tiles.get(), held_->zero_tiles.bytes(), v_.m);
+        v_.zero_tiles =
+            before ? ZeroTiles() : ZeroTiles(workspace_->zero_tiles.get(), workspace_->zero_tiles.bytes(), v_.m);
         v_.zero_tiles.forget(stream_);
     }
 
@@ -340,9 +342,9 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         v_.m = m;
         v_.pitch = (n_ + 63) / 64 * 64; // a multiple of the tile size of sweep 1
         const int records = cut_.by_segments() ? cut_.pieces().count() : multiprocessors * most_direction_resident;
-        held_ = std::make_unique<CudaWorkspace<Real, History>>(
+        workspace_ = std::make_unique<CudaWorkspace<Real, History>>(
             v_.pitch, m, columns_, most_partials(), records, numbers_to_come(ProductsLayout(columns_, true)), stream_);
-        v_.first = reinterpret_cast<Real *>(held_->vectors.get());
+        v_.first = reinterpret_cast<Real *>(workspace_->vectors.get());
     }
     int attribute(cudaDeviceAttr which) const {
         int value = 0;
@@ -355,10 +357,10 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     int64_t find_variables(const PanelRequest &request, double lo, double hi) {
         const OnDevice on(device_);
         const int columns = panel::columns(request.pairs);
-        PrefetchedVariables &sent = held_->sent;
+        PrefetchedVariables &sent = workspace_->sent;
         // The kernel overwrites the variables that sweep 1 has sent to host memory.
         sent.invalidate();
-        FromDevice *const found = held_->from_device.get();
+        FromDevice *const found = workspace_->from_device.get();
         check(launch(find_crossed<Real, History>, blocks_for(n_), products_threads, 0, stream_, v_, request, lo, hi,
                      columns, sent.place(variables_sent()), arrivals(), &found->crossed, &found->flag, ++ticket_),
               "the launch of the search for crossed variables");
@@ -367,8 +369,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         return static_cast<int64_t>(found->crossed);
     }
 
-    unsigned *arrivals() const { return reinterpret_cast<unsigned *>(held_->counters.get()); }
-    unsigned long long *variables_sent() const { return held_->counters.get() + 1; }
+    unsigned *arrivals() const { return reinterpret_cast<unsigned *>(workspace_->counters.get()); }
+    unsigned long long *variables_sent() const { return workspace_->counters.get() + 1; }
     // Returns the largest number of partial sums that sweep 1 stores in a solve, which is the number of sums times the
     // number of blocks. Panels with fewer columns must be considered too, because their kernels have more blocks, and a
     // solve begins with few pairs.
@@ -388,9 +390,9 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     // Launches the kernel that joins the partial sums. Its blocks may be scheduled while sweep 1 still runs, and
     // grid_dependency_sync() makes them wait for the end of sweep 1.
     void launch_reduction(const ProductsLayout &layout, int partials) {
-        const NumbersOfBlocks from{held_->partials.get(), held_->directions.get(), user_.f, partials,
+        const NumbersOfBlocks from{workspace_->partials.get(), workspace_->directions.get(), user_.f, partials,
                                    direction_blocks_};
-        const NumbersPosted to{variables_sent(), held_->posted.get(), ++ticket_};
+        const NumbersPosted to{variables_sent(), workspace_->posted.get(), ++ticket_};
         const NumbersLaunch at{early_launches_, stream_};
         if (!cut_.by_segments()) return post_numbers_of_blocks(layout, from, to, at);
         post_numbers_of_pieces(layout, cut_.subtrees(), cut_.pieces().segments(), cut_.f_of_segments(), from, to, at);
@@ -419,11 +421,11 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
             std::copy(request.coefficients, request.coefficients + columns, q.by_value.q);
             return q;
         }
-        std::copy(request.coefficients, request.coefficients + columns, held_->staged_coefficients.get());
-        check(cudaMemcpyAsync(held_->coefficients.get(), held_->staged_coefficients.get(), columns * sizeof(double),
-                              cudaMemcpyHostToDevice, stream_),
+        std::copy(request.coefficients, request.coefficients + columns, workspace_->staged_coefficients.get());
+        check(cudaMemcpyAsync(workspace_->coefficients.get(), workspace_->staged_coefficients.get(),
+                              columns * sizeof(double), cudaMemcpyHostToDevice, stream_),
               "the copy of the coefficients");
-        q.in_memory = held_->coefficients.get();
+        q.in_memory = workspace_->coefficients.get();
         return q;
     }
 
@@ -431,8 +433,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     // kernel, which writes the result to `record` in host memory. Such reductions are rare, so the wait is acceptable.
     template <class Record, class Launch> Record reduced_by(const Launch &launch) {
         static_assert(sizeof(Record) <= sizeof(StartRecord), "the scratch and the host's copy are made for this size");
-        auto *to = reinterpret_cast<Record *>(held_->from_device[0].record);
-        check(launch(to, held_->scratch.get()), "the launch of a reduction");
+        auto *to = reinterpret_cast<Record *>(workspace_->from_device[0].record);
+        check(launch(to, workspace_->scratch.get()), "the launch of a reduction");
         wait_for_stream(stream_, *cancellation_, "a reduction");
         return *to;
     }
@@ -459,7 +461,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     CancellationToken *cancellation_ = nullptr; // the caller owns this object
     DeviceVectors<Real, History> v_{};
     Real *x_ = nullptr, *g_ = nullptr;
-    std::unique_ptr<CudaWorkspace<Real, History>> held_; // the first call of allocate() creates this object
+    std::unique_ptr<CudaWorkspace<Real, History>> workspace_; // the first call of allocate() creates this object
     CudaArray<Real, Lives::on_device> aside_memory_, own_diagonal_;
     AsideVectors<Real> aside_{};
     UserArrays user_{};

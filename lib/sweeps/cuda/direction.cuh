@@ -87,7 +87,7 @@ __device__ void subspace_move(const DeviceVectors<Real, History> &v, const Direc
 // Calls rule(request). In the usual request, variables are neither scaled nor truncated and the threshold is 0. The
 // rule then receives these values as compile-time constants. No branch diverges, and the compiler can interleave the
 // work on neighbouring variables.
-template <class Rule> __device__ void as_asked(const DirectionRequest &request, const Rule &rule) {
+template <class Rule> __device__ void as_requested(const DirectionRequest &request, const Rule &rule) {
     if (request.panel.weighted || request.truncate || request.panel.threshold > 0) return rule(request);
     DirectionRequest usual = request;
     usual.panel.weighted = usual.truncate = false;
@@ -148,10 +148,11 @@ struct TakeDirection {
 
         Loaded stepped;
         Stored d, y{};
-        as_asked(request, [&](const DirectionRequest &asked) {
+        as_requested(request, [&](const DirectionRequest &requested) {
 #pragma unroll
             for (int k = 0; k < count; k++) {
-                const auto trial = take_trial<Real, History>({x[k], g[k], l[k], u[k]}, asked, h[k], move[k], record);
+                const auto trial =
+                    take_trial<Real, History>({x[k], g[k], l[k], u[k]}, requested, h[k], move[k], record);
                 d.v[k] = trial.d;
                 stepped.v[k] = trial.x;
                 if (!v.apart && to.y_fresh) y.v[k] = gradient_change<History>(gradient.v[k], old_gradient.v[k]);

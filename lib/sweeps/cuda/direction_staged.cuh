@@ -27,19 +27,20 @@ take_and_store(const DeviceVectors<Real, History> &v, const DirectionRequest &re
                const double (&from_s)[variables], DirectionRecord &record) {
     Elements<History, variables> d{};
     Elements<Real, variables> stepped{};
-    const auto take = [&](int k, const DirectionRequest &asked) {
-        const double weight = asked.panel.weighted ? at.h[k] : 1.0;
-        const double move = subspace_move(asked, weight, at.g[k], from_y[k], from_s[k]);
-        const auto trial = take_trial<Real, History>({at.x[k], at.g[k], at.l[k], at.u[k]}, asked, weight, move, record);
+    const auto take = [&](int k, const DirectionRequest &requested) {
+        const double weight = requested.panel.weighted ? at.h[k] : 1.0;
+        const double move = subspace_move(requested, weight, at.g[k], from_y[k], from_s[k]);
+        const auto trial =
+            take_trial<Real, History>({at.x[k], at.g[k], at.l[k], at.u[k]}, requested, weight, move, record);
         d.v[k] = trial.d;
         stepped.v[k] = trial.x;
     };
-    as_asked(request, [&](const DirectionRequest &asked) {
+    as_requested(request, [&](const DirectionRequest &requested) {
         if (i + variables <= v.n) {
 #pragma unroll
-            for (int k = 0; k < variables; k++) take(k, asked);
+            for (int k = 0; k < variables; k++) take(k, requested);
         } else {
-            for (int k = 0; k < variables && i + k < v.n; k++) take(k, asked);
+            for (int k = 0; k < variables && i + k < v.n; k++) take(k, requested);
         }
     });
     if (aligned && i + variables <= v.n) {
