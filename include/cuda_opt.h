@@ -234,9 +234,9 @@ enum {
      *  iprint[0]. A negative value (default -1) means no log. 0 logs the first and the last iterate; k > 0 logs the
      *  iterates 1, k + 1, 2k + 1, ... and the last. The lines go to the function that cuda_opt_set_log() sets. */
     CUDA_OPT_IPRINT_FREQUENCY = 108,
-    /** IPRINT_TYPE selects what is logged; the 2013 manual of L-BFGS for GPU-CUDA calls it iprint[1]. Range: 0 to 3. 0,
+    /** IPRINT_TYPE selects what is logged; the 2013 manual of L-BFGS for GPU-CUDA calls it iprint[1]. Range: 0 to 4. 0,
      *  the default: one line per logged iterate; 1: also the first x and g; 2: also the x of every logged iterate; 3:
-     *  also its g. */
+     *  also its g; 4: also one line per transition of the solver's state machine, which helps in reports of bugs. */
     CUDA_OPT_IPRINT_TYPE = 109,
     /** ROBUST = 1, the default, continues where version 3.0 of L-BFGS-B stops with an error; 0 uses the rules of
      *  version 3.0. (Its iterates require other settings as well, which docs/migrating.md lists.) Set this key before

@@ -22,7 +22,8 @@ std::unique_ptr<OperatorSweeps> make_operator_sweeps(int64_t n, int bits, int hi
     };
     if (bits == 32) return history_bits == 16 ? of(float(), bfloat16()) : of(float(), float());
     if (history_bits == 16) return of(double(), bfloat16());
-    return history_bits == 32 ? of(double(), float()) : of(double(), double());
+    if (history_bits == 32) return of(double(), float());
+    return of(double(), double());
 }
 
 template <class Executor> std::unique_ptr<SearchSweeps> make_search_sweeps(int device) {

@@ -16,7 +16,7 @@ inline bool are_consistent(const Settings &settings, int bits) {
            are_bits(settings.history_bits, 16) && settings.history_bits <= bits &&
            are_bits(settings.product_bits, 32) &&
            dense::is_within(Metric::one_number, settings.metric, Metric::learned) && settings.diagonal_every >= 0 &&
-           dense::is_within<int64_t>(0, settings.log_type, 3) && dense::is_within<int64_t>(0, settings.f_part, 2) &&
+           dense::is_within<int64_t>(0, settings.log_type, 4) && dense::is_within<int64_t>(0, settings.f_part, 2) &&
            settings.evaluations_per_search >= 1 && settings.max_iterations >= 0 && settings.max_evaluations >= 0 &&
            settings.max_cuts >= 0;
 }

@@ -66,6 +66,11 @@ void Solver::log_start() {
     log_line("   I  NFN     FUNC          GNORM         STEPLENGTH");
 }
 
+void Solver::log_state() {
+    if (log_write_ && settings().log_frequency >= 0 && settings().log_type >= 4)
+        log_line(" STATE %s", name_of(state_->state()));
+}
+
 // Returns whether the current iteration is logged. As in VA15, a log frequency of k selects the iterations 1, k + 1,
 // 2k + 1, ..., and k = 0 selects only the first. The last iteration is logged at the end of the solve.
 bool Solver::row_is_due() const {

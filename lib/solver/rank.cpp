@@ -77,6 +77,7 @@ int Solver::continue_as_rank() {
 // Runs the state machine until the caller has to evaluate f or to gather packets.
 int Solver::run_as_rank(Request request) {
     for (;;) {
+        log_state();
         attempt([&] { perform_own(request); });
         if (request.verb == Verb::task) {
             if (request.task <= 0) return end_as_rank(request.task);

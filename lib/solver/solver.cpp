@@ -115,6 +115,7 @@ int Solver::call() {
 // Runs the state machine until it returns a task to the caller.
 int Solver::run(Request request) {
     for (;; request = state_->advance(reply_)) {
+        log_state();
         perform(request);
         if (request.verb == Verb::task) return request.task;
         if (settings().max_seconds > 0) reply_.seconds = seconds_passed();

@@ -148,6 +148,7 @@ class Solver {
     bool fits_bounds(const StateMachine &state, const unsigned char *x);
     template <class Visit> static void each_vector(const StateMachine &state, const Visit &visit);
     int64_t bytes_of_vectors(const StateMachine &state) const;
+    void log_state();
     void log_start();
     void log_iterate();
     void log_end();

@@ -52,6 +52,14 @@ CONFIGURED_TEST_CASE("The log has more lines if its interval is smaller or its t
     CHECK(lines_of<TestType>(1, 1).size() > all.size());
     CHECK(lines_of<TestType>(1, 2).size() > lines_of<TestType>(1, 1).size());
     CHECK(lines_of<TestType>(1, 3).size() > lines_of<TestType>(1, 2).size());
+    // One line per state, from the check of the start to the end.
+    std::vector<std::string> states;
+    for (const std::string &line : lines_of<TestType>(1, 4))
+        if (line.compare(0, 7, " STATE ") == 0) states.push_back(line.substr(7));
+    CHECK(states.size() > 3 * 9);
+    CHECK((states.size() > 2 && states[0] == "start_checked" && states[1] == "first_point"));
+    CHECK(states.back() == "ended");
+    CHECK(lines_with(lines_of<TestType>(1, 3), "STATE") == 0);
 }
 
 TEST_CASE("The log contains the first of each k iterations and the last iteration", "[api]") {

@@ -32,7 +32,7 @@ const std::vector<IntegerSetting> integer_settings = {
     {"report_iterates", CUDA_OPT_REPORT_ITERATES, 0, {0, 1}, {-1, 2}},
     {"threads", CUDA_OPT_THREADS, 0, {0, 1, 64}, {-1}},
     {"iprint_frequency", CUDA_OPT_IPRINT_FREQUENCY, -1, {-5, -1, 0, 1, 1000}, {}},
-    {"iprint_type", CUDA_OPT_IPRINT_TYPE, 0, {0, 1, 2, 3}, {-1, 4}},
+    {"iprint_type", CUDA_OPT_IPRINT_TYPE, 0, {0, 1, 2, 3, 4}, {-1, 5}},
     {"robust", CUDA_OPT_ROBUST, 1, {0, 1}, {-1, 2}},
     {"noise_auto", CUDA_OPT_NOISE_AUTO, 0, {0, 1}, {-1, 2}},
     {"history_bits", CUDA_OPT_HISTORY_BITS, 64, {16, 32, 64}, {0, -1, 8, 24, 48, 65, 128}},

@@ -106,7 +106,7 @@ const std::vector<IntKey> int_settings = {{CUDA_OPT_MAX_ITERATIONS, 0, any, fals
                                           {CUDA_OPT_ROBUST, 0, 1, true},
                                           {CUDA_OPT_THREADS, 0, 4096, true},
                                           {CUDA_OPT_IPRINT_FREQUENCY, -any - 1, any, false},
-                                          {CUDA_OPT_IPRINT_TYPE, 0, 3, false},
+                                          {CUDA_OPT_IPRINT_TYPE, 0, 4, false},
                                           {CUDA_OPT_METRIC, 0, 2, true},
                                           {CUDA_OPT_HISTORY_BITS, 16, 64, true},
                                           {CUDA_OPT_PRODUCT_BITS, 32, 64, false},
@@ -220,7 +220,7 @@ void choose_settings(Run &run, cuda_opt *s) {
     if (random.chance(0.2)) integer(CUDA_OPT_MAX_EVALUATIONS, random.from_to(1, 40));
     if (random.chance(0.2)) integer(CUDA_OPT_MAX_ITERATIONS, random.from_to(0, 20));
     if (random.chance(0.1)) integer(CUDA_OPT_IPRINT_FREQUENCY, random.from_to(0, 3));
-    if (random.chance(0.1)) integer(CUDA_OPT_IPRINT_TYPE, random.from_to(0, 3));
+    if (random.chance(0.1)) integer(CUDA_OPT_IPRINT_TYPE, random.from_to(0, 4));
 }
 
 void disturb_settings(Run &run, cuda_opt *s, bool started) {
