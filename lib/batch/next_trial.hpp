@@ -154,8 +154,6 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         });
     }
 
-    // ---- the decisions of the first lane
-
   private:
     // The next action between one evaluation and the next.
     enum class Next {
@@ -165,8 +163,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         diagonal,   // let the caller supply the diagonal
         direction,  // compute the direction that minimises the model
         truncation, // compute the last direction again, truncated at the box
-        failure,    // discard the pairs or end the solve, because the direction is not a descent direction
-        step,       // evaluate f and g at another step along the direction
+        failure,    // discard the pairs or end the solve, after a failed line search or a direction without descent
+        step,       // form the point at another step along d, and evaluate f and g there
         evaluation, // evaluate f and g at the first step along the direction
         end
     };
@@ -180,7 +178,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
 
     // ---- the decisions of the first lane
 
-    // Tests for convergence and termination. Called when f, g and the inner products at x are known.
+    // Judges the trial point or the start, then evaluates the stopping tests. Called when f, g and the inner products
+    // at x are known.
     CUDA_OPT_HD_INLINE Next judge_point() {
         Iteration &it = persistent_.iteration;
         const PanelProducts sums = sweeps_.products();
@@ -313,7 +312,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         while (state == CauchyState::window)
             state = cauchy.resume(matrix, factors, sums,
                                   sweeps_.crossed(cauchy.panel(), cauchy.window_begin(), cauchy.window_end()));
-        // Requests the inner products over the variables that are free at the Cauchy point.
+        // Forms the inner products over the variables that are free at the Cauchy point.
         if (state == CauchyState::inner_products) {
             sweeps_.form_free_gram(cauchy.panel());
             cauchy.use_new_products();

@@ -26,9 +26,8 @@ struct Iteration : Trials {
         return chosen.theta;
     }
 
-    // Called after each failure of a line search, then norm_after_failure() until it returns Norm::none, and then
-    // after_failure(). norm_after_failure() returns the norm that the verdict requires.
-    // Sets the decrease of f that the model predicts along the direction of the failed line search.
+    // Sets expected_decrease after a failed line search. Then norm_after_failure() is called until it returns
+    // Norm::none. Then after_failure() decides.
     CUDA_OPT_HD_INLINE void note_failure(const Settings &settings, int pairs, double theta) {
         if (reached != Test::none || pairs == 0) return;
         if (failure != SearchFailure::no_descent) expected_decrease = -slope_base * first_step / 2;
@@ -96,8 +95,8 @@ struct Iteration : Trials {
     // g||. With bounds t is at most 1, and it is 1 if every variable has two bounds. Without bounds the direction is -g
     // / theta with theta = ||g|| and the step is 1, so that d is not lost in the rounding of x, whatever the scale of f
     // is. With bounds the direction is -P g and theta is 1, unless the distance exceeds ||P g||. With another theta the
-    // trial point P(x - g / theta) could be much farther away, because bounds make P g shorter than g. The distance is
-    // changed in four cases:
+    // trial point P(x - g / theta) could be much farther away, because bounds make P g shorter than g. The distance of
+    // the trial point from x is changed in four cases:
     // - The trial point would round to x. The distance is increased.
     // - According to its slope, f would change by less than its rounding errors. The distance is increased, up to 1.
     // - The distance exceeds 2^26 ||x||, so that f could not be interpolated there. It is reduced to that, unless every

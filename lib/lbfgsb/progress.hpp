@@ -28,6 +28,7 @@ struct Progress : SearchRecord {
     static constexpr double progress_share = 0.1;  // a decrease by this fraction counts as progress
     static constexpr int steps_before_verdict = 5; // steps after a restart before the FACTR test may end the solve
 
+    // f_previous: f at the iterate before this one, or Inf at the start. f_best: the least f of all iterates.
     double f_previous = 0, f_best = infinity;
     IterateFacts best; // data of the saved point: the best iterate, or a trial point with a lower f
     bool best_saved = false;
@@ -36,10 +37,12 @@ struct Progress : SearchRecord {
     double f_refreshed = infinity, pg_refreshed = infinity;
     int refreshes_in_vain = 0;
     // in_vain counts the iterations since note_progress() last saw progress, or the evaluations if f has a noise level.
-    // f_noted and pg_noted are f and ||P g|| at the last progress.
+    // f_noted and pg_noted are the least f and the least ||P g|| at the iterates with progress. The norm is the 2-norm,
+    // or the largest component if f has a noise level.
     int in_vain = 0;
     double f_noted = infinity, pg_noted = infinity;
-    // The decrease of f that the model predicts along the direction of a failed line search. Inf: unknown.
+    // The decrease of f that the model predicts along the direction of a failed line search. After a restart it is the
+    // last decrease of f. Inf: unknown.
     double expected_decrease = infinity;
     double f_restarted = infinity; // f when the solve last restarted
     // Iterations since the most recent step along -g, including that one. The count stops at steps_before_verdict,
@@ -51,8 +54,9 @@ struct Progress : SearchRecord {
     double f_start = infinity, f_slow = infinity, pg_slow = infinity;
     int64_t evaluations_slow = 0;
 
-    // Counts the iterations without progress. The count is needed because the approximate Wolfe conditions would accept
-    // steps for ever if no stopping test is set and f changes only by rounding errors.
+    // Counts the iterations without progress. Progress means that f falls by more than 10 eps |f_noted|, or ||P g||_2
+    // by a tenth. The count is needed because the approximate Wolfe conditions would accept steps for ever if no
+    // stopping test is set and f changes only by rounding errors.
     CUDA_OPT_HD_INLINE void note_progress(const Settings &settings) {
         if (const double level = noise_level(settings, results.f); level > 0) return note_progress_beyond_noise(level);
         const bool progress = f_noted == infinity || results.f < f_noted - 10 * machine_epsilon * std::fabs(f_noted) ||
@@ -108,7 +112,8 @@ struct Progress : SearchRecord {
         return results.f;
     }
 
-    // Returns the decrease of f since a restart that shows that the solve has not converged, if it is exceeded.
+    // Returns the least significant decrease of f, max(1e-4, FACTR eps) max(|f|, 1). A larger decrease since a restart
+    // shows that the solve had not converged.
     CUDA_OPT_HD_CALL inline double significant_decrease(const Settings &settings) const {
         constexpr double significant_gain = 1e-4;
         return greatest(significant_gain, settings.factr * machine_epsilon) * greatest(std::fabs(results.f), 1.0);
@@ -116,8 +121,8 @@ struct Progress : SearchRecord {
 
   protected:
     // Counts the evaluations without progress in in_vain. Progress means that f has fallen by more than 2 eps_f, or ||P
-    // g||_inf by the factor pg_progress, since the last progress. A smaller decrease of f may be due to noise, because
-    // the lowest of several noisy values may be 2 eps_f below the others although x is the same.
+    // g||_inf by the factor noise::pg_progress, since the last progress. A smaller decrease of f may be due to noise,
+    // because the lowest of several noisy values may be 2 eps_f below the others although x is the same.
     CUDA_OPT_HD_INLINE void note_progress_beyond_noise(double level) {
         const bool progress = f_noted == infinity || results.f < f_noted - 2 * level ||
                               results.pg_norm_max < noise::pg_progress * pg_noted;

@@ -1,5 +1,5 @@
 // The record of one solve, and the decisions about it: whether a trial point is accepted, whether an iterate ends the
-// solve, and how a failed line search is followed up. A decision returns a verdict and changes only this record. It
+// solve, and what follows a failed line search. A decision returns a verdict and changes only this record. It
 // requests no work and does not depend on where the variables are stored. The state machine of one large problem
 // (state_machine.hpp) and the loop of many small ones (batch/next_trial.hpp) perform the actions that the verdicts
 // require.
@@ -7,11 +7,13 @@
 // Each part of the record has a file with its decisions, and derives from the part before it:
 //
 //     Record         the results, and the facts of the problem (this file)
-//     SearchRecord   what the line search keeps (this file)
+//     SearchRecord   the state of the current line search (this file)
 //     Progress       f and ||P g|| at earlier points, and the best point (progress.hpp)
 //     Termination    the stopping tests, and the end of the solve (termination.hpp)
 //     Trials         the decisions at trial points (trial.hpp)
-//     Iteration      the choice of a direction, and what follows a failed line search (iteration.hpp)
+//     Iteration      the first step along a direction, and what follows a failed line search (iteration.hpp)
+//
+// P g = x - P(x - g) is the projected gradient, where P(z) projects z onto the box.
 #pragma once
 
 #include <cmath>
@@ -24,8 +26,8 @@
 namespace cudaopt {
 
 // The reasons for which a line search fails. no_descent: the direction is not a descent direction. nothing_lower: no
-// lower f was found. lower_not_accepted: a lower f was found, but L-BFGS-B 3.0 does not return to that point.
-// lower_not_found_again: f at the lowest point was higher when it was evaluated again.
+// lower f was found. lower_not_accepted, without ROBUST: a lower f was found, but L-BFGS-B 3.0 does not return to that
+// point. lower_not_found_again: f at the lowest point was higher when it was evaluated again.
 enum class SearchFailure { no_descent, nothing_lower, lower_not_accepted, lower_not_found_again };
 
 struct Record {
@@ -47,9 +49,10 @@ struct Record {
     bool bounded = false, boxed = false;
     // single_x: x is stored in single precision. single_f: single precision represents all values of f so far exactly.
     bool single_x = false, single_f = true;
-    bool first = true;           // the current iterate is the starting point
-    bool slopes_removed = false; // whether infinite slopes were removed from g at this point
+    bool first = true;           // true until accept_start() has accepted f and g at the starting point
+    bool slopes_removed = false; // infinite components of g were set to 0, and the products are being formed again
 
+    // Return the unit roundoff of the precision in which x is stored, and of that of all values of f so far.
     CUDA_OPT_HD double unit_of_x() const { return single_x ? single_unit_roundoff : unit_roundoff; }
     CUDA_OPT_HD double unit_of_f() const { return single_f ? single_unit_roundoff : unit_roundoff; }
 
@@ -116,26 +119,27 @@ struct Record {
     }
 };
 
-// What the line search keeps, from its base point on.
+// The state of the current line search, from its base point on.
 struct SearchRecord : Record {
     double f_base = 0, slope_base = 0; // f and the slope along d at the base point
     double first_step = 1;             // first step of the line search, as a multiple of d
     double step = 0;                   // step to the trial point, as a multiple of d
-    double unit = 1;                   // reported steps are step * unit, as L-BFGS-B 3.0 reports them
-    DirectionSums direction{};
+    double unit = 1;           // 1 / theta for a first step along -g; reported steps are step * unit, as in version 3.0
+    DirectionSums direction{}; // the sums over d, among them g'd and d'd
     // The numbers of free variables and of crossed breakpoints at the Cauchy point of this direction.
     int64_t cauchy_free = 0, cauchy_breakpoints = 0;
     MoreThuente line;
-    int64_t search_evaluations = 0, cuts_in_a_row = 0;
+    int64_t search_evaluations = 0; // finite trial points, without a repeated evaluation of the lowest one
+    int64_t cuts_in_a_row = 0;
     double lowest_trial = infinity; // the lowest f of a trial point of this line search
     bool truncated = false;         // whether the direction was truncated at the box
     bool fresh_start = false;       // the next line search is along -g, with an estimated first step
-    bool search_started = false;
-    bool step_max_pending = false; // whether the largest step within the box must still be computed
-    bool exhausted = false;        // the line search ended without a step that satisfies both Wolfe conditions
-    bool returning = false;        // the line search evaluates its lowest point again, to accept that point
-    bool at_iterate = true;        // whether x, f and g are those of an iterate, not of a trial point
-    bool ran_away = false;         // in the last line search f decreased almost linearly up to the last step
+    bool search_started = false;    // the first trial point was measured
+    bool step_max_pending = false;  // whether the largest step within the box must still be computed
+    bool exhausted = false;         // with ROBUST: the limit of evaluations was reached, without an acceptable step
+    bool returning = false;         // the line search evaluates its lowest point again, to accept that point
+    bool at_iterate = true;         // whether x, f and g are those of an iterate, not of a trial point
+    bool ran_away = false;          // in the last line search f decreased almost linearly up to the last step
     SearchFailure failure = SearchFailure::no_descent;
 
     // Returns whether a direction that does not descend may be replaced by a truncated one, whose step from the Cauchy
@@ -144,6 +148,7 @@ struct SearchRecord : Record {
 
     CUDA_OPT_HD double trial_step() const { return returning ? step : line.step(); }
 
+    // counts: whether the totals of the results are increased; false when a direction is truncated.
     CUDA_OPT_HD_INLINE void note_cauchy_point(const CauchyPoint &point, bool counts) {
         if (counts && bounded) results.cauchy_segments += point.segments;
         if (counts) {

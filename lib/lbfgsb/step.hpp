@@ -1,19 +1,33 @@
-// One iteration of L-BFGS-B, step by step. These steps do not depend on where the variables are stored. The state
-// machine of one large problem (state_machine.cpp) and the loop of many small ones (batch/next_trial.hpp) execute them
-// in this order. Between them they perform the sweeps, which are the operations on all n variables.
+// One iteration of L-BFGS-B, step by step. The steps do not depend on where the variables are stored. The state machine
+// of one large problem (state_machine.cpp) and the loop for each small problem (batch/next_trial.hpp) execute them in
+// this order. A sweep is an operation on all n variables. Sweeps 1 and 2 occur in every iteration. The line search, the
+// Cauchy search, the norms of the stopping tests and a restored point may require further sweeps.
 //
-//     sweep 1    The inner products of the panel's columns at the new point are formed, and y = g - g_base of the
-//                newest pair.
-//     judge      The line search accepts the trial point or proposes another step (trial.hpp).
-//     append     The step becomes a correction pair: append_pair().
-//     test       The stopping tests are evaluated at the new iterate (termination.hpp).
-//     model      B = theta I - W M W', or with a diagonal D in place of I: weigh_products().
-//     Cauchy     The first local minimiser of the model along P(x - t g) is found (cauchy_point.hpp).
-//     subspace   The model is minimised over the variables that are free there: minimise_over_free().
-//     sweep 2    d = P(minimiser) - x and the trial point x + step d are formed: direction_to().
+// The list begins at a trial point x = x_base + step d. P(z) is the projection of z onto the box. g_base is the
+// gradient at the base point x_base, the iterate at which the line search began. The panel is the matrix whose columns
+// are the stored vectors y and s, and g (panel.hpp).
 //
-// The free functions have the type of the matrix as their only template argument besides that of the initial Hessian,
-// which is fixed at compile time for some batches.
+//     evaluate   The caller evaluates f and g at the trial point.
+//     sweep 1    y = g - g_base is computed but not stored. The inner products of the panel's columns are formed.
+//     judge      The line search accepts the trial point, proposes another step, or fails (trial.hpp). For another
+//     step,
+//                x_base + step d is formed and the list begins again. After a failure, x_base is restored.
+//     append     The accepted step becomes a correction pair, and theta = y'y / s'y: append_pair().
+//     test       The stopping tests are evaluated at the new iterate x (termination.hpp).
+//     begin      The first step of the next line search is chosen: begin_direction().
+//     model      B = theta I - W M W' with W = [Y, theta S] (Byrd et al. 1995, eq. 3.2). With bounds, M^-1 is
+//                factorised. With a diagonal, weigh_products() adapts the products first.
+//     Cauchy     The generalized Cauchy point is found, the first local minimiser of the model along P(x - t g)
+//                (Byrd et al. 1995, section 4; cauchy_point.hpp). With bounds this may require further sweeps.
+//     subspace   The model is minimised over the variables that are free at the Cauchy point (section 5.1;
+//     subspace.hpp):
+//                minimise_over_free().
+//     sweep 2    d = P(minimiser) - x, the trial point x + first_step d, and g'd are formed. y is stored.
+//     descent    If d is not a sufficient descent direction, it is truncated at the box, or the line search fails.
+//
+// With a diagonal h, B_0 = theta diag(1 / h_i), and the method is applied in the variables x_i / sqrt(h_i). Most
+// functions below are templates over the type of the compact matrix and, where needed, of the initial Hessian. The
+// latter is fixed at compile time for some batches.
 #pragma once
 
 #include "lbfgsb/initial_hessian.hpp"
@@ -22,17 +36,17 @@
 
 namespace cudaopt {
 
-// Returns the request for the products of the stored pairs. free_gram: whether the products over the free variables are
-// needed.
+// Returns the request for the products of the stored pairs. free_gram: whether the products over the variables that are
+// free at x are needed. The Cauchy search corrects them for the variables that reach a bound.
 template <class Matrix> CUDA_OPT_HD_INLINE PanelRequest stored_panel(const Matrix &matrix, bool free_gram) {
     PanelRequest panel = matrix.stored_panel();
     panel.free_gram = free_gram;
     return panel;
 }
 
-// Sweep 1 at a trial point. The request assumes that the trial point is accepted, which is nearly always the case. If
-// the caller supplies another diagonal at this point, the products of the older pairs must be weighted with it. They
-// are therefore not requested here.
+// Returns the request for sweep 1 at a trial point. It assumes that the trial point is accepted, which is nearly always
+// the case. If the caller supplies another diagonal at this point, the products of the older pairs must be weighted
+// with it. Only the products of the newest pair are then requested here.
 template <class Matrix, class Hessian>
 CUDA_OPT_HD_INLINE PanelRequest trial_panel(const Settings &settings, const Iteration &it, const Matrix &matrix,
                                             const Hessian &hessian, bool free_gram) {
@@ -42,8 +56,8 @@ CUDA_OPT_HD_INLINE PanelRequest trial_panel(const Settings &settings, const Iter
     return panel;
 }
 
-// Requests an update of the learned diagonal h, if one is due, which sweep 1 performs first. If h exists then, or the
-// caller's h remains valid, the panel becomes that of the model.
+// Returns the update of the learned diagonal h that is due, if any. Sweep 1 performs it before it forms the products.
+// If h exists after the update, or the caller's h remains valid, `panel` becomes the request for the next model.
 template <class Matrix, class Hessian>
 CUDA_OPT_HD_INLINE DiagonalUpdate take_update(const Settings &settings, const Iteration &it, const Matrix &matrix,
                                               Hessian &hessian, PanelRequest &panel, bool free_gram) {
@@ -53,9 +67,11 @@ CUDA_OPT_HD_INLINE DiagonalUpdate take_update(const Settings &settings, const It
     return update;
 }
 
-// Appends the accepted step as a correction pair, s = step d and y = g - g_base, if s'y > 0 is no rounding error.
-// Otherwise the panel becomes that of the stored pairs. Returns whether the products at the new iterate are those that
-// the next model needs. keeps_ss: whether S'S is needed (CompactMatrix::append()).
+// Appends the accepted step as a correction pair s = step d, y = g - g_base. With a learned diagonal, y is multiplied
+// by curvature_scale(). The pair is skipped unless s'y > eps |s'g_base| and its products are normal numbers. A skipped
+// pair is counted, `panel` becomes the request for the stored pairs, and theta may change if there are none. Returns
+// whether the products at the new iterate suffice for the next model. keeps_ss: whether S'S is needed
+// (CompactMatrix::append()).
 template <class Matrix, class Hessian>
 CUDA_OPT_HD_INLINE bool append_pair(const Settings &settings, Iteration &it, Matrix &matrix, Hessian &hessian,
                                     const PanelProducts &sums, PanelRequest &panel, bool keeps_ss) {
@@ -76,7 +92,7 @@ CUDA_OPT_HD_INLINE bool append_pair(const Settings &settings, Iteration &it, Mat
     return matrix.pairs() == 0 && !callers;
 }
 
-// Discards the history. With ROBUST the scalar theta is kept, because it reflects the scales of f and x.
+// Discards the history. With the option ROBUST the scalar theta is kept, because it reflects the scales of f and x.
 template <class Matrix, class Hessian>
 CUDA_OPT_HD_INLINE void discard_pairs(const Settings &settings, Iteration &it, Matrix &matrix, Hessian &hessian) {
     matrix.drop_pairs(settings.robust);
@@ -85,14 +101,16 @@ CUDA_OPT_HD_INLINE void discard_pairs(const Settings &settings, Iteration &it, M
     it.truncated = false;
 }
 
-// Begins the next direction: sets the first step of its line search and, along -g, theta.
+// Begins the next direction. Sets the first step of its line search. Sets theta as well if the direction is a first
+// step along -g, or without ROBUST if no pair is stored.
 template <class Matrix>
 CUDA_OPT_HD_INLINE void begin_direction(const Settings &settings, Iteration &it, Matrix &matrix) {
     if (const double theta = it.begin_direction(settings, matrix.pairs()); theta > 0) matrix.set_scale(theta);
 }
 
-// Adapts the stored products to the diagonal of the model. The method is applied in the variables x_i / sqrt(h_i), in
-// which B_0 = theta I. Returns false if an element of the diagonal is not positive and finite.
+// Adapts the stored products to the diagonal h of the model; without one it does nothing. The method is applied in the
+// variables x_i / sqrt(h_i), in which B_0 = theta I. Returns false if an element of the diagonal is not positive and
+// finite.
 template <class Matrix, class Hessian>
 CUDA_OPT_HD_INLINE bool weigh_products(const Settings &settings, Matrix &matrix, const Hessian &hessian,
                                        const PanelProducts &sums, bool bounded) {
@@ -105,7 +123,9 @@ CUDA_OPT_HD_INLINE bool weigh_products(const Settings &settings, Matrix &matrix,
 }
 
 // Minimises the model over the variables that are free at the Cauchy point (Byrd et al. 1995, section 5.1). `path` is
-// the finished Cauchy search. The other arguments are those of minimise_subspace(). Returns false on breakdown.
+// the finished Cauchy search. q receives the coefficients of the minimiser, one for each of the panel's columns. v is
+// workspace, and `system` holds the factors. Returns false if a factorisation fails. If no variable is free, nothing is
+// done.
 template <int M>
 CUDA_OPT_HD_INLINE bool minimise_over_free(const Iteration &it, const CompactMatrix<M> &matrix,
                                            const CauchySearch<M> &path, const PanelProducts &sums,
@@ -117,7 +137,10 @@ CUDA_OPT_HD_INLINE bool minimise_over_free(const Iteration &it, const CompactMat
                              all_free ? nullptr : path.free_gram(sums), system, v, q);
 }
 
-// Returns the request for sweep 2: the direction to the subspace minimiser, whose coefficients are stored elsewhere.
+// Returns the request for sweep 2, which forms the direction to the subspace minimiser. The coefficients of the
+// minimiser are not part of it; minimise_over_free() stores them. The values are the panel, the coefficient -1 / theta
+// of the gradient, no coefficients, the first step, the spare slot, no truncation, t of the Cauchy point, and the
+// truncation factor 1.
 template <class Matrix>
 CUDA_OPT_HD_INLINE DirectionRequest direction_to(const CauchyPoint &point, PanelRequest panel, const Iteration &it,
                                                  const Matrix &matrix) {
@@ -125,7 +148,8 @@ CUDA_OPT_HD_INLINE DirectionRequest direction_to(const CauchyPoint &point, Panel
     return {panel, -1 / matrix.theta(), nullptr, it.first_step, matrix.spare_slot(), false, point.t, 1};
 }
 
-// Returns the request for a norm. unfinished: whether the slot of the newest y still contains g_base.
+// Returns the request for a norm. unfinished: y of the newest pair is not stored yet, and its slot contains g_base. Two
+// of the norms are measured with the stored pair of the largest curvature.
 template <class Matrix>
 CUDA_OPT_HD_INLINE NormRequest norm_request(const Settings &settings, const Iteration &it, const Matrix &matrix,
                                             Norm kind, bool unfinished) {

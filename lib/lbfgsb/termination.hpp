@@ -15,10 +15,10 @@ struct Termination : Progress {
     // postponed counts the iterations for which it has continued.
     Test reached = Test::none;
     int postponed = 0;
-    // hidden_gradient: the norm of the components of g above PGTOL that boxes no wider than PGTOL truncate in P g.
-    // relative_curvature: the curvature of f in the variables x_i / |x_i|, along the stored pair of the largest
-    // curvature. Rounding x explains up to change_weight |x_i y_i| of component i of the relative gradient; unexplained
-    // is the norm of the rest.
+    // relative_gradient: the norm of the vector x_i (P g)_i. hidden_gradient: the norm of those g_i above PGTOL whose
+    // box is no wider than PGTOL, so that (P g)_i cannot exceed PGTOL. relative_curvature: ||X y||^2 / s'y with X =
+    // diag(|x_i|), for the stored pair of the largest curvature. change_weight: rounding x explains at most
+    // change_weight |x_i y_i| of component i of the relative gradient. unexplained: the norm of what remains.
     double relative_gradient = unmeasured, hidden_gradient = unmeasured;
     double relative_curvature = unmeasured, change_weight = 0, unexplained = unmeasured;
     int end_code = 0;
@@ -116,7 +116,8 @@ struct Termination : Progress {
 
     CUDA_OPT_HD void end(int code, Event why) { end_code = code, end_why = why; }
 
-    // Returns whether the solve ends at a limit, or by the stopping test that was postponed.
+    // Returns whether the solve ends at a limit, or by the stopping test that was postponed. at_iterate_: whether the
+    // limit of iterations is tested as well.
     CUDA_OPT_HD_CALL inline bool ends_at_limit(const Settings &settings, bool at_iterate_) {
         const auto reaches = [](int64_t limit, int64_t count) { return limit > 0 && count >= limit; };
         Event why = Event::nothing;

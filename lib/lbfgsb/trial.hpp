@@ -83,6 +83,10 @@ struct Trials : Termination {
         step_max_pending = false;
     }
 
+    // Decides what follows at a trial point. If f or g is not finite, the step is shortened. Otherwise the Moré-Thuente
+    // line search is updated with f and the slope. The point is accepted if that search has converged, or if the weak
+    // or the approximate Wolfe conditions apply and hold, or if f is below the bound for unbounded problems. If the
+    // search stops without an acceptable step, exhaust_search() decides.
     CUDA_OPT_HD_INLINE TrialVerdict judge_trial(const Settings &settings, const PanelProducts &sums) {
         const double f = sums.f, slope = slope_at_trial(sums);
         if (!are_finite(sums)) return backtrack(settings);
@@ -116,10 +120,8 @@ struct Trials : Termination {
     }
 
     // Makes the trial point the next iterate. Because f has rounding errors and may have noise, this point may be worse
-    // than the base point, at which the line search began. Returns whether the base point is the best iterate so far
-    // and therefore has to be saved.
-    // Makes the trial point an iterate. The approximate Wolfe conditions allow f to increase within its rounding
-    // errors. The base point is then the best iterate and is saved until a better one is found.
+    // than an earlier iterate (is_best()). Returns whether the base point must be saved: the new iterate is worse and
+    // no point is saved yet.
     CUDA_OPT_HD_INLINE bool accept(const Settings &settings, const PanelProducts &sums) {
         at_iterate = true;
         results.iterations++;

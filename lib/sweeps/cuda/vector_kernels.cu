@@ -1,5 +1,6 @@
 #include "sweeps/cuda/vector_kernels.hpp"
 
+#include "exec/map_reduce_cuda.cuh"
 #include "sweeps/cuda/support.cuh"
 
 namespace cudaopt {
