@@ -71,7 +71,6 @@ int Batch::call() {
 // is one.
 int Batch::end() {
     phase_ = Phase::ended;
-    settings_at_end_ = settings;
     machine_->read_codes(codes_.data());
     const auto first = std::find_if(codes_.begin(), codes_.end(), [](int32_t code) { return code != 0; });
     if (first == codes_.end()) {
@@ -92,7 +91,6 @@ int Batch::give_up() {
                  "when the stream has come to its end",
                  stop_requested ? "stopped by the caller" : "the time limit was reached", shown(rounds_));
     phase_ = Phase::ended;
-    settings_at_end_ = settings;
     active_ = 0;
     return stop_requested ? CUDA_OPT_STOPPED : CUDA_OPT_TIME_LIMIT;
 }
@@ -103,7 +101,7 @@ void Batch::read_codes(int64_t *to) {
 }
 
 const char *Batch::describe(int64_t problem) {
-    cudaopt::describe(machine_->record(problem), phase_ == Phase::ended ? settings_at_end_ : settings, event_message_);
+    cudaopt::describe(machine_->record(problem), event_message_);
     return event_message_.text();
 }
 

@@ -71,7 +71,6 @@ class Batch {
     CancellationToken cancellation_{stop_requested};
     int64_t active_ = 0, rounds_ = 0;
     std::vector<int32_t> codes_;
-    Settings settings_at_end_; // those that the messages name
 };
 
 } // namespace cudaopt

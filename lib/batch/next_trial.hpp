@@ -407,7 +407,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
             measure([&] { return it.unknown_norm(); });
         } else if (!it.at_iterate) sweeps_.restore(it.f_base);
         it.at_iterate = true;
-        it.record_end();
+        it.record_end(settings_);
         return Next::end;
     }
 

@@ -29,6 +29,7 @@ struct Iteration : Trials {
     // Sets expected_decrease after a failed line search. Then norm_after_failure() is called until it returns
     // Norm::none. Then after_failure() decides.
     CUDA_OPT_HD_INLINE void note_failure(const Settings &settings, int pairs, double theta) {
+        model_theta = theta;
         if (reached != Test::none || pairs == 0) return;
         if (failure != SearchFailure::no_descent) expected_decrease = -slope_base * first_step / 2;
         else if (direction.d_squared == 0 && settings.metric != Metric::callers) // x + d rounds to x

@@ -51,7 +51,8 @@ inline bool is_consistent(const Iteration &it) {
            dense::is_within(0, it.slow_restarts, slow_progress::most_restarts) &&
            dense::are_bools(it.bounded, it.boxed, it.single_x, it.single_f, it.truncated, it.fresh_start,
                             it.search_started, it.step_max_pending, it.exhausted, it.returning, it.at_iterate, it.first,
-                            it.best_saved, it.lags, it.ran_away, it.slopes_removed);
+                            it.best_saved, it.lags, it.ran_away, it.slopes_removed, it.best_norms_unknown,
+                            it.pg_norm_unknown, it.x_norm_unknown);
 }
 
 inline bool StateMachine::is_consistent(int64_t n_, int m, int bits) {
@@ -71,7 +72,7 @@ inline bool StateMachine::is_consistent(int64_t n_, int m, int bits) {
         (pair_unfinished_ && matrix_.pairs() == 0))
         return false;
     if (!is_panel(panel_) || !is_panel(requested_) || !is_panel(direction_request_.panel) ||
-        !dense::is_within(0, direction_request_.spare_slot, m))
+        !is_panel(operator_.request().panel) || !dense::is_within(0, direction_request_.spare_slot, m))
         return false;
     // The backend allocates vectors for a learned diagonal and for the best iterate only if the settings require them.
     if ((learned_diagonal().exists() && settings.metric != Metric::learned) || (best_saved && !settings.robust))

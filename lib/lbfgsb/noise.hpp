@@ -79,8 +79,8 @@ class NoiseSamples {
     // Returns the noise level eps_f, or 0 if f was undefined at a point.
     double level() const { return is_defined_ ? noise::per_deviation * noise::deviation(values_) : 0; }
     bool is_consistent() const {
-        return dense::is_within(0, count_, noise::samples) && dense::are_bools(is_defined_) &&
-               dense::is_within(noise::Sampling::step, state_, noise::Sampling::ended);
+        return dense::is_within(state_ != noise::Sampling::ended ? 1 : 0, count_, noise::samples) &&
+               dense::are_bools(is_defined_) && dense::is_within(noise::Sampling::step, state_, noise::Sampling::ended);
     }
 
   private:

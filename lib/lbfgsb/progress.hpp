@@ -32,7 +32,8 @@ struct Progress : SearchRecord {
     double f_previous = 0, f_best = infinity;
     IterateFacts best; // data of the saved point: the best iterate, or a trial point with a lower f
     bool best_saved = false;
-    bool lags = false; // whether an earlier iterate is better than the current one
+    bool best_norms_unknown = false; // whether a norm of the saved point has to be measured
+    bool lags = false;               // whether an earlier iterate is better than the current one
     // f and ||P g|| when the history was last discarded after a failed line search.
     double f_refreshed = infinity, pg_refreshed = infinity;
     int refreshes_in_vain = 0;
@@ -109,6 +110,8 @@ struct Progress : SearchRecord {
         best_saved = false;
         at_iterate = true;
         static_cast<IterateFacts &>(results) = best;
+        pg_norm_unknown = x_norm_unknown = best_norms_unknown;
+        best_norms_unknown = false;
         return results.f;
     }
 

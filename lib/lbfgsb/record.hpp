@@ -51,6 +51,8 @@ struct Record {
     bool single_x = false, single_f = true;
     bool first = true;           // true until accept_start() has accepted f and g at the starting point
     bool slopes_removed = false; // infinite components of g were set to 0, and the products are being formed again
+    // Whether ||P g|| and ||x|| of the results have to be measured, because their squares overflow or underflow.
+    bool pg_norm_unknown = false, x_norm_unknown = false;
 
     // Return the unit roundoff of the precision in which x is stored, and of that of all values of f so far.
     CUDA_OPT_HD double unit_of_x() const { return single_x ? single_unit_roundoff : unit_roundoff; }
@@ -81,27 +83,22 @@ struct Record {
         event = Event::evaluation_wanted;
     }
 
-    // A norm whose square overflows or underflows is not measured yet.
+    CUDA_OPT_HD static bool norm_is_representable(double squares) {
+        return squares >= smallest_normal / machine_epsilon && is_finite(squares);
+    }
+    // The norms are those whose squares are representable.
     CUDA_OPT_HD_INLINE static IterateFacts facts_of(const PanelProducts &sums) {
         const double *const of = sums.variable_sums;
-        const auto is_representable = [](double squares) {
-            return squares >= smallest_normal / machine_epsilon && is_finite(squares);
-        };
-        const double largest = sums.projected_gradient_max, pg_squared = of[projected_gradient_squared];
-        const bool has_pg = is_representable(pg_squared) || !(is_finite(largest) && largest > 0);
         return {sums.f,
-                has_pg ? std::sqrt(pg_squared) : unmeasured,
-                largest,
-                is_representable(of[x_squared]) ? std::sqrt(of[x_squared]) : unmeasured,
+                std::sqrt(of[projected_gradient_squared]),
+                sums.projected_gradient_max,
+                std::sqrt(of[x_squared]),
                 static_cast<int64_t>(of[at_lower]),
                 static_cast<int64_t>(of[at_upper])};
     }
-
-    // Returns the norm of the results that has to be measured because its square overflows or underflows.
+    // Returns the norm of the results that has to be measured.
     CUDA_OPT_HD Norm unknown_norm() const {
-        return results.pg_norm2 == unmeasured  ? Norm::projected_gradient
-               : results.x_norm2 == unmeasured ? Norm::x
-                                               : Norm::none;
+        return pg_norm_unknown ? Norm::projected_gradient : x_norm_unknown ? Norm::x : Norm::none;
     }
 
     // Returns whether infinite components of g that the projection removes have to be set to 0, and the inner products

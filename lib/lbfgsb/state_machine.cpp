@@ -81,7 +81,11 @@ const Request &StateMachine::advance(const Reply &reply) {
         note_norm(reply.number);
         recover(reply);
         break;
-    case State::noise_sampled: follow_noise_samples(noise_samples_.resume(reply.sums ? reply.sums->f : 0)); break;
+    case State::noise_sampled: {
+        const bool has_f = noise_samples_.state() == noise::Sampling::products;
+        follow_noise_samples(noise_samples_.resume(has_f ? reply.sums->f : 0));
+        break;
+    }
     case State::ending:
         if (request_.verb == Verb::norm) note_norm(reply.number);
         settle();
@@ -96,7 +100,8 @@ const Request &StateMachine::advance(const Reply &reply) {
     return request_;
 }
 
-const Request &StateMachine::stop() {
+const Request &StateMachine::stop(bool alone) {
+    if (alone) skip_norms();
     if (state_ == State::first_point || is_at_trial()) results.evaluations--; // the requested evaluation was not made
     end(CUDA_OPT_STOPPED, Event::stopped);
     settle();
@@ -571,9 +576,8 @@ void StateMachine::settle() {
         return;
     }
     if (!at_iterate) return restore(State::ending);
-    const bool gave_up = end_why == Event::stopped_while_waiting || end_why == Event::time_limit_while_waiting;
-    if (const Norm norm = unknown_norm(); norm != Norm::none && !gave_up) return request_norm(State::ending, norm);
-    record_end();
+    if (const Norm norm = unknown_norm(); norm != Norm::none) return request_norm(State::ending, norm);
+    record_end(settings);
     if (logs()) return suspend(State::end_logged, Verb::log_end);
     request_task(State::ended, end_code);
 }

@@ -25,9 +25,9 @@ class StateMachine : public Iteration {
 
     // The returned request is valid until the next call of one of these three functions.
     const Request &advance(const Reply &reply);
-    // Called instead of the next advance(). stop() is called if the caller wants no further task, and give_up() if a
-    // sweep of the backend took too long.
-    const Request &stop();
+    // Called instead of the next advance(). stop() is called if the caller wants no further task. alone: the other
+    // ranks do not take part, so that no norm is measured. give_up() is called if a sweep of the backend took too long.
+    const Request &stop(bool alone = false);
     const Request &give_up(bool stop_requested, double seconds_passed);
     // Resets the state to that before the first call. With keep_pairs the pairs are kept for a warm start; the newest
     // may be unfinished (finish_pair()).

@@ -21,6 +21,7 @@ struct Termination : Progress {
     // change_weight |x_i y_i| of component i of the relative gradient. unexplained: the norm of what remains.
     double relative_gradient = unmeasured, hidden_gradient = unmeasured;
     double relative_curvature = unmeasured, change_weight = 0, unexplained = unmeasured;
+    double model_theta = 1; // theta of the present model
     int end_code = 0;
     Event end_why = Event::nothing;
     Test end_test = Test::none; // the stopping test, if the solve has converged
@@ -28,8 +29,12 @@ struct Termination : Progress {
 
     // Sets the results at an iterate from the sums there.
     CUDA_OPT_HD_INLINE void measure(const PanelProducts &sums, double theta) {
+        const double *const of = sums.variable_sums;
         static_cast<IterateFacts &>(results) = facts_of(sums);
-        results.theta = theta;
+        pg_norm_unknown = is_finite(results.pg_norm_max) && results.pg_norm_max > 0 &&
+                          !norm_is_representable(of[projected_gradient_squared]);
+        x_norm_unknown = !norm_is_representable(of[x_squared]);
+        results.theta = model_theta = theta;
         relative_gradient = hidden_gradient = relative_curvature = unexplained = unmeasured;
     }
 
@@ -41,8 +46,8 @@ struct Termination : Progress {
         const auto positive = [](double v) { return least(greatest(v, smallest_normal), largest_finite); };
         switch (kind) {
         case Norm::none: return;
-        case Norm::x: results.x_norm2 = least(norm, largest_finite); return;
-        case Norm::projected_gradient: results.pg_norm2 = least(norm, largest_finite); return;
+        case Norm::x: results.x_norm2 = least(norm, largest_finite), x_norm_unknown = false; return;
+        case Norm::projected_gradient: results.pg_norm2 = least(norm, largest_finite), pg_norm_unknown = false; return;
         case Norm::relative_gradient: relative_gradient = norm; return;
         case Norm::narrow_gradient: hidden_gradient = norm; return;
         case Norm::relative_change:
@@ -115,6 +120,8 @@ struct Termination : Progress {
     }
 
     CUDA_OPT_HD void end(int code, Event why) { end_code = code, end_why = why; }
+    // The solve ends without further sweeps that return a number.
+    CUDA_OPT_HD void skip_norms() { best_norms_unknown = pg_norm_unknown = x_norm_unknown = false; }
 
     // Returns whether the solve ends at a limit, or by the stopping test that was postponed. at_iterate_: whether the
     // limit of iterations is tested as well.
@@ -140,23 +147,19 @@ struct Termination : Progress {
 
     CUDA_OPT_HD_CALL inline void give_up(bool stop_requested, double seconds_passed) {
         numbers[0] = seconds_passed;
+        skip_norms();
         if (stop_requested) end(CUDA_OPT_STOPPED, Event::stopped_while_waiting);
         else end(CUDA_OPT_TIME_LIMIT, Event::time_limit_while_waiting);
     }
 
-    // Records the event that ended the solve. x, f and g must be final.
-    CUDA_OPT_HD_INLINE void record_end() {
+    // Records the event that ended the solve, with the bound that its message names. x, f and g must be final.
+    CUDA_OPT_HD_CALL inline void record_end(const Settings &settings) {
         event = end_why;
-        // A norm is not known if a wait for the backend was too long. The 2-norm is no less than the largest component.
-        if (results.pg_norm2 == unmeasured) results.pg_norm2 = results.pg_norm_max;
-        if (results.x_norm2 == unmeasured) results.x_norm2 = 0;
-    }
-
-    // Returns the decrease of f that the test ROUNDING allows, for the message.
-    CUDA_OPT_HD_INLINE double rounding_bound(const Settings &settings) const {
-        const double by_x =
-            is_rounding(settings) ? settings.rounding * (change_by_rounding() + unit_of_f() * std::fabs(f_base)) : 0;
-        return greatest(negligible_decrease(settings), by_x);
+        numbers[2] = end_why == Event::converged                  ? bound_of(end_test, settings)
+                     : end_why == Event::below_any_bound          ? settings.f_unbounded
+                     : end_why == Event::iteration_limit_reached  ? static_cast<double>(settings.max_iterations)
+                     : end_why == Event::evaluation_limit_reached ? static_cast<double>(settings.max_evaluations)
+                                                                  : settings.max_seconds;
     }
 
   protected:
@@ -174,6 +177,23 @@ struct Termination : Progress {
         case Test::none: break;
         }
         return false;
+    }
+
+    // Returns the bound that the message on a stopping test names. That of FACTR is stored by converge().
+    CUDA_OPT_HD_INLINE double bound_of(Test test, const Settings &settings) const {
+        switch (test) {
+        case Test::f_target: return settings.f_target;
+        case Test::eps: return settings.eps * greatest(1.0, results.x_norm2);
+        case Test::pgtol: return settings.pgtol;
+        case Test::rounding: {
+            const double by_x = change_by_rounding() + unit_of_f() * std::fabs(f_base);
+            return greatest(negligible_decrease(settings), is_rounding(settings) ? settings.rounding * by_x : 0);
+        }
+        case Test::noise: return noise_level(settings, results.f);
+        case Test::factr:
+        case Test::none: break;
+        }
+        return 0;
     }
 
     // Returns the first stopping test that is satisfied at the iterate.
@@ -210,7 +230,7 @@ struct Termination : Progress {
     CUDA_OPT_HD_INLINE bool is_relatively_flat(const Settings &settings) const {
         const bool is_small = relative_gradient >= 0 && relative_gradient <= flat_gradient(settings);
         if (settings.metric != Metric::callers_operator || !is_finite(settings.relative_gtol)) return is_small;
-        return is_small && results.pg_norm2 * results.pg_norm2 / (2 * results.theta) <= significant_decrease(settings);
+        return is_small && results.pg_norm2 * results.pg_norm2 / (2 * model_theta) <= significant_decrease(settings);
     }
 
     // Returns whether the test ROUNDING may end the solve. With a noise level a failed line search is no evidence that
@@ -269,7 +289,9 @@ struct Termination : Progress {
         numbers[1] = least_decrease(settings);
         const bool holds_here =
             test == Test::eps || test == Test::pgtol || (test == Test::f_target && noise_level(settings, f_best) > 0);
-        if (holds_here) best_saved = false; // x satisfies the test, but the saved iterate need not satisfy it
+        if (holds_here)
+            best_saved = best_norms_unknown =
+                false; // // x satisfies the test, but the saved iterate need not satisfy it
         end_test = test;
         end(CUDA_OPT_CONVERGED, Event::converged);
     }

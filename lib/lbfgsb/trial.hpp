@@ -135,11 +135,12 @@ struct Trials : Termination {
         f_best = least(f_best, sums.f);
         if (!lags) {
             best_saved = best_saved && best.f < sums.f && !(noise_level(settings, f_best) > 0);
+            best_norms_unknown = best_norms_unknown && best_saved;
             postponed = 0;
             return false;
         }
         const bool saves = !best_saved;
-        if (saves) best = results; // results are still those of the base point
+        if (saves) best = results, best_norms_unknown = false; // results are still those of the base point
         best_saved = true;
         return saves;
     }
@@ -154,6 +155,8 @@ struct Trials : Termination {
             sums.variable_sums[not_finite] > 0 || noise_level(settings, f_base) > 0 || !(sums.f < lowest))
             return false;
         best = facts_of(sums);
+        best_norms_unknown = !norm_is_representable(sums.variable_sums[projected_gradient_squared]) ||
+                             !norm_is_representable(sums.variable_sums[x_squared]);
         return best_saved = true;
     }
 

@@ -94,7 +94,7 @@ void Solver::log_iterate() {
 void Solver::log_end() {
     if (!log_write_) return;
     Message sentence;
-    describe(*state_, settings(), sentence);
+    describe(*state_, sentence);
     if (results().iterations > 0 && !row_is_due()) log_row(); // the starting point has no row in the table
     log_line("%s", "");
     if (results().stop_test) log_line(" THE MINIMIZATION TERMINATED WITHOUT DETECTING ERRORS.");

@@ -128,7 +128,7 @@ int Solver::break_off_as_rank(int code, const Message &sentence) {
     if (state_->started()) {
         // This also runs after a failure, so that the results describe the same iterate on all ranks.
         if (!ended()) {
-            Request request = state_->stop();
+            Request request = state_->stop(true);
             for (; request.verb != Verb::task; request = state_->advance(reply_))
                 if (own_dimension() > 0 && request.verb < Verb::log_start) attempt([&] { perform(request); });
             if (ranks_->measured()) attempt([this] { sweeps_->store({HeldVector::f}, &state_->results.f); });

@@ -6,18 +6,18 @@ namespace cudaopt {
 
 namespace {
 
-void describe_convergence(const Iteration &it, const Settings &settings, Message &message) {
+void describe_convergence(const Iteration &it, Message &message) {
     const Results &r = it.results;
+    const double bound = it.numbers[2];
     const char *const where = r.iterations == 0 ? "converged at the start" : "converged";
     switch (it.end_test) {
-    case Test::f_target:
-        return message.set("%s: f = %.16g is at or below its target %g", where, r.f, settings.f_target);
+    case Test::f_target: return message.set("%s: f = %.16g is at or below its target %g", where, r.f, bound);
     case Test::eps:
         return message.set("%s: the projected gradient's norm %g is below eps * max(1, ||x||) = %g", where, r.pg_norm2,
-                           settings.eps * greatest(1.0, r.x_norm2));
+                           bound);
     case Test::pgtol:
         return message.set("%s: the projected gradient's largest component %g is at or below pgtol = %g", where,
-                           r.pg_norm_max, settings.pgtol);
+                           r.pg_norm_max, bound);
     case Test::factr:
         return message.set("converged: f fell by %g, which is at or below factr * 2.22e-16 * max(|f|, 1) = %g",
                            it.numbers[0], it.numbers[1]);
@@ -25,31 +25,31 @@ void describe_convergence(const Iteration &it, const Settings &settings, Message
         return message.set(
             "converged: no lower f than %.16g was found; the model predicts that f falls by %g, which is "
             "at or below %g, the larger of its rounding errors and the bound of factr; ||P g|| = %g",
-            r.f, it.expected_decrease, it.rounding_bound(settings), r.pg_norm2);
+            r.f, it.expected_decrease, bound, r.pg_norm2);
     case Test::noise:
         return message.set(
             "converged: in %lld evaluations neither f fell by more than twice its noise level %g nor the "
             "projected gradient's largest component by a factor of 0.7; f = %.16g, ||P g||_inf = %g",
-            shown(it.in_vain), it.noise_level(settings, r.f), r.f, r.pg_norm_max);
+            shown(it.in_vain), bound, r.f, r.pg_norm_max);
     case Test::none: return;
     }
 }
 
 } // namespace
 
-void describe(const Iteration &it, const Settings &settings, Message &message) {
+void describe(const Iteration &it, Message &message) {
     if (it.hidden_gradient > 0 && it.end_code != CUDA_OPT_CONVERGED && it.event == it.end_why) {
         Iteration rest = it;
         rest.hidden_gradient = 0;
         Message sentence;
-        describe(rest, settings, sentence);
+        describe(rest, sentence);
         return message.set(
             "%s; pgtol did not end the solve, because the box of a variable is no wider than pgtol: scale "
             "the variables (x_scale)",
             sentence.text());
     }
     const Results &r = it.results;
-    const double f = r.f, pg = r.pg_norm2, first = it.numbers[0], second = it.numbers[1];
+    const double f = r.f, pg = r.pg_norm2, first = it.numbers[0], second = it.numbers[1], bound = it.numbers[2];
     const auto iterations = shown(r.iterations), evaluations = shown(r.evaluations);
     const auto refuse = [&](const char *what) {
         message.set("%s at index %lld (counted from 0) of %lld: l = %g, x = %g, u = %g", what,
@@ -69,16 +69,15 @@ void describe(const Iteration &it, const Settings &settings, Message &message) {
         return refuse("the bounds leave no finite x: the lower bound is greater than the upper bound, or both are the "
                       "same infinity,");
     case Event::start_is_not_finite: return refuse("the start x is NaN or infinite");
-    case Event::converged: return describe_convergence(it, settings, message);
+    case Event::converged: return describe_convergence(it, message);
     case Event::iteration_limit_reached:
         return message.set("the limit of %lld iterations is reached, f = %.16g, ||P g|| = %g",
-                           shown(settings.max_iterations), f, pg);
+                           shown(static_cast<int64_t>(bound)), f, pg);
     case Event::evaluation_limit_reached:
         return message.set("the limit of %lld evaluations is reached, f = %.16g, ||P g|| = %g",
-                           shown(settings.max_evaluations), f, pg);
+                           shown(static_cast<int64_t>(bound)), f, pg);
     case Event::time_limit_reached:
-        return message.set("the limit of %g seconds is reached after %g, f = %.16g, ||P g|| = %g", settings.max_seconds,
-                           first, f, pg);
+        return message.set("the limit of %g seconds is reached after %g, f = %.16g, ||P g|| = %g", bound, first, f, pg);
     case Event::not_finite_at_start:
         return message.set("f and g cannot be evaluated at the start: f = %g, and %.0f of %lld components of g are NaN "
                            "or infinite",
@@ -124,7 +123,7 @@ void describe(const Iteration &it, const Settings &settings, Message &message) {
                            it.line.lowest_phi(), it.f_base);
     case Event::below_any_bound:
         return message.set("f seems to have no lower bound: after %lld evaluations f = %g is at or below %g",
-                           evaluations, f, settings.f_unbounded);
+                           evaluations, f, bound);
     case Event::falls_without_end:
         return message.set("f seems to have no lower bound: after %lld evaluations f = %g still falls along an almost "
                            "straight line, with slope %g and a step of %g",
@@ -137,7 +136,7 @@ void describe(const Iteration &it, const Settings &settings, Message &message) {
     case Event::time_limit_while_waiting: {
         Message why;
         if (it.event == Event::stopped_while_waiting) why.set("stopped by the caller");
-        else why.set("the limit of %g seconds is reached after %g", settings.max_seconds, first);
+        else why.set("the limit of %g seconds is reached after %g", bound, first);
         return message.set(
             "%s while the call waited for the stream, after %lld iterations and %lld evaluations%s", why.text(),
             iterations, evaluations,

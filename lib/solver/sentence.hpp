@@ -6,6 +6,6 @@
 
 namespace cudaopt {
 
-void describe(const Iteration &it, const Settings &settings, Message &message);
+void describe(const Iteration &it, Message &message);
 
 } // namespace cudaopt

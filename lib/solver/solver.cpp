@@ -27,12 +27,12 @@ const Message &Solver::message() const {
         message_.set("gather %lld bytes of each of the %d ranks, where cuda_opt_gather() says",
                      static_cast<long long>(ranks_->packets().bytes()), ranks_->part().ranks);
     } else if (origin_ < 0) {
-        describe(*state_, settings(), message_);
+        describe(*state_, message_);
         if (state_->has_ended()) add_refusals(message_);
         if (scaled_) add_scales(message_);
     } else {
         Message sentence;
-        describe(*state_, settings(), sentence);
+        describe(*state_, sentence);
         message_.set("rank %d: %s", origin_, sentence.text());
     }
     return message_;
@@ -84,7 +84,6 @@ int Solver::resume() {
     }
     cancellation_.end_call();
     host_seconds_ += std::chrono::duration<double>(Clock::now() - now).count();
-    if (task <= 0) message(); // before the caller changes a setting that it names
     return task;
 }
 
@@ -200,6 +199,7 @@ void Solver::allocate(const Settings &settings) {
         // The old sweeps are destroyed before the new ones allocate, so that two workspaces never exist at the same
         // time.
         sweeps_ = make_sweeps_(backend_, own_dimension(), static_cast<int>(settings.history_bits), device_);
+        reply_.sums = nullptr; // they belonged to the old sweeps
         history_bits_ = settings.history_bits;
         own_n_ = own_dimension();
         by_segments_ = by_segments;
