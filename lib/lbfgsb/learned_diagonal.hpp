@@ -42,7 +42,9 @@ struct LearnedPair {
 // The update of h = 1 / b that one sweep performs. The sweep applies the pairs one after the other.
 struct DiagonalUpdate {
     static constexpr int most = 4;
-    bool anew = false; // b was 1 before, so that the sweep does not read h
+    // 1 if b was 1 before, so that the sweep does not read h. It is no bool, because the state of a solve, which
+    // contains this struct, is saved as bytes, and padding would not be the same in two processes.
+    int anew = 0;
     int count = 0;
     LearnedPair pairs[most] = {};
 };
@@ -67,7 +69,7 @@ CUDA_OPT_HD_INLINE double learned_weight(double h, double d, double y, const Lea
 
 // Validates an update that was read as bytes and belongs to a history of m pairs.
 inline bool is_update_consistent(const DiagonalUpdate &update, int m) {
-    if (!dense::are_bools(update.anew) || !dense::is_within(0, update.count, DiagonalUpdate::most)) return false;
+    if (!dense::is_within(0, update.anew, 1) || !dense::is_within(0, update.count, DiagonalUpdate::most)) return false;
     for (int k = 0; k < update.count; k++)
         if (!dense::is_within(0, update.pairs[k].slot, m)) return false;
     return true;
