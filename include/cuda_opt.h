@@ -312,8 +312,8 @@ enum {
     CUDA_OPT_EPS = 200,
     /** PGTOL is the tolerance of the projected gradient: the solve has converged when ||P g||_inf <= PGTOL.
      *  Range: >= 0; default 1e-5; 0: only P g = 0 satisfies the test. SciPy calls this tolerance gtol. If ROBUST is 1,
-     *  the test does not hold while a box with 0 < u_i - l_i <= PGTOL hides a slope |g_i| > PGTOL: x_i is not at the
-     *  bound to which -g_i points. */
+     *  the test does not hold while a variable has 0 < u_i - l_i <= PGTOL and |g_i| > PGTOL, and x_i is not at the
+     *  bound to which -g_i points. In such an interval |(P g)_i| is small only because the interval is. */
     CUDA_OPT_PGTOL = 201,
     /** FACTR is the tolerance of the decrease of f: the solve has converged when f_k - f_{k+1} <= FACTR * 2.22e-16 *
      *  max(|f_k|, |f_{k+1}|, 1). Range: >= 0; default 1e7; 0: off. FACTR is SciPy's ftol / 2.22e-16. If ROBUST is 1,

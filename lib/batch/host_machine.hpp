@@ -3,26 +3,22 @@
 // two processors share it.
 #pragma once
 
-#include <cstring>
-
 #include "batch/machine_on.hpp"
 #include "cuda_opt.h"
 #include "exec/thread_pool.hpp"
-#include "sweeps/host/buffer.hpp"
+#include "sweeps/host/executor.hpp"
 
 namespace cudaopt {
 
 namespace { // the compiler then knows that each function is called in one file only, and can inline it
 
-class HostTeams {
+class HostTeams : public HostExecutor {
   public:
-    template <class T> using Array = HostArray<T>;
-
+    HostTeams() : HostExecutor(0) {}
     void start(int64_t working_bytes, int threads, void *, CancellationToken &) {
         threads_ = HostThreads(threads);
         working_stride_ = (working_bytes + 127) / 128 * 128; // two threads never write to the same cache line
     }
-    template <class T> void allocate(Array<T> &array, int64_t count) { array.allocate(count); }
     template <class... Rules> void reserve(int64_t) {
         if (working_.bytes() < threads_.most * working_stride_) working_.allocate(threads_.most * working_stride_);
     }
@@ -33,13 +29,6 @@ class HostTeams {
         };
         share_host(count, body, count > 1 ? threads_ : HostThreads(1));
     }
-    int64_t select(int64_t count, const unsigned char *marks, int64_t *list) {
-        int64_t selected = 0;
-        for (int64_t p = 0; p < count; p++)
-            if (marks[p]) list[selected++] = p;
-        return selected;
-    }
-    void copy_out(void *to, const void *from, std::size_t bytes) { std::memcpy(to, from, bytes); }
 
   private:
     HostThreads threads_ = 1;

@@ -30,9 +30,9 @@
 // for rounding errors. If H_0 is exact and f quadratic, g is a combination of the y_j, and q contains nothing else.
 //
 // The direction leads to P(x + d). If f is too large there and the projection has changed x + d, the next trial point
-// is P(x + t d) with a smaller t, and the line search goes along the segment to that point. The same t applies to a
-// direction whose projected step does not descend. If t is small enough, P(x + t d) - x descends,
-// because no variable of F is at a bound to which d points, apart from those at which -g points inwards.
+// is P(x + t d) with a smaller t, and the line search goes along the segment to that point. If the projected step is
+// not a descent direction, t is without_descent instead. If t is small enough, P(x + t d) - x descends, because no
+// variable of F is at a bound to which d points, apart from those at which -g points inwards.
 #pragma once
 
 #include <cmath>
@@ -41,22 +41,18 @@
 
 namespace cudaopt {
 
-// The states of an operator's use at one iterate. In the first five states it waits for a request: until v is formed,
-// until the caller has applied H_0 to v, for the products with H_0 v, and, in the last two, until x is the base point
-// again, because a direction has to be shortened or replaced. In the other states the use has ended: with a direction,
-// because the direction of the model with B_0 = theta I is to be used at this iterate, because a coefficient is not
-// finite, or because H_0 v is not finite or v'H_0 v is not positive.
+// The states of an operator's use at one iterate. In the first five, the model waits for a request.
 enum class OperatorState {
-    input,
-    application,
-    products,
-    shortening,
-    replacing,
-    found,
-    unsuitable,
-    breakdown,
-    not_finite,
-    not_positive
+    input,       // v is being formed
+    application, // the caller is applying H_0 to v
+    products,    // the inner products with H_0 v are being formed
+    shortening,  // x is being reset to the base point; a shorter direction follows
+    replacing,   // x is being reset to the base point; the direction of the model with B_0 = theta I follows
+    found,       // the direction is known
+    unsuitable,  // the direction of the model with B_0 = theta I is to be used at this iterate
+    breakdown,   // a coefficient is not finite
+    not_finite,  // an element of H_0 v is not finite
+    not_positive // v'H_0 v is not positive
 };
 
 class OperatorModel {
@@ -100,7 +96,8 @@ class OperatorModel {
     bool is_usable() const { return !refused_ && refusals_ < most_refusals; }
     bool is_used() const { return used_; }
     void leave() { used_ = false; }
-    // Return how often the caller has applied the operator in this solve, and at how many iterates it was refused.
+    // Return how often the caller has applied the operator in this solve, and how many refusals count against it
+    // (refuse()). The second number is at most most_refusals.
     // These counters are not among the Results, because each problem of a batch stores those.
     int64_t applications() const { return applications_; }
     int refusals() const { return refusals_; }
@@ -118,9 +115,9 @@ class OperatorModel {
         used_ = refused_ = false;
     }
 
-    // Begins a model with the products over F of the pairs of `matrix`, packed as in PanelProducts. Those with g are
-    // not used, because the Cauchy search does not downdate them. p is W'd with d = -g on F (CauchySearch). `panel`
-    // describes F.
+    // Begins a model with the products over F of the pairs of `matrix`, packed as in PanelProducts. The products
+    // with g are not used, because the Cauchy search does not downdate them, apart from g'g in a bound for rounding
+    // errors. p is W'd with d = -g on F (CauchySearch). `panel` describes F.
     OperatorState begin(const CompactMatrix<0> &matrix, const PanelProducts &sums, const double *over_free,
                         const double *p, const PanelRequest &panel);
     // Continues after the request of the present state was performed. `products` are used in the state `products`.

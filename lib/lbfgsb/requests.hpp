@@ -125,14 +125,16 @@ struct StartReport {
     CUDA_OPT_HD bool usable(int64_t n) const { return x_nan == n && bound_nan == n && crossed == n; }
 };
 
-// The 2-norms that a decision may need in addition to the inner products. x is measured by units of its components in
-// the last four: the relative gradient has the components x_i (P g)_i, where P g is the projected gradient.
+// The 2-norms that a decision may need in addition to the inner products. P g is the projected
+// gradient, and the relative gradient has the components x_i (P g)_i. The components of the last two are also
+// multiplied by x_i.
 enum class Norm {
     none,
     x,
     projected_gradient,
     relative_gradient,
-    // The components of g, larger than the number, that a box no wider than this number hides from P g.
+    // The components g_i with |g_i| > number and 0 < u_i - l_i <= number, so that |(P g)_i| <= number. Active variables
+    // do not count.
     narrow_gradient,
     // The components x_i y_i, where y is the change of the gradient along a pair. Active variables do not count.
     relative_change,
