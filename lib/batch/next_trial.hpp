@@ -132,7 +132,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
             }
         }
         if (next == Next::step) sweeps_.step(it.trial_step());
-        return team_.of_first([&] { return next == Next::end ? it.end_code : request_evaluation(); });
+        return team_.of_first([&] { return next == Next::end ? finish() : request_evaluation(); });
     }
 
     // Ends the solve. It is called instead of an evaluation if the caller stops the solve or a wait for the device was
@@ -141,16 +141,14 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         return team_.of_first([&] {
             persistent_.iteration.results.evaluations--; // the requested evaluation was not made
             persistent_.iteration.end(CUDA_OPT_STOPPED, Event::stopped);
-            finish();
-            return persistent_.iteration.end_code;
+            return finish();
         });
     }
 
     CUDA_OPT_HD_INLINE int give_up(bool stop_requested, double seconds) {
         return team_.of_first([&] {
             persistent_.iteration.give_up(stop_requested, seconds);
-            finish();
-            return persistent_.iteration.end_code;
+            return finish();
         });
     }
 
@@ -191,10 +189,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
             }
         const bool is_start = it.first;
         bool has_products = settings_.metric != Metric::callers;
-        if (is_start) {
-            measure_iterate(sums);
-            if (!it.accept_start(sums, 0)) return finish();
-        } else {
+        if (!is_start) {
             if (settings_.metric == Metric::callers && operands().panel.weighted && sums.variable_sums[bad_weights] > 0)
                 return report_bad_diagonal();
             it.measure_trial(settings_, sums);
@@ -204,18 +199,20 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
             switch (verdict) {
             case TrialVerdict::evaluate: return Next::step;
             case TrialVerdict::fail: return Next::failure;
-            case TrialVerdict::end: return finish();
+            case TrialVerdict::end: return Next::end;
             case TrialVerdict::accept: break;
             }
             if (it.accept(settings_, sums)) sweeps_.save_best();
             has_products =
                 append_pair(settings_, it, persistent_.matrix, persistent_.hessian, sums, operands().panel, it.bounded);
-            measure_iterate(sums);
-            it.note_progress(settings_);
         }
-        measure([&] { return it.norm_at_iterate(settings_, persistent_.matrix.pairs()); });
-        const IterateVerdict verdict = it.judge_iterate(settings_);
-        if (verdict == IterateVerdict::end) return finish();
+        it.measure(sums, persistent_.matrix.theta());
+        measure([&] { return it.unknown_norm(); });
+        if (!is_start) it.note_progress(settings_);
+        else if (!it.accept_start(sums, 0)) return Next::end;
+        IterateVerdict verdict{};
+        measure([&] { return it.judge_iterate(settings_, persistent_.matrix.pairs(), verdict); });
+        if (verdict == IterateVerdict::end) return Next::end;
         if (verdict == IterateVerdict::restart_anew) persistent_.hessian.forget_all();
         if (verdict == IterateVerdict::restart || verdict == IterateVerdict::restart_anew) {
             it.restart();
@@ -235,7 +232,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         it.at_iterate = true;
         it.note_failure(settings_, matrix.pairs(), matrix.theta());
         measure([&] { return it.norm_after_failure(settings_, matrix.pairs()); });
-        if (it.after_failure(settings_, matrix.pairs()) == FailureVerdict::end) return finish();
+        if (it.after_failure(settings_, matrix.pairs()) == FailureVerdict::end) return Next::end;
         refresh();
         return begin_direction(false);
     }
@@ -268,7 +265,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         CauchyPoint point;
         if (!find_minimiser(sums, point)) return break_down();
         it.note_cauchy_point(point, !it.truncated);
-        operands().direction = direction_to(point, panel, it, matrix);
+        set_direction(operands().direction, point, it, matrix);
         it.begin_search(matrix.theta());
         if (!it.truncated) return Next::direction;
         truncate();
@@ -332,7 +329,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
             it.failure = SearchFailure::no_descent;
             return Next::failure;
         }
-        if (it.ends_at_limit(settings_, false)) return finish();
+        if (it.ends_at_limit(settings_, false)) return Next::end;
         sweeps_.restore(it.f_base);
         it.truncated = true;
         // The quadratic model has to be formed again with the new diagonal.
@@ -349,12 +346,6 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         // The newest y is already stored, and no sweep has to compute it as g - g_base.
         operands().direction.panel.fresh = false;
         operands().direction.truncate = true;
-    }
-
-    CUDA_OPT_HD_INLINE void measure_iterate(const PanelProducts &sums) {
-        Iteration &it = persistent_.iteration;
-        it.measure(sums, persistent_.matrix.theta());
-        measure([&] { return it.unknown_norm(); });
     }
 
     CUDA_OPT_HD_INLINE PanelRequest model_panel() {
@@ -396,11 +387,11 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     CUDA_OPT_HD_INLINE Next report_bad_diagonal() {
         persistent_.iteration.numbers[0] = static_cast<double>(sweeps_.first_bad_weight());
         persistent_.iteration.end(CUDA_OPT_BAD_DIAGONAL, Event::diagonal_is_bad);
-        return finish();
+        return Next::end;
     }
 
-    // Ends the solve: x, f and g become those of the best iterate.
-    CUDA_OPT_HD_INLINE Next finish() {
+    // Ends the solve: x, f and g become those of the best iterate. Returns the code of the end.
+    CUDA_OPT_HD_INLINE int finish() {
         Iteration &it = persistent_.iteration;
         if (it.best_saved) {
             sweeps_.restore_best(it.restore_best_results());
@@ -408,7 +399,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         } else if (!it.at_iterate) sweeps_.restore(it.f_base);
         it.at_iterate = true;
         it.record_end(settings_);
-        return Next::end;
+        return it.end_code;
     }
 
     CUDA_OPT_HD_INLINE int request_evaluation() {

@@ -242,9 +242,10 @@ void StateMachine::after_log(const Reply &reply) {
 }
 
 void StateMachine::judge_iterate(const Reply &reply) {
-    if (const Norm norm = norm_at_iterate(settings, matrix_.pairs()); norm != Norm::none)
+    IterateVerdict verdict{};
+    if (const Norm norm = Iteration::judge_iterate(settings, matrix_.pairs(), verdict); norm != Norm::none)
         return request_norm(State::test_measured, norm);
-    switch (Iteration::judge_iterate(settings)) {
+    switch (verdict) {
     case IterateVerdict::end: return settle();
     case IterateVerdict::restart_anew: hessian_.forget_all(); [[fallthrough]];
     case IterateVerdict::restart:
@@ -329,7 +330,8 @@ void StateMachine::minimise_in_subspace(const PanelProducts &sums) {
         !minimise_over_free(*this, matrix_, path, sums, system_, workspace_.data(), coefficients_.data()))
         return break_down();
     note_cauchy_point(point, !truncated);
-    direction_request_ = direction_to(point, model_panel(), *this, matrix_);
+    direction_request_.panel = model_panel();
+    set_direction(direction_request_, point, *this, matrix_);
     if (truncated) return request_truncation();
     if (!applies_operator) return request_direction(Verb::direction);
     if (fresh_start) operator_.forget_scale();

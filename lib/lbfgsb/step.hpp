@@ -10,8 +10,7 @@
 //     evaluate   The caller evaluates f and g at the trial point.
 //     sweep 1    y = g - g_base is computed but not stored. The inner products of the panel's columns are formed.
 //     judge      The line search accepts the trial point, proposes another step, or fails (trial.hpp). For another
-//     step,
-//                x_base + step d is formed and the list begins again. After a failure, x_base is restored.
+//                step, x_base + step d is formed and the list begins again. After a failure, x_base is restored.
 //     append     The accepted step becomes a correction pair, and theta = y'y / s'y: append_pair().
 //     test       The stopping tests are evaluated at the new iterate x (termination.hpp).
 //     begin      The first step of the next line search is chosen: begin_direction().
@@ -19,9 +18,8 @@
 //                factorised. With a diagonal, weigh_products() adapts the products first.
 //     Cauchy     The generalized Cauchy point is found, the first local minimiser of the model along P(x - t g)
 //                (Byrd et al. 1995, section 4; cauchy_point.hpp). With bounds this may require further sweeps.
-//     subspace   The model is minimised over the variables that are free at the Cauchy point (section 5.1;
-//     subspace.hpp):
-//                minimise_over_free().
+//     subspace   The model is minimised over the variables that are free at the Cauchy point (section 5.1, and
+//                subspace.hpp): minimise_over_free().
 //     sweep 2    d = P(minimiser) - x, the trial point x + first_step d, and g'd are formed. y is stored.
 //     descent    If d is not a sufficient descent direction, it is truncated at the box, or the line search fails.
 //
@@ -137,15 +135,20 @@ CUDA_OPT_HD_INLINE bool minimise_over_free(const Iteration &it, const CompactMat
                              all_free ? nullptr : path.free_gram(sums), system, v, q);
 }
 
-// Returns the request for sweep 2, which forms the direction to the subspace minimiser. The coefficients of the
-// minimiser are not part of it; minimise_over_free() stores them. The values are the panel, the coefficient -1 / theta
-// of the gradient, no coefficients, the first step, the spare slot, no truncation, t of the Cauchy point, and the
-// truncation factor 1.
+// Sets the request for sweep 2, which forms the direction to the subspace minimiser. Its panel must already be that of
+// the products. The coefficients of the minimiser are not part of the request; minimise_over_free() stores them. The
+// members are set in place, because kernels of batches would keep a returned structure in local memory.
 template <class Matrix>
-CUDA_OPT_HD_INLINE DirectionRequest direction_to(const CauchyPoint &point, PanelRequest panel, const Iteration &it,
-                                                 const Matrix &matrix) {
-    panel.threshold = point.threshold;
-    return {panel, -1 / matrix.theta(), nullptr, it.first_step, matrix.spare_slot(), false, point.t, 1};
+CUDA_OPT_HD_INLINE void set_direction(DirectionRequest &direction, const CauchyPoint &point, const Iteration &it,
+                                      const Matrix &matrix) {
+    direction.panel.threshold = point.threshold;
+    direction.gradient_coefficient = -1 / matrix.theta();
+    direction.coefficients = nullptr;
+    direction.step = it.first_step;
+    direction.spare_slot = matrix.spare_slot();
+    direction.truncate = false;
+    direction.cauchy_t = point.t;
+    direction.alpha = 1;
 }
 
 // Returns the request for a norm. unfinished: y of the newest pair is not stored yet, and its slot contains g_base. Two

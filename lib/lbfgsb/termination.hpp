@@ -73,53 +73,17 @@ struct Termination : Progress {
         return true;
     }
 
-    // Returns the norm that has to be measured before judge_iterate(), or Norm::none.
-    CUDA_OPT_HD_INLINE Norm norm_at_iterate(const Settings &settings, int pairs) const {
-        const Test test = settings.robust ? stopping_test(settings) : Test::none;
-        // P g is no larger than the box is wide.
-        if (test == Test::pgtol && narrowest <= settings.pgtol && hidden_gradient == unmeasured)
-            return Norm::narrow_gradient;
-        if (test != Test::factr || is_relatively_flat(settings)) return Norm::none;
-        if (relative_gradient == unmeasured) return Norm::relative_gradient;
-        // A restart discards the pairs, so that the curvature could not be measured later.
-        return settings.metric == Metric::callers_operator ? Norm::none : norm_for_curvature(settings, pairs);
-    }
-
-    // Decides at an accepted iterate whether the solve ends.
-    CUDA_OPT_HD_INLINE IterateVerdict judge_iterate(const Settings &settings) {
-        // If f has increased by rounding errors, the end of the solve is postponed. A few more iterations usually find
-        // a lower f at which the test is still satisfied. If they do not, the solve ends after most_postponed
-        // iterations.
-        constexpr int most_postponed = 10;
-        constexpr int most_in_vain = 1000;
-        const bool is_noisy = noise_level(settings, results.f) > 0;
-        const bool nothing_decreases = settings.robust && in_vain >= (is_noisy ? noise::most_in_vain : most_in_vain);
-        bool restarts = false;
-        if (const Test test = stopping_test(settings); test != Test::none) {
-            const bool postpones = lags && !is_noisy && test != Test::factr && results.pg_norm_max > 0 &&
-                                   postponed < most_postponed && !nothing_decreases;
-            const bool is_verified = test != Test::factr || factr_is_verified(settings);
-            restarts = !is_verified && !restart_is_recent();
-            if (!postpones && is_verified) {
-                converge(settings, test);
-                return IterateVerdict::end;
-            }
-            if (postpones) {
-                reached = test;
-                postponed++;
-            }
-        }
-        if (results.f <= settings.f_unbounded) end(CUDA_OPT_UNBOUNDED, Event::below_any_bound);
-        else if (nothing_decreases && is_noisy) converge(settings, Test::noise);
-        else if (nothing_decreases) end(CUDA_OPT_LINE_SEARCH_FAILED, Event::nothing_has_fallen);
-        else if (!ends_at_limit(settings, true)) {
-            const bool is_slow = !is_noisy && reached == Test::none && restarts_slow_solve(settings);
-            return is_slow ? IterateVerdict::restart_anew : restarts ? IterateVerdict::restart : IterateVerdict::go_on;
-        }
-        return IterateVerdict::end;
+    // Decides at an accepted iterate whether the solve ends. Returns the norm on which the decision depends, if it is
+    // not measured yet, or Norm::none and the verdict.
+    CUDA_OPT_HD_INLINE Norm judge_iterate(const Settings &settings, int pairs, IterateVerdict &verdict) {
+        const Test test = stopping_test(settings);
+        const Norm missing = settings.robust ? norm_to_verify(settings, test, pairs) : Norm::none;
+        if (missing == Norm::none) verdict = verdict_on(settings, test);
+        return missing;
     }
 
     CUDA_OPT_HD void end(int code, Event why) { end_code = code, end_why = why; }
+
     // The solve ends without further sweeps that return a number.
     CUDA_OPT_HD void skip_norms() { best_norms_unknown = pg_norm_unknown = x_norm_unknown = false; }
 
@@ -201,6 +165,51 @@ struct Termination : Progress {
         int test = 0;
         while (test < static_cast<int>(Test::none) && !holds(static_cast<Test>(test), settings)) test++;
         return static_cast<Test>(test);
+    }
+
+    // Returns the norm that is required to verify the stopping test, if it is not measured yet.
+    CUDA_OPT_HD_INLINE Norm norm_to_verify(const Settings &settings, Test test, int pairs) const {
+        // P g is no larger than the box is wide.
+        if (test == Test::pgtol && narrowest <= settings.pgtol && hidden_gradient == unmeasured)
+            return Norm::narrow_gradient;
+        if (test != Test::factr || is_relatively_flat(settings)) return Norm::none;
+        if (relative_gradient == unmeasured) return Norm::relative_gradient;
+        // A restart discards the pairs, so that the curvature could not be measured later.
+        return settings.metric == Metric::callers_operator ? Norm::none : norm_for_curvature(settings, pairs);
+    }
+
+    // Decides what follows at an iterate at which `test` is satisfied.
+    CUDA_OPT_HD_INLINE IterateVerdict verdict_on(const Settings &settings, Test test) {
+        // If f has increased by rounding errors, the end of the solve is postponed. A few more iterations usually find
+        // a lower f at which the test is still satisfied. If they do not, the solve ends after most_postponed
+        // iterations.
+        constexpr int most_postponed = 10;
+        constexpr int most_in_vain = 1000;
+        const bool is_noisy = noise_level(settings, results.f) > 0;
+        const bool nothing_decreases = settings.robust && in_vain >= (is_noisy ? noise::most_in_vain : most_in_vain);
+        bool restarts = false;
+        if (test != Test::none) {
+            const bool postpones = lags && !is_noisy && test != Test::factr && results.pg_norm_max > 0 &&
+                                   postponed < most_postponed && !nothing_decreases;
+            const bool is_verified = test != Test::factr || factr_is_verified(settings);
+            restarts = !is_verified && !restart_is_recent();
+            if (!postpones && is_verified) {
+                converge(settings, test);
+                return IterateVerdict::end;
+            }
+            if (postpones) {
+                reached = test;
+                postponed++;
+            }
+        }
+        if (results.f <= settings.f_unbounded) end(CUDA_OPT_UNBOUNDED, Event::below_any_bound);
+        else if (nothing_decreases && is_noisy) converge(settings, Test::noise);
+        else if (nothing_decreases) end(CUDA_OPT_LINE_SEARCH_FAILED, Event::nothing_has_fallen);
+        else if (!ends_at_limit(settings, true)) {
+            const bool is_slow = !is_noisy && reached == Test::none && restarts_slow_solve(settings);
+            return is_slow ? IterateVerdict::restart_anew : restarts ? IterateVerdict::restart : IterateVerdict::go_on;
+        }
+        return IterateVerdict::end;
     }
 
     // Returns whether f has decreased by no more than FACTR allows. With ROBUST this does not count if f has increased,
@@ -289,9 +298,7 @@ struct Termination : Progress {
         numbers[1] = least_decrease(settings);
         const bool holds_here =
             test == Test::eps || test == Test::pgtol || (test == Test::f_target && noise_level(settings, f_best) > 0);
-        if (holds_here)
-            best_saved = best_norms_unknown =
-                false; // // x satisfies the test, but the saved iterate need not satisfy it
+        if (holds_here) best_saved = best_norms_unknown = false; // the saved iterate need not satisfy the test
         end_test = test;
         end(CUDA_OPT_CONVERGED, Event::converged);
     }

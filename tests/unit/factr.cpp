@@ -21,7 +21,9 @@ bool ends(double f_previous, int steps, bool robust, double f_restarted = infini
     it.steps_since_gradient = steps;
     it.f_restarted = f_restarted;
     it.relative_gradient = relatively_flat ? 0 : 1;
-    return it.judge_iterate(settings) == IterateVerdict::end && it.results.stop_test == CUDA_OPT_FACTR;
+    IterateVerdict verdict{};
+    REQUIRE(it.judge_iterate(settings, 0, verdict) == Norm::none);
+    return verdict == IterateVerdict::end && it.results.stop_test == CUDA_OPT_FACTR;
 }
 
 } // namespace
