@@ -23,8 +23,8 @@ class InitialHessian {
         if (clears) learned_.clear();
         supplied_at_ = -1;
     }
-    // Both functions discard the learned diagonal. forget() keeps the running average that measures how much better
-    // learned diagonals fit new pairs than theta I does. forget_all() discards this average as well.
+    // Both functions discard the learned diagonal. forget() keeps the running averages that compare learned diagonals
+    // with theta I. forget_all() discards them as well.
     CUDA_OPT_HD void forget() { learned_.forget(); }
     CUDA_OPT_HD void forget_all() { learned_.clear(); }
 
@@ -87,11 +87,12 @@ class InitialHessian {
     CUDA_OPT_HD void observe(const Settings &settings, const PanelProducts &sums, bool in_metric, int slot,
                              int capacity, int64_t n) {
         if (settings.metric != Metric::learned) return;
+        const double yd = sums.over_all(panel::y_new, panel::s_new);
         const double yy = sums.over_all(panel::y_new, panel::y_new), dd = sums.over_all(panel::s_new, panel::s_new),
                      other_yy = in_metric ? sums.variable_sums[newest_y_sum] : yy,
                      other_dd = in_metric ? sums.variable_sums[newest_d_sum] : dd;
-        if (learned_.serves()) learned_.observe(slot, capacity, n, other_yy, other_dd, yy, dd);
-        else learned_.observe(slot, capacity, n, yy, dd, other_yy, other_dd);
+        if (learned_.serves()) learned_.observe(slot, capacity, n, yd, other_yy, other_dd, yy, dd);
+        else learned_.observe(slot, capacity, n, yd, yy, dd, other_yy, other_dd);
     }
 
     bool is_consistent(int m) const { return learned_.is_consistent(m); }

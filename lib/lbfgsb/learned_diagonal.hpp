@@ -7,7 +7,8 @@
 //
 // The quotient below the root is limited to [2/3, 3/2]. Because kappa grows, later pairs change b less. The term c p^2
 // is for many variables (LearnedDiagonal::kappa). Before a pair updates b, it is used to compare B_0 with theta I. The
-// model is formed with b only while b fits these pairs better (LearnedDiagonal::observe).
+// model is formed with b only while b explains a sufficient share of the misfit of theta I to these pairs
+// (LearnedDiagonal::observe).
 //
 // The update is elementwise except for the two sums over j, which are among the inner products that each iteration
 // computes. The sweep that computes inner products first updates b, while it reads the variables. It does so with pairs
@@ -75,7 +76,7 @@ inline bool is_update_consistent(const DiagonalUpdate &update, int m) {
     return true;
 }
 
-// The pairs that have updated the diagonal, and a measure of how much better it fits new pairs than theta I does.
+// The pairs that have updated the diagonal, and how much of the misfit of theta I to new pairs it explains.
 class LearnedDiagonal {
   public:
     // exists() returns whether there is a learned diagonal, stored as h. serves() returns whether the model uses it.
@@ -84,7 +85,7 @@ class LearnedDiagonal {
     CUDA_OPT_HD bool update_is_due() const { return due_; }
     // Returns the number of the diagonal with which the model's inner products are weighted, or no_weights.
     CUDA_OPT_HD int64_t weights() const { return serves() ? made_ : no_weights; }
-    // Discards the diagonal and its pairs. The average advantage over theta I is kept.
+    // Discards the diagonal and its pairs. The averages that compare it with theta I are kept.
     CUDA_OPT_HD void forget() {
         exists_ = due_ = false;
         pairs_ = 0;
@@ -97,18 +98,25 @@ class LearnedDiagonal {
         made_ = made;
     }
 
-    // Records a pair that has not updated b yet, with y'y, d'd, sum y_i^2 / b_i and sum b_i d_i^2. The angle between y
-    // and s, in the coordinates scaled by b and in those of theta I, shows which of the two fits the pair better. The
-    // update of b requires these sums. It is therefore performed by the next sweep that forms inner products, or by a
-    // later one. The pair must still be in the history then, together with a newer one. `memory` is the number of pairs
-    // that the history can contain; it limits how many pairs may wait for their update.
-    CUDA_OPT_HD void observe(int slot, int memory, int64_t n, double yy, double dd, double yy_weighted,
+    // Records a pair that has not updated b yet, with y'd, y'y, d'd, sum y_i^2 / b_i and sum b_i d_i^2. The misfit of a
+    // diagonal to the pair is -2 log c, where c is the cosine of the angle between y and d in the coordinates that it
+    // scales. b is used if it removes, on average, a sufficient share of the misfit of theta I. A decrease of the
+    // misfit alone does not suffice: if much of it remains, as in blocks of strongly coupled variables, b also contains
+    // much noise, and spreads eigenvalues that were equal. The update of b requires the same sums. It is therefore
+    // performed by the next sweep that forms inner products, or by a later one. The pair must still be in the history
+    // then, together with a newer one. `memory` is the number of pairs that the history can contain; it limits how many
+    // pairs may wait for their update.
+    CUDA_OPT_HD void observe(int slot, int memory, int64_t n, double yd, double yy, double dd, double yy_weighted,
                              double dd_weighted) {
         constexpr double share_of_newest = 0.1, serves_above = 0.3, serves_no_more_below = 0.15;
         constexpr int64_t one_by_one = 10;
-        const double advantage = logarithm(dd / dd_weighted) + logarithm(yy / yy_weighted);
-        if (is_finite(advantage)) advantage_ += share_of_newest * (advantage - advantage_);
-        serves_next_ = advantage_ > (serves_ ? serves_no_more_below : serves_above);
+        const double misfit = logarithm(dd / yd) + logarithm(yy / yd);
+        const double explained = logarithm(dd / dd_weighted) + logarithm(yy / yy_weighted);
+        if (is_finite(misfit) && is_finite(explained)) {
+            misfit_ += share_of_newest * (misfit - misfit_);
+            explained_ += share_of_newest * (explained - explained_);
+        }
+        serves_next_ = explained_ > (serves_ ? serves_no_more_below : serves_above) * misfit_;
         const double of_d = 1 / dd_weighted, of_y = 1 / yy_weighted;
         if (!is_normal(of_d) || !is_normal(of_y) || update_.count == DiagonalUpdate::most) return;
         update_.anew = !exists_;
@@ -154,9 +162,8 @@ class LearnedDiagonal {
     bool due_ = false;
     int64_t pairs_ = 0; // number of pairs that have updated b, or will update it
     int64_t made_ = 0;  // number of different diagonals so far
-    // The running average of 2 log(c_b / c_theta). c_b and c_theta are the cosines of the angle between y and s in the
-    // coordinates scaled by b and in those of theta I.
-    double advantage_ = 0;
+    // Running averages of the misfit of theta I to new pairs, and of the part of it that b removes.
+    double misfit_ = 0, explained_ = 0;
     DiagonalUpdate update_{};
 };
 

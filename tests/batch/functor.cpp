@@ -322,7 +322,7 @@ TEST_CASE("The sizes of a problem's memory are compile-time constants and as doc
     };
     constexpr Row table[] = {
         {5, 5, 1824, 2688, 7552},    {5, 20, 1824, 4704, 9440},      {5, 100, 1824, 16224, 21280},
-        {10, 20, 3696, 8176, 19888}, {20, 100, 11056, 49456, 85008},
+        {10, 20, 3712, 8192, 19904}, {20, 100, 11072, 49472, 85024},
     };
     static_assert(cudaopt::batch::block_bytes<double>({table[1].n, table[1].m}) == table[1].block);
     for (const Row &row : table) {

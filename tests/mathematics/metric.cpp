@@ -65,13 +65,13 @@ TEST_CASE("A learned weight lies between 2^-26 and 2^26 for any input", "[metric
                         }
 }
 
-TEST_CASE("A learned diagonal is used while it fits new pairs better than theta I", "[metric]") {
+TEST_CASE("A learned diagonal is used while it explains much of the misfit of theta I", "[metric]") {
     LearnedDiagonal metric;
     CHECK_FALSE(metric.exists());
     CHECK(metric.weights() == cudaopt::no_weights);
     CHECK(metric.take_update().count == 0);
     CHECK_FALSE(metric.exists());
-    metric.observe(3, 2, 100, 2, 5, 2, 5);
+    metric.observe(3, 2, 100, 3, 2, 5, 2, 5);
     CHECK(metric.update_is_due());
     CHECK_FALSE(metric.exists());
     const DiagonalUpdate first = metric.take_update();
@@ -81,9 +81,10 @@ TEST_CASE("A learned diagonal is used while it fits new pairs better than theta 
     CHECK_FALSE(metric.update_is_due());
     CHECK(metric.take_update().count == 0);
     int pairs = 1;
-    // The advantage is that of b over theta I. The history contains two pairs, so that each updates b alone.
-    const auto observe = [&](double advantage) {
-        metric.observe(0, 2, 100, 1, 1, 1, std::exp(-advantage));
+    // The misfit of theta I is 2, of which b explains the given share. The history contains two pairs, so that each
+    // updates b alone.
+    const auto observe = [&](double share) {
+        metric.observe(0, 2, 100, std::exp(-1.0), 1, 1, 1, std::exp(-2 * share));
         const DiagonalUpdate update = metric.take_update();
         CHECK((update.count == 1 && !update.anew && update.pairs[0].kappa == (5.0 + pairs++) / 100));
     };
@@ -92,7 +93,7 @@ TEST_CASE("A learned diagonal is used while it fits new pairs better than theta 
     CHECK(metric.weights() == cudaopt::no_weights);
     for (int k = 0; k < 200; k++) observe(0.35);
     CHECK(metric.serves());
-    for (int k = 0; k < 200; k++) observe(0.25); // an advantage between the two limits changes nothing
+    for (int k = 0; k < 200; k++) observe(0.25); // a share between the two limits changes nothing
     CHECK(metric.serves());
     const int64_t weights = metric.weights();
     CHECK(weights != cudaopt::no_weights);
@@ -103,21 +104,21 @@ TEST_CASE("A learned diagonal is used while it fits new pairs better than theta 
     for (int k = 0; k < 200; k++) observe(0.1);
     CHECK_FALSE(metric.serves());
     // Sums that overflow do not update the diagonal.
-    metric.observe(0, 2, 100, 1, 1, 1, std::numeric_limits<double>::infinity());
+    metric.observe(0, 2, 100, 1, 1, 1, 1, std::numeric_limits<double>::infinity());
     CHECK_FALSE(metric.update_is_due());
-    metric.observe(0, 2, 100, 1, 1, 0, 1);
+    metric.observe(0, 2, 100, 1, 1, 1, 0, 1);
     CHECK_FALSE(metric.update_is_due());
     for (int k = 0; k < 200; k++) observe(1);
     const int64_t last = metric.weights();
     metric.forget();
     CHECK_FALSE(metric.exists());
     CHECK_FALSE(metric.serves());
-    metric.observe(1, 2, 100, 1, 1, 1, 1); // forget() has kept the average advantage
+    metric.observe(1, 2, 100, 1, 1, 1, 1, 1); // forget() has kept the averages
     CHECK(metric.take_update().anew);
     CHECK(metric.serves());
     CHECK(metric.weights() > last); // products that a warm start keeps may be weighted with an earlier diagonal
     metric.clear();
-    metric.observe(1, 2, 100, 1, 1, 1, std::exp(-10.0));
+    metric.observe(1, 2, 100, std::exp(-1.0), 1, 1, 1, std::exp(-1.0));
     metric.take_update();
     CHECK(metric.weights() > last + 1);
 }
@@ -127,7 +128,7 @@ static std::vector<double> weights_of_pairs(int64_t n, int count) {
     LearnedDiagonal metric;
     std::vector<double> weights;
     while (static_cast<int>(weights.size()) < count) {
-        metric.observe(0, 1, n, 1, 1, 1, 1);
+        metric.observe(0, 1, n, 1, 1, 1, 1, 1);
         const DiagonalUpdate update = metric.take_update();
         for (int k = 0; k < update.count; k++) weights.push_back(update.pairs[k].kappa * static_cast<double>(n));
     }
@@ -171,7 +172,7 @@ TEST_CASE("The first ten pairs update the diagonal one at a time and later pairs
         LearnedDiagonal metric;
         int64_t taken = 0;
         for (int pair = 0; pair < 60; pair++) {
-            metric.observe(pair, memory, 1000, 1, 1, 1, 1);
+            metric.observe(pair, memory, 1000, 1, 1, 1, 1, 1);
             const DiagonalUpdate update = metric.take_update();
             REQUIRE((update.count == 0 || update.count == (taken < 10 ? 1 : at_once)));
             for (int k = 0; k < update.count; k++) {
@@ -184,7 +185,7 @@ TEST_CASE("The first ten pairs update the diagonal one at a time and later pairs
     }
     // If no update is taken for several pairs, the first four pairs are kept, and no more are stored.
     LearnedDiagonal metric;
-    for (int pair = 0; pair < 10; pair++) metric.observe(pair, 8, 1000, 1, 1, 1, 1);
+    for (int pair = 0; pair < 10; pair++) metric.observe(pair, 8, 1000, 1, 1, 1, 1, 1);
     const DiagonalUpdate update = metric.take_update();
     CHECK((update.count == DiagonalUpdate::most && update.pairs[0].slot == 0 && update.pairs[3].slot == 3));
 }

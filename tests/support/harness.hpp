@@ -229,7 +229,8 @@ template <class Configuration> class Harness {
 };
 
 // Checks the guarantees that the header gives for every end of a solve: x is in the box at every evaluation, and f and
-// g are those of the best iterate.
+// g are those of the best iterate. An end by PGTOL is excepted: the iterate that satisfies it is returned, although
+// rounding errors may have made f lower at an iterate before.
 template <class Configuration> void check_promises(const Problem &problem, const Outcome &outcome) {
     using Real = typename Configuration::Real;
     CHECK(outcome.outside == 0);
@@ -238,6 +239,7 @@ template <class Configuration> void check_promises(const Problem &problem, const
     CHECK(outcome.f == f);
     const std::vector<Real> rounded(g.begin(), g.end());
     CHECK(std::equal(rounded.begin(), rounded.end(), outcome.g.begin()));
+    if (outcome.message.find("at or below pgtol") != std::string::npos) return;
     for (const Iterate &iterate : outcome.history)
         if (!(outcome.f <= iterate.f)) FAIL_CHECK("f = " << iterate.f << " was lower than the final " << outcome.f);
 }
