@@ -174,8 +174,8 @@ def main():
         medians = {name: statistics.median(row[1:]) for name, row in ratios.items()}
         worst = max(medians, key=medians.get)
         mean = math.exp(statistics.fmean(map(math.log, every)))
-        print(f"{key}: {mean:.3f} of the evaluations of scalar, geometric mean; largest median of a problem, without its "
-              f"standard start: {medians[worst]:.2f} ({worst})")
+        print(f"{key}: {mean:.3f} of the evaluations of scalar, geometric mean; largest median of a problem, without"
+              f" its standard start: {medians[worst]:.2f} ({worst})")
     if given.json:
         Path(given.json).write_text(json.dumps(counts))
 
