@@ -305,12 +305,15 @@ struct Termination : Progress {
 
     // Returns whether FACTR may end the solve. A small decrease of f does not show that x is near a minimum if the
     // model is poor, as in a long valley whose curvature along the valley is not yet known. The solve ends if the
-    // relative gradient is small, or if f has hardly decreased since the last restart. Otherwise it restarts along -g,
-    // with an empty history and a new scale.
+    // relative gradient is small, or if f has hardly decreased since the last restart and would hardly decrease along
+    // the relative gradient, by half its square over the curvature there. Otherwise it restarts along -g, with an empty
+    // history and a new scale.
     CUDA_OPT_HD_CALL inline bool factr_is_verified(const Settings &settings) const {
         if (!settings.robust || is_relatively_flat(settings)) return true;
         if (restart_is_recent()) return false;
-        return f_restarted - results.f <= significant_decrease(settings);
+        const double along_gradient = relative_gradient * (relative_gradient / relative_curvature) / 2;
+        return f_restarted - results.f <= significant_decrease(settings) &&
+               (relative_curvature == unmeasured || along_gradient <= significant_decrease(settings));
     }
 };
 

@@ -188,17 +188,20 @@ TEST_CASE("FACTR alone ends a solve if ROBUST is 0 or RELATIVE_GTOL is infinite"
 
 TEST_CASE("Few fits of exponential smoothing end above the minimum that solves without FACTR reach") {
     const Settings no_factr = {{CUDA_OPT_FACTR, 0}, {CUDA_OPT_PGTOL, 1e-7}, {CUDA_OPT_ROUNDING, 1}};
-    int above = 0;
+    int above = 0, unfinished = 0;
     for (int number = 0; number < 40; number++)
         for (const int metric : both) {
             const int m = metric == Initial::learned ? 10 : 5;
             const Smoothing smoothing(number);
             const Outcome end = solve(smoothing, smoothing.start(), Smoothing::box(), metric, {}, m);
+            unfinished += end.task == CUDA_OPT_ITERATION_LIMIT;
+            if (end.task == CUDA_OPT_ITERATION_LIMIT) continue;
             CHECK(end.task == CUDA_OPT_CONVERGED);
             const int other = metric == Initial::learned ? Initial::scalar : Initial::learned;
             const Outcome further = solve(smoothing, end.x, Smoothing::box(), other, no_factr, 10),
                           last = solve(smoothing, further.x, Smoothing::box(), metric, no_factr, m);
             above += end.f > std::fmin(further.f, last.f) + 3e-4 * std::fmax(1, std::fabs(last.f));
         }
-    CHECK(above <= 6); // of 80; the number is 2, and rounding errors can change it
+    CHECK(above <= 6); // of 80; the numbers are 0 and 2, and rounding errors can change them
+    CHECK(unfinished <= 6);
 }

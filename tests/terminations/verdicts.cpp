@@ -57,6 +57,28 @@ TEST_CASE("ROUNDING does not end a solve where the relative gradient is large") 
         }
 }
 
+// Rounding decides which solves end so. Without the estimate of the decrease along the relative gradient about 100 of
+// the 180 did, with it at most 1 for five seeds.
+TEST_CASE("FACTR seldom ends a solve far above the minimum if one variable is 1e8 times smaller than the others") {
+    std::mt19937 random(cudaopt_test::seed(2));
+    std::vector<Outcome> ends;
+    double least = std::numeric_limits<double>::infinity();
+    for (const double unit : {1e-9, 1e-8, 1e-7})
+        for (int k = 0; k < 60; k++) {
+            const Hill f{unit};
+            const Box box = f.box();
+            const Vector start = {uniform(random, 10, 100), box.upper[1] * std::pow(10, uniform(random, -4, -1)),
+                                  uniform(random, -20, 20), uniform(random, 0.5, 3)};
+            ends.push_back(solve(f, start, box, k % 2 ? Initial::learned : Initial::scalar, {}, 5));
+            least = std::min(least, ends.back().f);
+        }
+    const auto is_false = [&](const Outcome &end) {
+        return end.stop_test == CUDA_OPT_FACTR && end.f > 1.1 * least + 1e-3;
+    };
+    CAPTURE(least, std::count_if(ends.begin(), ends.end(), is_false));
+    CHECK(std::count_if(ends.begin(), ends.end(), is_false) <= 18);
+}
+
 TEST_CASE("With the exact noise level no success is far above the minimum") {
     std::mt19937 random(cudaopt_test::seed(2));
     int solves = 0;
