@@ -271,6 +271,11 @@ struct Termination : Progress {
         return u * (relative_gradient + u * relative_curvature / 2);
     }
 
+    // Returns the decrease of f along the relative gradient if the curvature there is relative_curvature.
+    CUDA_OPT_HD double decrease_along_gradient() const {
+        return relative_gradient * (relative_gradient / relative_curvature) / 2;
+    }
+
     // Returns whether the rounding of x and f explains that a line search failed, although the relative gradient is not
     // small. What the stiffest variables do not explain of the relative gradient must be small. Three numbers must be
     // no larger than what rounding causes: the decrease of f along the relative gradient, if its curvature is k; the
@@ -281,7 +286,7 @@ struct Termination : Progress {
         const double by_x = change_by_rounding(), by_f = settings.rounding * unit_of_f() * std::fabs(f_base);
         return relative_curvature != unmeasured && failure != SearchFailure::lower_not_found_again &&
                (single_f || unexplained <= flat_gradient(settings)) &&
-               relative_gradient * (relative_gradient / relative_curvature) / 2 <= most_along_gradient * by_x + by_f &&
+               decrease_along_gradient() <= most_along_gradient * by_x + by_f &&
                expected_decrease <= settings.rounding * by_x + by_f &&
                !(lowest_trial - f_base > largest_rise * by_x + by_f);
     }
@@ -311,9 +316,9 @@ struct Termination : Progress {
     CUDA_OPT_HD_CALL inline bool factr_is_verified(const Settings &settings) const {
         if (!settings.robust || is_relatively_flat(settings)) return true;
         if (restart_is_recent()) return false;
-        const double along_gradient = relative_gradient * (relative_gradient / relative_curvature) / 2;
-        return f_restarted - results.f <= significant_decrease(settings) &&
-               (relative_curvature == unmeasured || along_gradient <= significant_decrease(settings));
+        const double significant = significant_decrease(settings);
+        return f_restarted - results.f <= significant &&
+               (relative_curvature == unmeasured || decrease_along_gradient() <= significant);
     }
 };
 

@@ -37,46 +37,49 @@ struct Hill {
     Box box() const { return {{0, 1e-4 * unit, -50, 0.1}, {500, 1e5 * unit, 50, 10}}; }
 };
 
+// Solves that fit Hill's curve in three units from 60 random starts each, every second one with the learned diagonal.
+struct HillSolve {
+    Hill f;
+    Outcome end;
+};
+std::vector<HillSolve> hill_solves(uint64_t own_seed) {
+    std::mt19937 random(cudaopt_test::seed(own_seed));
+    std::vector<HillSolve> solves;
+    for (const double unit : {1e-9, 1e-8, 1e-7})
+        for (int k = 0; k < 60; k++) {
+            const Hill f{unit};
+            const Box box = f.box();
+            const Vector start = {uniform(random, 10, 100), box.upper[1] * std::pow(10, uniform(random, -4, -1)),
+                                  uniform(random, -20, 20), uniform(random, 0.5, 3)};
+            solves.push_back({f, solve(f, start, box, k % 2 ? Initial::learned : Initial::scalar, {}, 5)});
+        }
+    return solves;
+}
+
 } // namespace
 
 TEST_CASE("ROUNDING does not end a solve where the relative gradient is large") {
-    std::mt19937 random(cudaopt_test::seed(1));
-    for (const double unit : {1e-9, 1e-8, 1e-7})
-        for (int k = 0; k < 60; k++) {
-            const Hill f{unit};
-            const Box box = f.box();
-            const Vector start = {uniform(random, 10, 100), box.upper[1] * std::pow(10, uniform(random, -4, -1)),
-                                  uniform(random, -20, 20), uniform(random, 0.5, 3)};
-            const Outcome end = solve(f, start, box, k % 2 ? Initial::learned : Initial::scalar, {}, 5);
-            if (end.stop_test != CUDA_OPT_ROUNDING || end.f <= 1e-3) continue;
-            INFO("unit " << unit << ", start " << k << ": " << end.message);
-            for (std::size_t i = 0; i < 4; i++) {
-                const double to = std::clamp(end.x[i] - end.g[i], box.lower[i], box.upper[i]);
-                CHECK(std::fabs(end.x[i] * (end.x[i] - to)) <= end.f / 100);
-            }
+    for (const auto &[f, end] : hill_solves(1)) {
+        if (end.stop_test != CUDA_OPT_ROUNDING || end.f <= 1e-3) continue;
+        INFO("unit " << f.unit << ": " << end.message);
+        const Box box = f.box();
+        for (std::size_t i = 0; i < 4; i++) {
+            const double to = std::clamp(end.x[i] - end.g[i], box.lower[i], box.upper[i]);
+            CHECK(std::fabs(end.x[i] * (end.x[i] - to)) <= end.f / 100);
         }
+    }
 }
 
-// Rounding decides which solves end so. Without the estimate of the decrease along the relative gradient about 100 of
-// the 180 did, with it at most 1 for five seeds.
+// Rounding errors decide which solves end so. About 100 of the 180 did without the estimate of the decrease along the
+// relative gradient. With it, 0 or 1 did for each of five seeds.
 TEST_CASE("FACTR seldom ends a solve far above the minimum if one variable is 1e8 times smaller than the others") {
-    std::mt19937 random(cudaopt_test::seed(2));
-    std::vector<Outcome> ends;
+    const std::vector<HillSolve> solves = hill_solves(2);
     double least = std::numeric_limits<double>::infinity();
-    for (const double unit : {1e-9, 1e-8, 1e-7})
-        for (int k = 0; k < 60; k++) {
-            const Hill f{unit};
-            const Box box = f.box();
-            const Vector start = {uniform(random, 10, 100), box.upper[1] * std::pow(10, uniform(random, -4, -1)),
-                                  uniform(random, -20, 20), uniform(random, 0.5, 3)};
-            ends.push_back(solve(f, start, box, k % 2 ? Initial::learned : Initial::scalar, {}, 5));
-            least = std::min(least, ends.back().f);
-        }
-    const auto is_false = [&](const Outcome &end) {
-        return end.stop_test == CUDA_OPT_FACTR && end.f > 1.1 * least + 1e-3;
+    for (const HillSolve &one : solves) least = std::min(least, one.end.f);
+    const auto is_false = [&](const HillSolve &one) {
+        return one.end.stop_test == CUDA_OPT_FACTR && one.end.f > 1.1 * least + 1e-3;
     };
-    CAPTURE(least, std::count_if(ends.begin(), ends.end(), is_false));
-    CHECK(std::count_if(ends.begin(), ends.end(), is_false) <= 18);
+    CHECK(std::count_if(solves.begin(), solves.end(), is_false) <= 18);
 }
 
 TEST_CASE("With the exact noise level no success is far above the minimum") {
