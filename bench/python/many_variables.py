@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Usage: many_variables.py [--n N] [--starts K] [--json FILE]
 
-Evaluations of f and g on problems of N variables, with the scalar and with the learned initial Hessian, m = 10 and 40.
+Evaluations of f and g on problems of N variables: the scalar initial Hessian with m = 10, and the learned one with
+m = 10 and m = 40. All ratios are relative to the scalar.
 Each problem has K starts: the standard one, and others with 1 % of noise. A solve ends where the largest component of
 P g is at most 1e-5 max(1, min(max |g_0|, 1000) / 10), or after 6000 evaluations; the tests of f are off. The problems
 are those of Moré, Garbow and Hillstrom (1981), Lukšan and Vlček (1999) and Andrei (2008) that have any number of
