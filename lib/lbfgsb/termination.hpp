@@ -276,17 +276,27 @@ struct Termination : Progress {
         return relative_gradient * (relative_gradient / relative_curvature) / 2;
     }
 
-    // Returns whether the rounding of x and f explains that a line search failed, although the relative gradient is not
-    // small. What the stiffest variables do not explain of the relative gradient must be small. Three numbers must be
-    // no larger than what rounding causes: the decrease of f along the relative gradient, if its curvature is k; the
-    // decrease that the model predicts; and the rise of f at the lowest point of the line search. If the values of f
-    // have single precision, the first condition is omitted, because their errors allow a larger gradient.
+    // Returns whether rounding x and f explains the relative gradient, although it is not small. What the stiffest
+    // variables do not explain of it must be small, and f must decrease along it, if its curvature is k, by no more
+    // than rounding causes. If the values of f have single precision, the first condition is omitted, because their
+    // errors allow a larger gradient.
+    CUDA_OPT_HD_CALL inline bool explains_gradient_by_rounding(const Settings &settings) const {
+        constexpr double most_along_gradient = 2;
+        return relative_curvature != unmeasured && (single_f || unexplained <= flat_gradient(settings)) &&
+               decrease_along_gradient() <= most_along_gradient * change_by_rounding() + rounding_of_f(settings);
+    }
+
+    CUDA_OPT_HD double rounding_of_f(const Settings &settings) const {
+        return settings.rounding * unit_of_f() * std::fabs(f_base);
+    }
+
+    // Returns whether rounding explains that a line search failed, although the relative gradient is not small. It must
+    // explain the gradient, the decrease that the model predicts, and the rise of f at the lowest point of the line
+    // search.
     CUDA_OPT_HD_CALL inline bool is_rounding(const Settings &settings) const {
-        constexpr double most_along_gradient = 2, largest_rise = 10;
-        const double by_x = change_by_rounding(), by_f = settings.rounding * unit_of_f() * std::fabs(f_base);
-        return relative_curvature != unmeasured && failure != SearchFailure::lower_not_found_again &&
-               (single_f || unexplained <= flat_gradient(settings)) &&
-               decrease_along_gradient() <= most_along_gradient * by_x + by_f &&
+        constexpr double largest_rise = 10;
+        const double by_x = change_by_rounding(), by_f = rounding_of_f(settings);
+        return failure != SearchFailure::lower_not_found_again && explains_gradient_by_rounding(settings) &&
                expected_decrease <= settings.rounding * by_x + by_f &&
                !(lowest_trial - f_base > largest_rise * by_x + by_f);
     }
@@ -310,12 +320,15 @@ struct Termination : Progress {
 
     // Returns whether FACTR may end the solve. A small decrease of f does not show that x is near a minimum if the
     // model is poor, as in a long valley whose curvature along the valley is not yet known. The solve ends if the
-    // relative gradient is small, or if f has hardly decreased since the last restart and would hardly decrease along
-    // the relative gradient, by half its square over the curvature there. Otherwise it restarts along -g, with an empty
-    // history and a new scale.
+    // relative gradient is small; if rounding x explains it and changes f by more than FACTR allows; or if f has hardly
+    // decreased since the last restart and would hardly decrease along the relative gradient, by half its square over
+    // the curvature there. Otherwise it restarts along -g, with an empty history and a new scale.
     CUDA_OPT_HD_CALL inline bool factr_is_verified(const Settings &settings) const {
         if (!settings.robust || is_relatively_flat(settings)) return true;
         if (restart_is_recent()) return false;
+        if (least_decrease(settings) <= settings.rounding * change_by_rounding() &&
+            explains_gradient_by_rounding(settings))
+            return true;
         const double significant = significant_decrease(settings);
         return f_restarted - results.f <= significant &&
                (relative_curvature == unmeasured || decrease_along_gradient() <= significant);

@@ -50,3 +50,28 @@ TEST_CASE("FACTR does not end a solve right after a restart unless the relative 
     CHECK_FALSE(ends(1, enough, true, 2, false));        // f has decreased since the restart
     CHECK_FALSE(ends(1, enough, true, infinity, false)); // there was no restart
 }
+
+TEST_CASE("FACTR ends a solve whose relative gradient is caused by rounding x in single precision", "[terminations]") {
+    const auto ends_with = [](bool single_x, double curvature, double unexplained, double rounding) {
+        Settings settings;
+        settings.pgtol = 0;
+        settings.rounding = rounding;
+        Iteration it;
+        it.results.f = it.f_base = it.f_previous = it.results.pg_norm2 = it.results.pg_norm_max = it.results.x_norm2 =
+            1;
+        it.results.iterations = it.steps_since_gradient = Iteration::steps_before_verdict;
+        it.single_x = single_x, it.single_f = false;
+        it.relative_gradient = 1;
+        it.relative_curvature = curvature;
+        it.unexplained = unexplained;
+        IterateVerdict verdict{};
+        REQUIRE(it.judge_iterate(settings, 1, verdict) == Norm::none);
+        return verdict == IterateVerdict::end && it.results.stop_test == CUDA_OPT_FACTR;
+    };
+    CHECK(ends_with(true, 1e8, 0, 100));
+    CHECK_FALSE(ends_with(false, 1e8, 0, 100));  // rounding x in double precision changes f by less than FACTR allows
+    CHECK_FALSE(ends_with(false, 1e18, 0, 100)); // as it does here, although it explains the gradient
+    CHECK_FALSE(ends_with(true, 1e5, 0, 100));   // f decreases by 5e-6 along the relative gradient
+    CHECK_FALSE(ends_with(true, 1e8, 1, 100));
+    CHECK_FALSE(ends_with(true, 1e8, 0, 0));
+}
