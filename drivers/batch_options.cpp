@@ -67,6 +67,7 @@ void add_batch(CLI::App &app, BatchProgramOptions &o) {
     const auto read_m = [&o](auto &name, auto &text) {
         if (o.m_given) refuse(name, "m is " + std::to_string(o.m) + " already, and now " + text);
         o.m = whole_number<int32_t>(name, text);
+        if (o.m == 0) refuse(name, "the number of correction pairs m is 0, but has to be at least 1");
         o.m_given = true;
     };
     add_option(app, "m", "", "number of correction pairs; 3 to 20 are usual", read_m);

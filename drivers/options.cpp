@@ -141,6 +141,7 @@ class CommandLine {
         const auto read_m = [&o](auto &name, auto &text) {
             if (o.m_given) refuse(name, "m is " + std::to_string(o.m) + " already, and now " + text);
             o.m = whole_number<int32_t>(name, text);
+            if (o.m == 0) refuse(name, "the number of correction pairs m is 0, but has to be at least 1");
             o.m_given = true;
         };
         add("m", "", "number of correction pairs; 3 to 20 are usual", read_m);

@@ -461,15 +461,16 @@ enum {
 };
 /* clang-format on */
 
-/** Create a handle for n variables and m correction pairs (3 to 20 are usual) in double precision.
+/** Create a handle for n variables and m correction pairs (3 to 40 are usual) in double precision.
  *  @param out      receives the handle, also on failure. cuda_opt_message() then explains the failure, and you have to
  *                  destroy the handle. *out is NULL if there was no memory for the handle itself
  *  @param n        number of variables, >= 1
- *  @param m        number of correction pairs, >= 1. The workspace has 2m + 5 vectors of n elements, 2m + 3 if
- *                  CUDA_OPT_ROBUST is 0, and one more with CUDA_OPT_INITIAL_HESSIAN_LEARNED. The inner products of the
- *                  pairs need about 512 m^2 bytes more; if they need more than 4e9 bytes, the call returns
- *                  CUDA_OPT_OUT_OF_MEMORY. On the host the partial sums of these products need up to about
- *                  5000 m^2 bytes
+ *  @param m        number of correction pairs, >= 1; or 0: 40 on the host if n <= 1000, and 10 otherwise.
+ *                  cuda_opt_get_int() with CUDA_OPT_HISTORY_SIZE returns the number chosen. The workspace has 2m + 5
+ *                  vectors of n elements, 2m + 3 if CUDA_OPT_ROBUST is 0, and one more with
+ *                  CUDA_OPT_INITIAL_HESSIAN_LEARNED. The inner products of the pairs need about 512 m^2 bytes more; if
+ *                  they need more than 4e9 bytes, the call returns CUDA_OPT_OUT_OF_MEMORY. On the host the partial sums
+ *                  of these products need up to about 5000 m^2 bytes
  *  @param backend  CUDA_OPT_BACKEND_AUTO, _CUDA or _HOST
  *  @return 0, CUDA_OPT_IMPROPER_INPUT, CUDA_OPT_BACKEND_UNAVAILABLE, CUDA_OPT_OUT_OF_MEMORY or CUDA_OPT_MISUSE */
 CUDA_OPT_API int cuda_opt_create(cuda_opt **out, int64_t n, int32_t m, int32_t backend);

@@ -79,12 +79,12 @@ enum {
  *  @param n        number of variables of each problem, 1 to 4096; the algorithm is designed for up to a few hundred.
  *                  For a problem with fewer variables, fix the remaining ones by l_i = u_i
  *  @param count    number of problems, >= 1
- *  @param m        number of correction pairs, 1 to 64. Per problem the workspace has 2m + 8 vectors of n elements (n
- *                  rounded up to a multiple of 4), and one more if the initial Hessian is a diagonal. It also has 3 kB
- *                  for m = 5, 5 kB for m = 10, 12 kB for m = 20. For 5,000 problems or more of at most 32 variables
- *                  CUDA reserves local memory in addition. On an H200 this is about 2.2 GB if m = 5 and there are
- *                  bounds or a diagonal. It is about 4.0 GB if m = 10 and the initial Hessian is a scalar
- *                  (docs/batch.md)
+ *  @param m        number of correction pairs, 1 to 64; or 0, which means 10. Per problem the workspace has 2m + 8
+ *                  vectors of n elements (n rounded up to a multiple of 4), and one more if the initial Hessian is a
+ *                  diagonal. It also has 3 kB for m = 5, 5 kB for m = 10, 12 kB for m = 20. For 5,000 problems or more
+ *                  of at most 32 variables CUDA reserves local memory in addition. On an H200 this is about 2.2 GB if m
+ *                  = 5 and there are bounds or a diagonal. It is about 4.0 GB if m = 10 and the initial Hessian is a
+ *                  scalar (docs/batch.md)
  *  @param backend  CUDA_OPT_BACKEND_AUTO, _CUDA or _HOST
  *  @return as cuda_opt_create() */
 CUDA_OPT_API int cuda_opt_create_batch(cuda_opt **out, int64_t n, int64_t count, int32_t m, int32_t backend);

@@ -22,6 +22,7 @@ constexpr int many_evaluations = 100, starts_moved = 21;
 
 struct Ends {                           // of each problem
     std::vector<double> evaluations, f; // absent where it is not solved; of peers, f is not known
+    std::vector<double> seconds;        // of the whole solve; of peers, not known
 };
 using Solvers = std::map<std::string, Ends>; // by name
 using Chosen = std::function<bool(std::size_t problem)>;
@@ -192,12 +193,32 @@ Ends run_all(const Solver &solver, int m, int seconds, Output &rows,
                            run.seconds));
         result.evaluations.push_back(run.solved() ? static_cast<double>(run.evaluations) : absent);
         result.f.push_back(run.f);
+        result.seconds.push_back(run.seconds);
         if (terminations) {
             (*terminations)[run.termination]++;
             (*terminations)["evaluations"] += static_cast<int>(run.evaluations);
         }
     }
     return result;
+}
+
+// The time of all problems that every m solves, by m, if each evaluation takes so many microseconds more.
+void show_times(const std::map<int, Ends> &ends_of) {
+    std::printf("\n  seconds, %s, with f that costs more: %10s %10s %10s %10s\n", learned.c_str(), "0", "1 us", "10 us",
+                "100 us");
+    for (const auto &[m, ends] : ends_of) {
+        double seconds = 0, evaluations = 0;
+        for (std::size_t k = 0; k < ends.seconds.size(); k++) {
+            if (std::any_of(ends_of.begin(), ends_of.end(),
+                            [&](const auto &one) { return std::isnan(one.second.evaluations[k]); }))
+                continue;
+            seconds += ends.seconds[k];
+            evaluations += ends.evaluations[k];
+        }
+        std::printf("  m = %-2d, %8.0f evaluations           ", m, evaluations);
+        for (const double more : {0.0, 1e-6, 1e-5, 1e-4}) std::printf(" %10.4f", seconds + more * evaluations);
+        std::printf("\n");
+    }
 }
 
 void show_terminations(int m, int seconds, Output &rows) {
@@ -222,9 +243,8 @@ int main(int argc, char **argv) {
     int seconds = 120;
     bool sources = false;
     CLI::App app("The learned metric, and what else there is, on problems solved to ||P g||_inf <= 1e-6");
-    app.add_option("--m", memories, "correction pairs; the picture is of the first")
-        ->delimiter(',')
-        ->check(is_positive);
+    app.add_option("--m", memories, "correction pairs, or 0 for the default; the picture is of the first")
+        ->delimiter(',');
     app.add_option("--peers", peers, "rows of tools/compare_tao, in a file");
     app.add_option("--seconds", seconds, "most of them for one solve")->check(is_positive);
     app.add_flag("--sources", sources, "show the problems with their sources, and solve nothing");
@@ -240,6 +260,7 @@ int main(int argc, char **argv) {
                     static_cast<long long>(small_evaluations));
         const std::vector<PeerRow> known = peers.empty() ? std::vector<PeerRow>{} : read_peers(peers);
         rows.write("problem,n,bounded,m,solver,evaluations,f,pg,end,solved,termination,seconds\n");
+        std::map<int, Ends> learned_by_m;
         for (const int m : memories) {
             Solvers solvers;
             for (const Solver &solver : ours) solvers[solver.name] = run_all(solver, m, seconds, rows);
@@ -251,9 +272,11 @@ int main(int argc, char **argv) {
                     if (metric_problems()[k].name == row.problem && row.solved) evaluations[k] = row.evaluations;
             }
             summarise(solvers, m);
+            learned_by_m[m] = solvers[learned];
             show_terminations(m, seconds, rows);
             if (m == memories.front()) picture.write(svg(profile(solvers, m)));
         }
+        show_times(learned_by_m);
         std::printf(
             "\nfactor: geometric mean over the problems that both solve. worse, better: by %g x and more. lost, won: "
             "solved by the\nother alone, by the one alone. moved: the start, by 1e-9 of itself.\n",

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Usage: many_variables.py [--n N] [--starts K] [--json FILE]
 
-Evaluations of f and g on problems of N variables: the scalar initial Hessian with m = 10, and the learned one with
-m = 10 and m = 40. All ratios are relative to the scalar.
+Evaluations of f and g on problems of N variables: the scalar initial Hessian with m = 10, the learned one with m = 10,
+and the defaults, which are m = 40 up to 1,000 variables. All ratios are relative to the scalar.
 Each problem has K starts: the standard one, and others with 1 % of noise. A solve ends where the largest component of
 P g is at most 1e-5 max(1, min(max |g_0|, 1000) / 10), or after 6000 evaluations; the tests of f are off. The problems
 are those of Moré, Garbow and Hillstrom (1981), Lukšan and Vlček (1999) and Andrei (2008) that have any number of
@@ -26,7 +26,7 @@ MOST = 6000
 SETTINGS = {
     "scalar": {"INITIAL_HESSIAN": 0, "maxcor": 10},
     "learned": {"maxcor": 10},
-    "learned, m = 40": {"maxcor": 40},
+    "default": {},
 }
 
 

@@ -23,11 +23,12 @@ int fill(cuda_opt &s, int64_t n, int64_t count, int32_t m, int32_t backend, int 
         message.set("the number of problems is %lld, but has to be at least 1", static_cast<long long>(count));
         return CUDA_OPT_IMPROPER_INPUT;
     }
-    if (m < 1 || m > batch::most_pairs) {
-        message.set("the number of correction pairs m is %d, but has to be from 1 to %d in a batch", m,
+    if (m < 0 || m > batch::most_pairs) {
+        message.set("the number of correction pairs m is %d, but has to be from 0, the default, to %d in a batch", m,
                     batch::most_pairs);
         return CUDA_OPT_IMPROPER_INPUT;
     }
+    if (m == 0) m = batch::default_pairs;
     const batch::Shape plain{static_cast<int>(n), m, false}, in_metric{plain.n, m, true};
     const int64_t block = bits == 64 ? batch::block_bytes<double>(in_metric) : batch::block_bytes<float>(in_metric);
     if (count > std::numeric_limits<int64_t>::max() / 4 / block) {

@@ -145,6 +145,13 @@ namespace {
 constexpr double most_dense_bytes = 4e9;
 double dense_bytes(int32_t m) { return 16.0 * 8 * (2.0 * m) * (2.0 * m); }
 
+// Returns the number of correction pairs of a handle that is created with m = 0 (docs/termination.md, "Which m"). It
+// depends on nothing that is measured, so that the same calls give the same iterates.
+int32_t default_pairs(int64_t n, int backend) {
+    constexpr int64_t few_variables = 1000;
+    return backend == CUDA_OPT_BACKEND_HOST && n <= few_variables ? 40 : 10;
+}
+
 int fill(cuda_opt &s, int64_t n, int32_t m, int32_t backend, int bits) {
     Message &message = s.failure_message;
     s.bits = bits;
@@ -152,8 +159,8 @@ int fill(cuda_opt &s, int64_t n, int32_t m, int32_t backend, int bits) {
         message.set("the number of variables n is %lld, but has to be at least 1", static_cast<long long>(n));
         return CUDA_OPT_IMPROPER_INPUT;
     }
-    if (m < 1) {
-        message.set("the number of correction pairs m is %d, but has to be at least 1; 3 to 20 are usual", m);
+    if (m < 0) {
+        message.set("the number of correction pairs m is %d, but has to be at least 1, or 0 for the default", m);
         return CUDA_OPT_IMPROPER_INPUT;
     }
     if (dense_bytes(m) > most_dense_bytes) {
@@ -163,6 +170,7 @@ int fill(cuda_opt &s, int64_t n, int32_t m, int32_t backend, int bits) {
     }
     s.backend = choose_backend(backend, message);
     if (s.backend < 0) return s.backend;
+    if (m == 0) m = default_pairs(n, s.backend);
     s.memory = make_memory(s.backend);
     s.solver = std::make_unique<Solver>(n, m, bits, s.backend, s.memory->device(),
                                         bits == 64 ? make_sweeps<double> : make_sweeps<float>);

@@ -25,7 +25,7 @@ namespace cudaopt::batch {
 
 // The largest n of a small problem. The Cauchy search can then fetch all breakpoints of a problem at once.
 constexpr int most_variables = crossed_capacity;
-constexpr int most_pairs = 64;
+constexpr int most_pairs = 64, default_pairs = 10; // the latter if the caller gives m = 0
 // Variables and columns are processed in groups of this size. Incomplete groups are padded with zeros.
 constexpr int granule = 4;
 

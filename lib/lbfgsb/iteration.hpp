@@ -30,7 +30,7 @@ struct Iteration : Trials {
     // Norm::none. Then after_failure() decides.
     CUDA_OPT_HD_INLINE void note_failure(const Settings &settings, int pairs, double theta) {
         model_theta = theta;
-        if (reached != Test::none || pairs == 0) return;
+        if (pairs == 0) return;
         if (failure != SearchFailure::no_descent) expected_decrease = -slope_base * first_step / 2;
         else if (direction.d_squared == 0 && settings.metric != Metric::callers) // x + d rounds to x
             expected_decrease = results.pg_norm2 * (results.pg_norm2 / theta) / 2;
@@ -38,7 +38,7 @@ struct Iteration : Trials {
 
     CUDA_OPT_HD_CALL inline Norm norm_after_failure(const Settings &settings, int pairs) const {
         if (const Norm norm = norm_for_curvature(settings, pairs); norm != Norm::none) return norm;
-        const bool verifies = reached == Test::none && tests_rounding(settings) && relative_gradient == unmeasured &&
+        const bool verifies = tests_rounding(settings) && relative_gradient == unmeasured &&
                               (relative_curvature != unmeasured || expected_decrease <= negligible_decrease(settings));
         return verifies ? Norm::relative_gradient : Norm::none;
     }
@@ -49,10 +49,6 @@ struct Iteration : Trials {
     // both Wolfe conditions while the next line search fails, without end. Therefore the history is discarded at most
     // four times while neither f nor ||P g|| has decreased by a tenth.
     CUDA_OPT_HD_CALL inline FailureVerdict after_failure(const Settings &settings, int pairs) {
-        if (reached != Test::none) {
-            converge(settings, reached);
-            return FailureVerdict::end;
-        }
         const bool is_noisy = noise_level(settings, f_base) > 0;
         const bool is_explained =
             tests_rounding(settings) && relative_gradient != unmeasured &&

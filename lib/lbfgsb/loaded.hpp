@@ -45,14 +45,13 @@ inline bool is_consistent(const Iteration &it) {
     return it.line.is_consistent() && dense::is_within(Event::nothing, it.event, Event::called_after_end) &&
            dense::is_within(Event::nothing, it.end_why, Event::called_after_end) &&
            dense::is_within(Test::f_target, it.end_test, Test::none) &&
-           dense::is_within(Test::f_target, it.reached, Test::none) &&
            dense::is_within(SearchFailure::no_descent, it.failure, SearchFailure::lower_not_found_again) &&
            dense::is_within(0, it.steps_since_gradient, Iteration::steps_before_verdict) &&
            dense::is_within(0, it.slow_restarts, slow_progress::most_restarts) &&
            dense::are_bools(it.bounded, it.boxed, it.single_x, it.single_f, it.truncated, it.fresh_start,
                             it.search_started, it.step_max_pending, it.exhausted, it.returning, it.at_iterate, it.first,
-                            it.best_saved, it.lags, it.ran_away, it.slopes_removed, it.best_norms_unknown,
-                            it.pg_norm_unknown, it.x_norm_unknown);
+                            it.best_saved, it.ran_away, it.slopes_removed, it.best_norms_unknown, it.pg_norm_unknown,
+                            it.x_norm_unknown);
 }
 
 inline bool StateMachine::is_consistent(int64_t n_, int m, int bits) {

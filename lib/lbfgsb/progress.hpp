@@ -33,7 +33,6 @@ struct Progress : SearchRecord {
     IterateFacts best; // data of the saved point: the best iterate, or a trial point with a lower f
     bool best_saved = false;
     bool best_norms_unknown = false; // whether a norm of the saved point has to be measured
-    bool lags = false;               // whether an earlier iterate is better than the current one
     // f and ||P g|| when the history was last discarded after a failed line search.
     double f_refreshed = infinity, pg_refreshed = infinity;
     int refreshes_in_vain = 0;

@@ -11,10 +11,6 @@ namespace cudaopt {
 enum class IterateVerdict { go_on, restart, restart_anew, end };
 
 struct Termination : Progress {
-    // reached is the stopping test that is satisfied while the solve nevertheless continues, in search of a lower f.
-    // postponed counts the iterations for which it has continued.
-    Test reached = Test::none;
-    int postponed = 0;
     // relative_gradient: the norm of the vector x_i (P g)_i. hidden_gradient: the norm of those g_i above PGTOL whose
     // box is no wider than PGTOL, so that (P g)_i cannot exceed PGTOL. relative_curvature: ||X y||^2 / s'y with X =
     // diag(|x_i|), for the stored pair of the largest curvature. change_weight: rounding x explains at most
@@ -87,8 +83,7 @@ struct Termination : Progress {
     // The solve ends without further sweeps that return a number.
     CUDA_OPT_HD void skip_norms() { best_norms_unknown = pg_norm_unknown = x_norm_unknown = false; }
 
-    // Returns whether the solve ends at a limit, or by the stopping test that was postponed. at_iterate_: whether the
-    // limit of iterations is tested as well.
+    // Returns whether the solve ends at a limit. at_iterate_: whether the limit of iterations is tested as well.
     CUDA_OPT_HD_CALL inline bool ends_at_limit(const Settings &settings, bool at_iterate_) {
         const auto reaches = [](int64_t limit, int64_t count) { return limit > 0 && count >= limit; };
         Event why = Event::nothing;
@@ -100,12 +95,8 @@ struct Termination : Progress {
         else if (settings.max_seconds > 0 && seconds >= settings.max_seconds)
             code = CUDA_OPT_TIME_LIMIT, why = Event::time_limit_reached;
         if (code == 0) return false;
-        if (reached != Test::none) {
-            converge(settings, reached);
-        } else {
-            numbers[0] = seconds;
-            end(code, why);
-        }
+        numbers[0] = seconds;
+        end(code, why);
         return true;
     }
 
@@ -180,33 +171,22 @@ struct Termination : Progress {
 
     // Decides what follows at an iterate at which `test` is satisfied.
     CUDA_OPT_HD_INLINE IterateVerdict verdict_on(const Settings &settings, Test test) {
-        // If f has increased by rounding errors, the end of the solve is postponed. A few more iterations usually find
-        // a lower f at which the test is still satisfied. If they do not, the solve ends after most_postponed
-        // iterations.
-        constexpr int most_postponed = 10;
         constexpr int most_in_vain = 1000;
         const bool is_noisy = noise_level(settings, results.f) > 0;
         const bool nothing_decreases = settings.robust && in_vain >= (is_noisy ? noise::most_in_vain : most_in_vain);
         bool restarts = false;
         if (test != Test::none) {
-            const bool postpones = lags && !is_noisy && test != Test::factr && results.pg_norm_max > 0 &&
-                                   postponed < most_postponed && !nothing_decreases;
-            const bool is_verified = test != Test::factr || factr_is_verified(settings);
-            restarts = !is_verified && !restart_is_recent();
-            if (!postpones && is_verified) {
+            if (test != Test::factr || factr_is_verified(settings)) {
                 converge(settings, test);
                 return IterateVerdict::end;
             }
-            if (postpones) {
-                reached = test;
-                postponed++;
-            }
+            restarts = !restart_is_recent();
         }
         if (results.f <= settings.f_unbounded) end(CUDA_OPT_UNBOUNDED, Event::below_any_bound);
         else if (nothing_decreases && is_noisy) converge(settings, Test::noise);
         else if (nothing_decreases) end(CUDA_OPT_LINE_SEARCH_FAILED, Event::nothing_has_fallen);
         else if (!ends_at_limit(settings, true)) {
-            const bool is_slow = !is_noisy && reached == Test::none && restarts_slow_solve(settings);
+            const bool is_slow = !is_noisy && restarts_slow_solve(settings);
             return is_slow ? IterateVerdict::restart_anew : restarts ? IterateVerdict::restart : IterateVerdict::go_on;
         }
         return IterateVerdict::end;

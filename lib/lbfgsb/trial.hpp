@@ -128,15 +128,13 @@ struct Trials : Termination {
         results.step = step * unit;
         steps_since_gradient = fresh_start ? 1 : least(steps_since_gradient + 1, steps_before_verdict);
         fresh_start = false;
-        reached = Test::none;
         expected_decrease = infinity;
         f_previous = f_base;
-        lags = !is_best(settings, sums);
+        const bool lags = !is_best(settings, sums);
         f_best = least(f_best, sums.f);
         if (!lags) {
             best_saved = best_saved && best.f < sums.f && !(noise_level(settings, f_best) > 0);
             best_norms_unknown = best_norms_unknown && best_saved;
-            postponed = 0;
             return false;
         }
         const bool saves = !best_saved;
@@ -148,10 +146,8 @@ struct Trials : Termination {
     // Called after judge_trial(). Returns whether the trial point does not become an iterate, but has the lowest f so
     // far. It is then saved, and the solve returns it unless a lower f follows.
     CUDA_OPT_HD_INLINE bool saves_trial(const Settings &settings, const PanelProducts &sums, TrialVerdict verdict) {
-        // If the solve has converged, a test is satisfied at the base point.
-        const bool ends_elsewhere = verdict == TrialVerdict::end && end_code == CUDA_OPT_CONVERGED;
         const double lowest = best_saved ? best.f : f_base;
-        if (verdict == TrialVerdict::accept || ends_elsewhere || !settings.robust || !is_finite(sums.f) ||
+        if (verdict == TrialVerdict::accept || !settings.robust || !is_finite(sums.f) ||
             sums.variable_sums[not_finite] > 0 || noise_level(settings, f_base) > 0 || !(sums.f < lowest))
             return false;
         best = facts_of(sums);
@@ -267,8 +263,7 @@ struct Trials : Termination {
             return TrialVerdict::fail;
         }
         if (cuts_in_a_row >= settings.max_cuts) {
-            if (reached != Test::none) converge(settings, reached);
-            else end(CUDA_OPT_NOT_FINITE, Event::not_finite_after_cuts);
+            end(CUDA_OPT_NOT_FINITE, Event::not_finite_after_cuts);
             return TrialVerdict::end;
         }
         if (ends_at_limit(settings, false)) return TrialVerdict::end;

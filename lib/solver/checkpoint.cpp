@@ -30,7 +30,7 @@ struct Clocks {
         return dense::is_within(0.0, seconds_passed, longest) && dense::is_within(0.0, host_seconds, longest);
     }
 };
-constexpr uint32_t version = 15, byte_order = 0x01020304;
+constexpr uint32_t version = 16, byte_order = 0x01020304;
 
 Header header_of(const unsigned char *from) {
     Header header;

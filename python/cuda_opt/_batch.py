@@ -206,6 +206,7 @@ def _result(batch: Batch, task: int, rounds: int) -> BatchResult:
         success=codes == 0,
         rounds=rounds,
         task=Task(task),
+        maxcor=batch["HISTORY_SIZE"],
         message=batch.message,
         message_of=Sentences(batch),
     )
@@ -262,7 +263,7 @@ def minimize_batch(
         As in ``minimize``, for each problem; ``MAX_SECONDS`` is for the whole batch, ``THREADS`` is the number of host
         threads, which share the problems. ``INITIAL_HESSIAN`` is ``InitialHessian.LEARNED`` by default, unless
         diagonal is given, because it takes fewer evaluations. There is no log, and the history has the precision of x:
-        ``disp`` and ``HISTORY_BITS`` are errors. maxcor is at most 64.
+        ``disp`` and ``HISTORY_BITS`` are errors. maxcor is at most 64; default 10.
     indices : bool
         True: the second argument of fun and jac is p, an int64 array of shape (k,) of the library of x0 in its memory
         space. Row i of x belongs to problem p[i]; the indices begin at 0 and are in ascending order. With them fun can
@@ -281,15 +282,15 @@ def minimize_batch(
     Returns
     -------
     BatchResult
-        ``x`` and ``jac``, of shape (count, n), and ``fun``, of shape (count,), double: arrays of the library of x0,
-        at the best iterate of each problem. NumPy arrays of shape (count,): ``codes``, numbers of ``Task``;
-        ``success``; ``status``, 0 converged, 1 a limit was reached, 2 otherwise; ``nit``, ``nfev``, ``njev``;
-        ``pg_norm_inf``, the largest component of the projected gradient. A problem whose bounds are crossed, or whose
-        row of x0 is not finite, has the code ``IMPROPER_INPUT``, and NaN for f, the gradient and its norm. A problem
-        whose f or gradient is not finite at the start has the code ``NOT_FINITE``. For the whole batch: ``rounds``, the
-        number of calls of fun; ``task``, ``CONVERGED`` or the code of the first problem that has not converged;
-        ``message``, a sentence. ``message_of(p)`` returns a sentence about problem p. For this purpose the result keeps
-        the workspace in memory until the result is deleted.
+        ``x`` and ``jac``, of shape (count, n), and ``fun``, of shape (count,), double: arrays of the library of x0, at
+        the best iterate of each problem. NumPy arrays of shape (count,): ``codes``, numbers of ``Task``; ``success``;
+        ``status``, 0 converged, 1 a limit was reached, 2 otherwise; ``nit``, ``nfev``, ``njev``; ``pg_norm_inf``, the
+        largest component of the projected gradient. A problem whose bounds are crossed, or whose row of x0 is not
+        finite, has the code ``IMPROPER_INPUT``, and NaN for f, the gradient and its norm. A problem whose f or gradient
+        is not finite at the start has the code ``NOT_FINITE``. For the whole batch: ``rounds``, the number of calls of
+        fun; ``task``, ``CONVERGED`` or the code of the first problem that has not converged; ``maxcor``, the number of
+        correction pairs; ``message``, a sentence. ``message_of(p)`` returns a sentence about problem p. For this
+        purpose the result keeps the workspace in memory until the result is deleted.
 
     Raises
     ------

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import jax
@@ -27,6 +27,7 @@ from ._minimize import solved
 from ._options import options_of
 from ._result import result_of
 from ._scipy import _Pairs
+from ._solver import Solver
 
 # minimize_batch accepts at most this many variables and correction pairs per problem.
 BATCH_VARIABLES, BATCH_PAIRS = 4096, 64
@@ -48,9 +49,13 @@ class Solve:
     warns: bool = False
 
     @property
-    def m(self) -> int:
-        """Return m, the maximum number of correction pairs."""
+    def given_pairs(self) -> int:
+        """Return the maximum number of correction pairs that the options contain, or 0 for the default."""
         return int(options_of(dict(self.options), None).m)
+
+    def most_pairs(self, n: int) -> int:
+        """Return m, the maximum number of correction pairs of a solve of n variables on the host."""
+        return self.given_pairs or _default_pairs(n)
 
     @property
     def degenerate_below(self) -> float:
@@ -66,6 +71,14 @@ class Solve:
         return context
 
 
+@lru_cache(maxsize=None)
+def _default_pairs(n: int) -> int:
+    solver = Solver(n)
+    m: int = solver["HISTORY_SIZE"]
+    solver.close()
+    return m
+
+
 def solve_of(function: Function, options: Mapping[str, Any] | None, tol: float | None, warns: bool = False) -> Solve:
     """Check the options and return the ``Solve`` that describes the function and these options.
 
@@ -75,7 +88,7 @@ def solve_of(function: Function, options: Mapping[str, Any] | None, tol: float |
         as for the options of ``minimize``
     """
     given = dict(options or {})
-    integer(options_of(given, tol).m, "maxcor", 32, least=1)
+    integer(options_of(given, tol).m, "maxcor", 32, least=0)
     if tol is not None:
         given = {"ftol": float(tol), "gtol": float(tol), **given}
     try:
@@ -112,7 +125,7 @@ def _statistics(solve: Solve, dtype: Any, counts: tuple[Any, Any, Any], x: Any, 
 def _solve_one(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, ...]:
     """Solve one problem. Return x, the statistics and, if ``pairs`` is true, the correction pairs as in
     ``traced_solve``."""
-    evaluate, history = solve.function.compiled(), _Pairs(solve.m)
+    evaluate, history = solve.function.compiled(), _Pairs()
 
     def fun(x: Any) -> tuple[float, Any]:
         with _clear_tracer_errors():
@@ -132,12 +145,13 @@ def _solve_one(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upp
     if not pairs:
         solver.close()
         return found
-    rows = np.zeros((2 * solve.m + 1, start.size), start.dtype)
+    m = solve.most_pairs(start.size)
+    rows = np.zeros((2 * m + 1, start.size), start.dtype)
     rows[-1] = solver.initial_inverse_hessian()
     solver.close()
     if kept := len(history._pairs):
         s, y = np.array(history._pairs).transpose(1, 0, 2)
-        rows[solve.m - kept : solve.m], rows[2 * solve.m - kept : 2 * solve.m] = s, y
+        rows[m - kept : m], rows[2 * m - kept : 2 * m] = s, y
     return (*found, rows)
 
 
@@ -169,7 +183,7 @@ def _is_proper(x0: Any, lower: Any, upper: Any) -> bool:
 def _improper(solve: Solve, pairs: bool, x0: Any) -> tuple[Any, ...]:
     """The result of a problem among others that has no solution, as the batch interface returns it."""
     statistics = np.array([0, 0, int(Task.IMPROPER_INPUT), 0], x0.dtype)
-    return (x0, statistics, np.zeros((2 * solve.m + 1, x0.size), x0.dtype))[: 2 + pairs]
+    return (x0, statistics, np.zeros((2 * solve.most_pairs(x0.size) + 1, x0.size), x0.dtype))[: 2 + pairs]
 
 
 def _converged(solve: Solve, found: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -206,11 +220,12 @@ def _on_host(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upper
             for leaf, axis in zip(numeric, shared)
         ]
         x0, lower, upper = map(rows, (x0, lower, upper))
-        by_batch = n <= BATCH_VARIABLES and solve.m <= BATCH_PAIRS and not _NOT_OF_BATCHES & dict(solve.options).keys()
+        is_small = n <= BATCH_VARIABLES and solve.given_pairs <= BATCH_PAIRS
+        by_batch = is_small and not _NOT_OF_BATCHES & dict(solve.options).keys()
         if by_batch:
             found = _solve_batch(solve, x0, leaves, shared, lower, upper)
             if pairs:
-                none = np.zeros((count, 2 * solve.m + 1, n), x0.dtype)
+                none = np.zeros((count, 2 * solve.most_pairs(n) + 1, n), x0.dtype)
                 none[:, -1] = 1
                 found = *found, none
         else:
@@ -246,7 +261,7 @@ def traced_solve(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, u
     the differences y. The last row is the diagonal of the initial inverse Hessian. With fewer than m pairs, the first
     rows of s and of y are 0. For a batch all rows of s and y are 0."""
     shape: Any = partial(jax.ShapeDtypeStruct, dtype=x0.dtype)
-    shapes = shape(x0.shape), shape((len(STATISTICS),)), shape((2 * solve.m + 1, x0.size))
+    shapes = shape(x0.shape), shape((len(STATISTICS),)), shape((2 * solve.most_pairs(x0.size) + 1, x0.size))
     on_host = partial(_on_host, solve, pairs)
     found: tuple[Any, ...] = jax.pure_callback(
         _Hashable(on_host), shapes if pairs else shapes[:2], x0, numeric, lower, upper, vmap_method="expand_dims"

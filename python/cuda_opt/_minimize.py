@@ -241,18 +241,19 @@ def minimize(
         contains ``x``, ``fun`` and ``nit``; otherwise it is x. x is a copy. ``StopIteration`` ends the solve with its
         best iterate.
     options : dict
-        The options of SciPy's L-BFGS-B: ``maxcor`` (10), ``ftol`` (2.2e-9), ``gtol`` (1e-5), ``maxiter`` and ``maxfun``
-        (15000), ``maxls`` (20), ``disp`` (False; True or k: a line on standard output for each, or each k-th, iterate).
-        ``ftol`` ends a solve only if f has not risen and the relative gradient is small as well (docs/termination.md).
-        For finite differences: ``eps`` (1e-8), ``finite_diff_rel_step``, and ``workers``, which is a number of
-        processes, or a function that is called as ``workers(fun, points)``, once for each gradient, and returns the
-        values at all points. ``noise`` and ``noise_abs`` (0): errors of f, relative to abs(f) and in f's units
-        (docs/noise.md). Also the library's own settings by the names of ``include/cuda_opt.h`` without ``CUDA_OPT_``,
-        for example ``{"HISTORY_BITS": 32}``. The line search's settings are ``line_search_ftol``, ``line_search_gtol``
-        and ``line_search_xtol``; ``FTOL``, ``GTOL`` and ``XTOL`` mean the same, with a warning. These settings have the
-        library's defaults, except ``INITIAL_HESSIAN``, which is ``InitialHessian.LEARNED`` here. On 336 problems this
-        took 0.79 times the evaluations of ``InitialHessian.SCALAR`` (docs/notes/benchmarks.md); it stores one more
-        n-vector. ``SCALAR`` is the initial Hessian of L-BFGS-B 3.0 and of SciPy's L-BFGS-B.
+        The options of SciPy's L-BFGS-B: ``maxcor`` (40 on the host for n of at most 1,000, 10 otherwise), ``ftol``
+        (2.2e-9), ``gtol`` (1e-5), ``maxiter`` and ``maxfun`` (15000), ``maxls`` (20), ``disp`` (False; True or k: a
+        line on standard output for each, or each k-th, iterate). ``ftol`` ends a solve only if f has not risen and the
+        relative gradient is small as well (docs/termination.md). For finite differences: ``eps`` (1e-8),
+        ``finite_diff_rel_step``, and ``workers``, which is a number of processes, or a function that is called as
+        ``workers(fun, points)``, once for each gradient, and returns the values at all points. ``noise`` and
+        ``noise_abs`` (0): errors of f, relative to abs(f) and in f's units (docs/noise.md). Also the library's own
+        settings by the names of ``include/cuda_opt.h`` without ``CUDA_OPT_``, for example ``{"HISTORY_BITS": 32}``. The
+        line search's settings are ``line_search_ftol``, ``line_search_gtol`` and ``line_search_xtol``; ``FTOL``,
+        ``GTOL`` and ``XTOL`` mean the same, with a warning. These settings have the library's defaults, except
+        ``INITIAL_HESSIAN``, which is ``InitialHessian.LEARNED`` here. On 336 problems this took 0.79 times the
+        evaluations of ``InitialHessian.SCALAR`` (docs/notes/benchmarks.md); it stores one more n-vector. ``SCALAR`` is
+        the initial Hessian of L-BFGS-B 3.0 and of SciPy's L-BFGS-B.
     method : None or "L-BFGS-B"
         There is no other method.
     tol : float
@@ -288,8 +289,8 @@ def minimize(
     OptimizeResult
         ``x`` and ``jac``, arrays of x0's kind; ``fun``, a float; ``nit``, ``nfev``, ``njev``; ``success``; ``status``,
         0 if converged or if f is as low as its rounding errors allow, 1 if a limit was reached, 2 otherwise; ``task``,
-        the return code; ``message``, a sentence; ``hess_inv``, an operator. After every return code x is the best
-        iterate.
+        the return code; ``message``, a sentence; ``maxcor``, the number of correction pairs; ``hess_inv``, an operator.
+        After every return code x is the best iterate.
 
     Raises
     ------

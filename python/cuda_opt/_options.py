@@ -127,7 +127,7 @@ def options_of(
     Otherwise unknown options are an error, and options without effect cause a warning."""
     if not isinstance(options, Mapping):
         raise TypeError(f"options is a {name_of(options)}: it has to be a dict")
-    given: dict[str, Any] = {"maxcor": 10, "ftol": 1e7 * _EPSILON, "gtol": 1e-5}
+    given: dict[str, Any] = {"maxcor": 0, "ftol": 1e7 * _EPSILON, "gtol": 1e-5}
     given.update(maxiter=15000, maxfun=15000, maxls=20)
     if tol is not None:
         tol = _tolerance(tol, "tol")

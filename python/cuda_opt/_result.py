@@ -60,6 +60,7 @@ class OptimizeResult(Result):
     success: bool
     message: str
     task: Task
+    maxcor: int
     hess_inv: InverseHessian
 
 
@@ -78,6 +79,7 @@ class BatchResult(Result):
     success: np.ndarray[Any, Any]
     rounds: int
     task: Task
+    maxcor: int
     message: str
     message_of: Callable[[int], str]
 
@@ -325,5 +327,6 @@ def result_of(solver: Solver, evaluation: Evaluation) -> OptimizeResult:
         success=solver.status == Task.CONVERGED,
         message=solver.message,
         task=solver.status,
+        maxcor=solver["HISTORY_SIZE"],
         hess_inv=_operator_of(InverseHessian(solver)),
     )

@@ -68,9 +68,8 @@ class _Pairs:
     """Collects the steps s and the gradient changes y of the last m iterations, as ``sk`` and ``yk`` of SciPy's result.
     Pairs that the solver skips are left out, and so are pairs from before the solver has cleared its history."""
 
-    def __init__(self, m: int) -> None:
-        most = max(integer(m, "the number of correction pairs m", 32), 0)
-        self._pairs: deque[tuple[Array, Array]] = deque(maxlen=most)
+    def __init__(self) -> None:
+        self._pairs: deque[tuple[Array, Array]] = deque()
         self._x: Array = None
         self._g: Array = None
         self._events = 0, 0
@@ -80,6 +79,7 @@ class _Pairs:
 
         def note() -> None:
             if self._x is None:
+                self._pairs = deque(maxlen=solver["HISTORY_SIZE"])
                 self._note(solver)
 
         return note
@@ -164,7 +164,7 @@ def lbfgsb(
     if not isinstance(start, np.ndarray):
         raise TypeError(f"x0 is a {name_of(x0)}: this method takes NumPy arrays, and cuda_opt.minimize others")
     given = options_of(options, tol, as_scipy=True, has_gradient=not needs_differences(jac))
-    pairs = _Pairs(given.m)
+    pairs = _Pairs()
     stopped: list[bool] = []
 
     def report_of(solver: Solver) -> Callable[[], None]:

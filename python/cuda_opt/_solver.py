@@ -50,7 +50,8 @@ class Solver(Handle):
         the device of x, and x is overwritten. JAX arrays cannot be changed, so that the solver works on a copy. An
         integer n means ``numpy.zeros(n)``.
     m : int
-        The number of correction pairs, usually 3 to 20. Default 10. The workspace is 2m + 5 vectors of x's size, in x's
+        The number of correction pairs, usually 3 to 40. Default 0: 40 on the host with at most 1,000 variables, and 10
+        otherwise; ``solver["HISTORY_SIZE"]`` is the number chosen. The workspace is 2m + 5 vectors of x's size, in x's
         memory.
     bounds : Bounds, scipy.optimize.Bounds, sequence of pairs (lower, upper), or None
         Default: none. Arrays are read in place, and have to stay as they are until the solve ends.
@@ -98,7 +99,7 @@ class Solver(Handle):
     def __init__(
         self,
         x: Array | int,
-        m: int = 10,
+        m: int = 0,
         *,
         bounds: Any = None,
         diagonal: bool = False,

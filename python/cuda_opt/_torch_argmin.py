@@ -225,7 +225,7 @@ class _Solve:
 
     def __call__(self, lower: Any, upper: Any, data: Any) -> tuple[Any, tuple[Any, Any, Any], int]:
         options = options_of(self._options, None)
-        pairs = _TensorPairs(options.m)
+        pairs = _TensorPairs()
 
         def both(x: torch.Tensor) -> Any:
             with torch.enable_grad():

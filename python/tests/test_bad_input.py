@@ -151,7 +151,7 @@ def test_minimize_rejects_invalid_return_values_of_fun(returned, kind, text):
 @pytest.mark.parametrize(
     "options, text",
     [
-        ({"maxcor": 0}, "m"),
+        ({"maxcor": -1}, "m is -1"),
         ({"maxiter": -1}, "maxiter is -1: it has to be a number of at least 0, or None for no limit"),
         ({"maxfun": -0.5}, "maxfun is -0.5"),
         ({"maxfun": [1, 2]}, "maxfun is .1, 2.: it has to be a number"),

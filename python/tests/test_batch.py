@@ -387,7 +387,7 @@ def test_exceptions_of_fun_are_raised_unchanged_and_memory_is_freed():
         ({"options": {"HISTORY_BITS": 32}}, ValueError, "HISTORY_BITS is not for"),
         ({"options": {"BATCH_PACKED": 0}}, ValueError, "BATCH_PACKED is given"),
         ({"options": {"disp": True}}, ValueError, "disp is given: a batch has no log"),
-        ({"options": {"maxcor": 65}}, ValueError, "m is 65, but has to be from 1 to 64"),
+        ({"options": {"maxcor": 65}}, ValueError, "m is 65, but has to be from 0, the default, to 64"),
         ({"options": {"gtoll": 1}}, ValueError, "there is no option gtoll"),
         ({"jac": None}, ValueError, "jac is None"),
         ({"stream": "a"}, TypeError, "stream is 'a'"),

@@ -37,7 +37,7 @@ def test_minimize_ends_at_the_same_iteration_as_scipy(rosenbrock):
         x0 = np.full(10, -1.2)
         theirs, changed = (optimize.minimize(rosenbrock, start, jac=True, method="L-BFGS-B", options=options)
                            for start in (x0, x0 * (1 + 1e-15)))
-        ours = cuda_opt.minimize(rosenbrock, x0, options={**ONE_NUMBER, "ROBUST": 0, **options})
+        ours = cuda_opt.minimize(rosenbrock, x0, options={**ONE_NUMBER, "ROBUST": 0, "maxcor": 10, **options})
         assert ours.status == theirs.status, options
         if theirs.nit == changed.nit:
             compared += 1
@@ -413,6 +413,17 @@ def test_the_default_initial_hessian_is_a_learned_diagonal(rosenbrock):
     optimize = pytest.importorskip("scipy.optimize")
     by_scipy = partial(optimize.minimize, method=cuda_opt.lbfgsb)
     assert run(by_scipy) == learned and run(by_scipy, **ONE_NUMBER) == run(cuda_opt.minimize, **ONE_NUMBER)
+
+
+@pytest.mark.parametrize("n, m", [(2, 40), (1000, 40), (1002, 10)])
+def test_maxcor_is_chosen_by_n_unless_it_is_given(n, m, rosenbrock):
+    start = np.tile([-1.2, 1], n // 2)
+    chosen, given, other = (
+        cuda_opt.minimize(rosenbrock, start, options={"maxfun": 60, **options})
+        for options in ({}, {"maxcor": m}, {"maxcor": 12})
+    )
+    assert (chosen.maxcor, given.maxcor, other.maxcor) == (m, m, 12)
+    np.testing.assert_array_equal(chosen.x, given.x)
 
 
 def test_report_iterates_without_a_callback_does_not_end_a_solve(rosenbrock):

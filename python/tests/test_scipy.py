@@ -135,7 +135,7 @@ def test_hess_inv_contains_the_last_correction_pairs(rosenbrock):
         bounds = [(-2, 0.9)] * 6
         result = solve(rosenbrock, iterates[0], callback=iterates.append, bounds=bounds, options=options)
         h = result.hess_inv
-        m = min(options.get("maxcor", 10), result.nit)
+        m = min(options.get("maxcor", 40), result.nit)
         assert isinstance(h, optimize.LbfgsInvHessProduct) and h.n_corrs == m and h.sk.shape == (m, 6)
         gradients = [rosenbrock(x)[1] for x in iterates]
         np.testing.assert_array_equal(h.sk, np.diff(iterates, axis=0)[-m:])

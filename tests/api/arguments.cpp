@@ -76,9 +76,9 @@ CONFIGURED_TEST_CASE("n has to be positive", "[api]", EVERY_CONFIGURATION) {
     }
 }
 
-CONFIGURED_TEST_CASE("m has to be positive", "[api]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("m must not be negative", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
-    for (const int32_t m : {0, -7, std::numeric_limits<int32_t>::min()}) {
+    for (const int32_t m : {-1, -7, std::numeric_limits<int32_t>::min()}) {
         INFO("m = " << m);
         const Creation<TestType> creation(10, m);
         CHECK(creation.code == CUDA_OPT_IMPROPER_INPUT);
@@ -87,6 +87,22 @@ CONFIGURED_TEST_CASE("m has to be positive", "[api]", EVERY_CONFIGURATION) {
         CHECK(mentions(creation.message(), "m"));
         check_failed_handle(creation.handle);
     }
+}
+
+CONFIGURED_TEST_CASE("With m = 0 the number of pairs is 40 on the host up to 1,000 variables, and 10 otherwise",
+                     "[api]", EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    const auto pairs_of = [](int64_t n, int32_t m) {
+        const Creation<TestType> creation(n, m);
+        REQUIRE(creation.code == 0);
+        int64_t pairs = 0;
+        REQUIRE(cuda_opt_get_int(creation.handle, CUDA_OPT_HISTORY_SIZE, &pairs) == 0);
+        return pairs;
+    };
+    const bool on_host = TestType::backend == CUDA_OPT_BACKEND_HOST;
+    for (const int64_t n : {1, 39, 1000}) CHECK(pairs_of(n, 0) == (on_host ? 40 : 10));
+    for (const int64_t n : {1001, 1000000}) CHECK(pairs_of(n, 0) == 10);
+    for (const int32_t m : {1, 10, 41}) CHECK(pairs_of(500, m) == m);
 }
 
 CONFIGURED_TEST_CASE("The backend has to be one of the three", "[api]", HostDouble, HostFloat) {

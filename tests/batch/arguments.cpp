@@ -1,6 +1,8 @@
 // Invalid input gives a return code and a message that names the values.
 #include <catch2/catch.hpp>
 
+#include <string>
+
 #include "cuda_opt_batch.h"
 #include "run.hpp"
 
@@ -17,7 +19,7 @@ struct Handles {
 } // namespace
 
 TEST_CASE("A batch with invalid sizes is refused with a message that names the sizes", "[batch]") {
-    const auto refused = [](int64_t n, int64_t count, int32_t m, int code, const char *sentence) {
+    const auto refused = [](int64_t n, int64_t count, int32_t m, int code, const std::string &sentence) {
         Handles h;
         CHECK(cuda_opt_create_batch(&h.s, n, count, m, CUDA_OPT_BACKEND_HOST) == code);
         CHECK(h.says() == sentence);
@@ -31,11 +33,15 @@ TEST_CASE("A batch with invalid sizes is refused with a message that names the s
             "the number of variables n is 4097, but has to be from 1 to 4096 in a batch; cuda_opt_create is for more");
     refused(5, 0, 5, CUDA_OPT_IMPROPER_INPUT, "the number of problems is 0, but has to be at least 1");
     refused(5, -3, 5, CUDA_OPT_IMPROPER_INPUT, "the number of problems is -3, but has to be at least 1");
-    refused(5, 1, 0, CUDA_OPT_IMPROPER_INPUT,
-            "the number of correction pairs m is 0, but has to be from 1 to 64 in a batch");
-    refused(5, 1, 65, CUDA_OPT_IMPROPER_INPUT,
-            "the number of correction pairs m is 65, but has to be from 1 to 64 in a batch");
-    Handles h;
+    for (const int m : {-1, 65})
+        refused(5, 1, m, CUDA_OPT_IMPROPER_INPUT,
+                "the number of correction pairs m is " + std::to_string(m) +
+                    ", but has to be from 0, the default, to 64 in a batch");
+    Handles h, by_default;
+    int64_t pairs = 0;
+    REQUIRE(cuda_opt_create_batch(&by_default.s, 500, 2, 0, CUDA_OPT_BACKEND_HOST) == 0);
+    REQUIRE(cuda_opt_get_int(by_default.s, CUDA_OPT_HISTORY_SIZE, &pairs) == 0);
+    CHECK(pairs == 10);
     CHECK(cuda_opt_create_batch(&h.s, 4096, INT64_MAX, 64, CUDA_OPT_BACKEND_HOST) == CUDA_OPT_OUT_OF_MEMORY);
     CHECK(h.says().rfind("out of memory: 9223372036854775807 problems of ", 0) == 0);
     CHECK(cuda_opt_create_batch(nullptr, 1, 1, 1, CUDA_OPT_BACKEND_HOST) == CUDA_OPT_MISUSE);
