@@ -284,7 +284,7 @@ def test_the_optimizer_rejects_invalid_arguments():
         ([x], {"bounds": (1, 0)}, "1.*0"),
         ([x], {"bounds": (1, 2, 3)}, "bounds has 3 elements"),
         ([x], {"bounds": (torch.zeros(2), None)}, r"a bound has the shape \(2,\), the parameter \(3,\)"),
-        ([x], {"history_size": 0}, "m"),
+        ([x], {"history_size": -1}, "history_size is -1"),
         ([], {}, "empty"),
     ):
         with pytest.raises(ValueError, match=text):
