@@ -1,7 +1,8 @@
 """The build backend of pyproject.toml: meson-python, with the CUDA compiler that tools/find_nvcc finds.
 
 `pip install . --config-settings=cuda-compiler=pypi` lets pip fetch NVIDIA's compiler from PyPI into the environment in
-which it builds the wheel; no CUDA toolkit is needed then. pip shows what this module prints if it is called with -v."""
+which it builds the wheel; no CUDA toolkit is needed then. --config-settings=xla-headers=pypi lets it fetch the jaxlib
+whose headers are needed for solves within JAX programs. pip shows what this module prints if it is called with -v."""
 import site
 import subprocess
 import sys
@@ -11,16 +12,20 @@ import mesonpy
 
 _TOOLS = Path(__file__).resolve().parent
 # The release whose compiler the tests of CUDA code are run with, as in tools/setup.
+# The oldest jaxlib with all that the handler needs: what is compiled with its headers runs in later versions, too.
+_JAXLIB = ["jaxlib == 0.5.3"]
 _COMPILER = [f"nvidia-{part} == 13.0.*" for part in ("cuda-nvcc", "nvvm", "cuda-crt", "cuda-runtime", "cuda-cccl")]
 
 
 def _split(settings):
-    """meson-python's own settings, and whether the compiler of PyPI is to be used."""
+    """meson-python's own settings, and whether the compiler and XLA's headers are to be fetched from PyPI."""
     settings = dict(settings or {})
-    compiler = settings.pop("cuda-compiler", None)
-    if compiler not in (None, "pypi"):
-        raise SystemExit(f"cuda_opt: the setting cuda-compiler can only be pypi, not {compiler!r}")
-    return settings, compiler == "pypi"
+    fetched = []
+    for name in "cuda-compiler", "xla-headers":
+        fetched.append(settings.pop(name, None))
+        if fetched[-1] not in (None, "pypi"):
+            raise SystemExit(f"cuda_opt: the setting {name} can only be pypi, not {fetched[-1]!r}")
+    return settings, *(what == "pypi" for what in fetched)
 
 
 def _from_pypi():
@@ -34,7 +39,7 @@ def _from_pypi():
 
 def _choose_compiler(settings):
     """The settings, with a file for Meson that names the compiler. The user is told which it is."""
-    settings, pypi = _split(settings)
+    settings, pypi, _ = _split(settings)
     arguments = settings.get("setup-args", [])
     arguments = [arguments] if isinstance(arguments, str) else list(arguments)
     if "-Dcuda=disabled" in arguments:
@@ -55,14 +60,18 @@ def _choose_compiler(settings):
     return {**settings, "setup-args": [f"--native-file={file}", *arguments]}
 
 
+def _fetched(settings):
+    """The packages that pip has to fetch because of the settings."""
+    _, compiler, headers = _split(settings)
+    return (_COMPILER if compiler else []) + (_JAXLIB if headers else [])
+
+
 def get_requires_for_build_wheel(config_settings=None):
-    settings, pypi = _split(config_settings)
-    return mesonpy.get_requires_for_build_wheel(settings) + (_COMPILER if pypi else [])
+    return mesonpy.get_requires_for_build_wheel(_split(config_settings)[0]) + _fetched(config_settings)
 
 
 def get_requires_for_build_editable(config_settings=None):
-    settings, pypi = _split(config_settings)
-    return mesonpy.get_requires_for_build_editable(settings) + (_COMPILER if pypi else [])
+    return mesonpy.get_requires_for_build_editable(_split(config_settings)[0]) + _fetched(config_settings)
 
 
 def get_requires_for_build_sdist(config_settings=None):

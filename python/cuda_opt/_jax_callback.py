@@ -31,7 +31,7 @@ from ._solver import Solver
 
 # minimize_batch accepts at most this many variables and correction pairs per problem.
 BATCH_VARIABLES, BATCH_PAIRS = 4096, 64
-_NOT_OF_BATCHES = {"disp", "HISTORY_BITS", "IPRINT_FREQUENCY", "IPRINT_TYPE"}
+NOT_OF_BATCHES = {"disp", "HISTORY_BITS", "IPRINT_FREQUENCY", "IPRINT_TYPE"}
 STATISTICS = ("nit", "nfev", "task", "degenerate")
 _TRACED = "fun depends on values that JAX is tracing (jit, grad, vmap), not by its arguments: pass them in args"
 
@@ -197,13 +197,19 @@ def _converged(solve: Solve, found: tuple[Any, ...]) -> tuple[Any, ...]:
     return found
 
 
-def _on_host(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, ...]:
+def _on_host(
+    solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upper: Any, raises: bool = False
+) -> tuple[Any, ...]:
     """Solve the problems that JAX passes to the host callback. x0 and the bounds have the shape (..., n), where ... are
     the axes that ``vmap`` adds. Each array has all of these axes, with length 1 if the array does not depend on them.
+
+    raises: whether a single problem without a solution raises an exception. In a program it ends with IMPROPER_INPUT.
     """
     x0, lower, upper = map(np.asarray, (x0, lower, upper))
     n, axes = x0.shape[-1], x0.ndim - 1
     with solve.precision():
+        if axes == 0 and not raises and not _is_proper(x0, lower, upper):
+            return _improper(solve, pairs, x0)
         if axes == 0:
             return _converged(solve, _solve_one(solve, pairs, x0, numeric, lower, upper))
         lengths = np.broadcast_shapes(*(np.shape(array)[:axes] for array in (x0, lower, upper, *numeric)))
@@ -221,7 +227,7 @@ def _on_host(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upper
         ]
         x0, lower, upper = map(rows, (x0, lower, upper))
         is_small = n <= BATCH_VARIABLES and solve.given_pairs <= BATCH_PAIRS
-        by_batch = is_small and not _NOT_OF_BATCHES & dict(solve.options).keys()
+        by_batch = is_small and not NOT_OF_BATCHES & dict(solve.options).keys()
         if by_batch:
             found = _solve_batch(solve, x0, leaves, shared, lower, upper)
             if pairs:
@@ -249,7 +255,7 @@ def solve_now(solve: Solve, x0: Any, numeric: Any, lower: Any, upper: Any) -> tu
     host = jax.local_devices(backend="cpu")[0]
     with jax.default_device(host):
         numeric, lower, upper = jax.device_put((numeric, lower, upper), host)
-        x, statistics = _on_host(solve, False, x0, numeric, lower, upper)
+        x, statistics = _on_host(solve, False, x0, numeric, lower, upper, raises=True)
     return jax.device_put(jnp.array(x), device), jax.device_put(jnp.array(statistics), device)
 
 

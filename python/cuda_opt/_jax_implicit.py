@@ -22,6 +22,7 @@ import numpy as np
 
 from ._inverse import masked_pairs, singular
 from ._jax_callback import STATISTICS, Solve, traced_solve
+from ._jax_program import traced_minimum
 
 
 def conjugate_gradients(
@@ -155,7 +156,9 @@ def _tangent(solve: Solve, x: Any, statistics: Any, pairs: Any, primals: Any, ta
 def _differentiable(solve: Solve, with_pairs: bool) -> Callable[..., tuple[Any, ...]]:
     @jax.custom_jvp
     def found(x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, ...]:
-        return traced_solve(solve, with_pairs, x0, numeric, lower, upper)
+        if with_pairs:
+            return traced_solve(solve, True, x0, numeric, lower, upper)
+        return traced_minimum(solve, x0, numeric, lower, upper)
 
     @found.defjvp
     def _(primals: Any, tangents: Any) -> Any:

@@ -152,11 +152,13 @@ def minimize(
 
     Notes
     -----
-    Inside ``jit``, ``vmap``, ``grad``, ``jacfwd``, ``jacrev``, ``scan`` and ``cond`` the solve is a callback on the
-    host, for which fun is compiled. ``vmap`` solves all problems as one batch if they have at most 4096
-    variables, and one by one otherwise. The derivatives are those of ``argmin``. The result contains ``x``, ``fun``,
-    ``jac``, ``nit``, ``nfev``, ``status``, ``success``, ``task`` (a value of ``Task``) and ``degenerate``, the number
-    of active variables whose multiplier is 0. It contains neither ``message`` nor ``hess_inv``.
+    Inside ``jit``, ``vmap``, ``scan`` and ``cond`` the solve is a part of the compiled program on the host. On a GPU,
+    inside ``grad``, ``jacfwd`` and ``jacrev``, with the option ``disp``, and where the handler for XLA was not built,
+    it is a callback on the host, for which fun is compiled (docs/python.md). ``vmap`` solves all problems as one batch
+    if they have at most 4096 variables, and one by one otherwise. The derivatives are those of ``argmin``. The result
+    contains ``x``, ``fun``, ``jac``, ``nit``, ``nfev``, ``status``, ``success``, ``task`` (a value of ``Task``) and
+    ``degenerate``, the number of active variables whose multiplier is 0. It contains neither ``message`` nor
+    ``hess_inv``.
 
     Outside these transformations, on a GPU or with jit=False, x and g are in the solver's memory and are exchanged by
     DLPack, so that the x that fun receives is only valid during that evaluation. A function with side effects that

@@ -250,11 +250,12 @@ def test_values_of_the_minimum_have_derivatives():
     np.testing.assert_allclose(value(CENTRE), -2 * (NEAREST - CENTRE), atol=1e-6)
 
 
-def test_errors_of_a_solve_inside_jit_are_raised():
+def test_errors_that_are_known_when_jit_traces_are_raised_and_others_are_return_codes():
     with pytest.raises(ValueError, match="there is no option nonsense"):
         jax.jit(lambda c: solver.minimize(squares, jnp.zeros(7), (c,), options={"nonsense": 1}).x)(CENTRE)
-    with pytest.raises(Exception, match="bound"):
-        jax.block_until_ready(jax.jit(lambda c: solver.minimize(squares, jnp.zeros(7), (c,), (2, 1)).x)(CENTRE))
+    for x0, bounds in ((jnp.zeros(7), (2, 1)), (jnp.full(7, jnp.nan), None)):
+        result = jax.jit(lambda c, x0, bounds: solver.minimize(squares, x0, (c,), bounds))(CENTRE, x0, bounds)
+        assert int(result.task) == cuda_opt.Task.IMPROPER_INPUT and int(result.status) == 2 and not result.success
 
 
 def test_several_solves_at_once_cause_no_deadlock():

@@ -1,0 +1,126 @@
+"""Solves that are part of a compiled JAX program, on the host.
+
+The program is a ``lax.while_loop``. Its body evaluates f and the gradient at x and calls the handler of
+``python/xla/handler.cpp``, which continues the solve in the C library and returns the next x. No Python runs. The
+handler is a library of its own. It is compiled if XLA's headers, which are part of jaxlib, are there when cuda_opt is
+built. Without it, and on other platforms, the solve is a callback (``_jax_callback``)."""
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+from collections.abc import Callable
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ._constants import INTEGERS, REALS
+from ._jax_callback import BATCH_PAIRS, BATCH_VARIABLES, NOT_OF_BATCHES, Solve, traced_solve
+from ._library import library
+from ._options import Options, options_of
+
+_ADVANCE, _BEGIN = "cuda_opt_advance", "cuda_opt_begin"
+
+
+def _version_of_xla() -> int:
+    """Return 1000 major + minor of the interface for handlers in this jaxlib. XLA writes it only in its headers."""
+    header = Path(jax.ffi.include_dir(), "xla/ffi/api/c_api.h").read_text()
+    numbers = re.findall(r"#define XLA_FFI_API_M(?:AJOR|INOR) (\d+)", header)
+    return 1000 * int(numbers[0]) + int(numbers[1])
+
+
+@lru_cache(maxsize=None)
+def handler() -> Any:
+    """Return the library of the handler after it has been registered with JAX, or None if it cannot be used: there is
+    none, JAX has no interface for handlers (before 0.5), or its interface is older than the handler. Once XLA has
+    refused a handler, the host cannot be used at all, so that the versions are compared first."""
+    path = os.environ.get("CUDA_OPT_XLA") or str(Path(library._name).parent / "libcuda_opt_xla.so")
+    try:
+        found = ctypes.CDLL(path)
+        if found.cuda_opt_xla_version() > _version_of_xla():
+            return None
+    except (OSError, AttributeError, IndexError):
+        return None
+    for name, function in (_BEGIN, found.cuda_opt_xla_begin), (_ADVANCE, found.cuda_opt_xla_advance):
+        jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(function), platform="cpu")
+    found.cuda_opt_xla_waiting.restype = ctypes.c_int64
+    return found
+
+
+def _attributes(options: Options, batches: bool) -> dict[str, Any]:
+    items = options.settings.items()
+    integers = {INTEGERS[name]: int(value) for name, value in items if name in INTEGERS}
+    reals = {REALS[name]: float(value) for name, value in items if name in REALS}
+    return {
+        "m": np.int32(options.m),
+        "batches": batches,
+        "integer_keys": np.array(list(integers), np.int64),
+        "integers": np.array(list(integers.values()), np.int64),
+        "real_keys": np.array(list(reals), np.int64),
+        "reals": np.array(list(reals.values()), np.float64),
+    }
+
+
+def traced_minimum(solve: Solve, x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
+    """Return x at the minimum and the values of STATISTICS, as ``traced_solve`` does, without a callback where there is
+    a handler. A solve that writes a log or a warning needs Python."""
+    options = options_of(dict(solve.options), None)
+    callback = partial(traced_solve, solve, False)
+    if solve.warns or options.disp or handler() is None:
+        return callback(x0, numeric, lower, upper)
+    is_small = x0.size <= BATCH_VARIABLES and options.m <= BATCH_PAIRS
+    batches = is_small and not NOT_OF_BATCHES & dict(solve.options).keys()
+
+    def program(x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
+        def evaluate(x: Any) -> Any:
+            return solve.function.evaluate(x, numeric)[:2]
+
+        x, g, (task, iterations, evaluations, _) = solve_in_program(evaluate, x0, lower, upper, options, batches)
+        active = ((x <= lower) | (x >= upper)) & (lower < upper)
+        degenerate = (active & (jnp.abs(g) <= solve.degenerate_below)).sum()
+        return x, jnp.stack([iterations, evaluations, task, degenerate]).astype(x.dtype)
+
+    found: tuple[Any, Any] = jax.lax.platform_dependent(x0, numeric, lower, upper, cpu=program, default=callback)
+    return found
+
+
+def solve_in_program(
+    evaluate: Callable[[Any], tuple[Any, Any]], x0: Any, lower: Any, upper: Any, options: Options, batches: bool
+) -> tuple[Any, Any, Any]:
+    """Minimise inside the program that JAX is tracing, for a host.
+
+    Parameters
+    ----------
+    evaluate : callable
+        ``evaluate(x)`` returns f and the gradient at x, of shape (n,).
+    x0, lower, upper : arrays of shape (n,)
+    batches : bool
+        whether the problems along an axis of ``vmap`` are solved as one batch
+
+    Returns
+    -------
+    x, the gradient there, and an array of integers: the return code, the numbers of iterations and evaluations, and the
+    stopping test
+    """
+    double = jax.config.jax_enable_x64  # type: ignore[attr-defined]
+    shape = jax.ShapeDtypeStruct
+    of_f, of_info = shape((), jnp.float64 if double else jnp.float32), shape((4,), jnp.int32)
+    begin = jax.ffi.ffi_call(_BEGIN, shape((2,), jnp.int32), has_side_effect=True)
+    advance = jax.ffi.ffi_call(
+        _ADVANCE, (of_info, shape(x0.shape, x0.dtype), of_f, shape(x0.shape, x0.dtype)), has_side_effect=True,
+        vmap_method="broadcast_all",
+    )
+    number, attributes = begin(), _attributes(options, batches)
+
+    def body(state: Any) -> Any:
+        _, x, _, _ = state
+        f, g = evaluate(x)
+        return advance(number, x, jnp.reshape(f, ()).astype(of_f.dtype), g, lower, upper, **attributes)
+
+    start = jnp.ones(4, jnp.int32), jnp.clip(x0, lower, upper), jnp.zeros((), of_f.dtype), jnp.zeros_like(x0)
+    info, x, _, g = jax.lax.while_loop(lambda state: state[0][0] > 0, body, start)
+    return x, g, info

@@ -1,0 +1,193 @@
+"""Solves that are part of a compiled JAX program (``python/xla``). Skipped where there is no handler."""
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+import cuda_opt
+
+jax = pytest.importorskip("jax", exc_type=ImportError)
+import jax.numpy as jnp  # noqa: E402
+
+import cuda_opt.jax as solver  # noqa: E402
+from cuda_opt._jax_program import handler  # noqa: E402
+
+jax.config.update("jax_enable_x64", True)
+if handler() is None:
+    pytest.skip("the handler for XLA was not built, or does not fit this jaxlib", allow_module_level=True)
+
+
+def chain(x, coefficient):
+    return jnp.sum(coefficient * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def in_program(**options):
+    return jax.jit(lambda x, c, lower, upper: solver.minimize(chain, x, (c,), (lower, upper), options=options))
+
+
+def problem(seed, n=None, dtype=float):
+    random = np.random.default_rng(seed)
+    n = n or int(random.integers(2, 30))
+    lower = np.where(random.random(n) < 0.5, -np.inf, random.uniform(-2, 0.5, n))
+    upper = np.where(random.random(n) < 0.5, np.inf, random.uniform(0.5, 2, n))
+    sides = (random.normal(size=n), random.uniform(1, 100), lower, upper)
+    return tuple(jnp.asarray(side, dtype) for side in sides)
+
+
+def waiting():
+    return handler().cuda_opt_xla_waiting()
+
+
+def on_host(x, c):
+    """The chained function and its gradient by NumPy. XLA may round differently in each program that contains f."""
+    x, c = np.asarray(x), np.asarray(c)
+    a, b, g = x[1:] - x[:-1] ** 2, 1 - x[:-1], np.zeros_like(x)
+    g[1:] += 2 * c * a
+    g[:-1] -= 4 * c * a * x[:-1] + 2 * b
+    return (c * a * a + b * b).sum(), g
+
+
+def by_numpy(x, c):
+    shapes = jax.ShapeDtypeStruct((), x.dtype), jax.ShapeDtypeStruct(x.shape, x.dtype)
+    return jax.pure_callback(on_host, shapes, x, c)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("options", [{}, {"maxcor": 3, "INITIAL_HESSIAN": 0}, {"maxfun": 7}, {"HISTORY_BITS": 32}])
+def test_a_solve_in_a_program_has_the_bits_of_one_outside(dtype, options):
+    chosen = {"options": options, "value_and_grad": True}
+    program = jax.jit(lambda x, c, lower, upper: solver.minimize(by_numpy, x, (c,), (lower, upper), **chosen))
+    for seed in range(5):
+        x, c, lower, upper = problem(seed, 2 + 3 * seed, dtype)
+        found = program(x, c, lower, upper)
+        bounds = cuda_opt.Bounds(np.asarray(lower), np.asarray(upper))
+        expected = cuda_opt.minimize(lambda x: on_host(x, c), np.asarray(x), bounds=bounds, options=options)
+        np.testing.assert_array_equal(found.x, expected.x)
+        assert (int(found.nit), int(found.nfev), int(found.task)) == (expected.nit, expected.nfev, int(expected.task))
+    assert waiting() == 0
+
+
+def test_the_program_calls_no_python():
+    x, c, lower, upper = problem(1, 5)
+    single = in_program().lower(x, c, lower, upper).compile().as_text()
+    mapped = jax.jit(jax.vmap(lambda c: solver.minimize(chain, x, (c,)).x)).lower(jnp.ones(3)).compile().as_text()
+    for text in (single, mapped):
+        assert "cuda_opt_advance" in text and "callback" not in text
+
+
+def test_f_is_evaluated_at_each_point_of_a_long_solve():
+    """XLA's motion of invariant code out of loops has taken f and its gradient for constants, if the call had its
+    results in the order of the loop's state. The solve then ended at once."""
+    x = jnp.tile(jnp.array([-1.2, 1.0]), 20)
+    result = in_program(maxcor=10)(x, 100.0, jnp.full(40, -jnp.inf), jnp.full(40, jnp.inf))
+    assert result.success and int(result.nfev) > 30 and float(result.fun) < 1e-6
+    np.testing.assert_allclose(result.x, 1, atol=1e-2)
+
+
+def test_limits_and_undefined_starts_are_return_codes():
+    x, c, lower, upper = problem(2, 6)
+    assert in_program(maxiter=1)(x, c, lower, upper).task == cuda_opt.Task.ITERATION_LIMIT
+    assert in_program()(x * jnp.nan, c, lower, upper).task == cuda_opt.Task.IMPROPER_INPUT
+    assert in_program()(x, c * jnp.nan, lower, upper).task == cuda_opt.Task.NOT_FINITE
+    assert in_program()(x, c, upper + 1, upper).task == cuda_opt.Task.IMPROPER_INPUT
+    assert waiting() == 0
+
+
+def test_problems_along_axes_of_vmap_are_solved_independently():
+    x = jnp.asarray(np.random.default_rng(3).normal(size=(4, 5, 6)))
+    c = jnp.linspace(1, 50, 5)
+    nested = jax.vmap(jax.vmap(lambda x, c: solver.minimize(chain, x, (c,)), (0, 0)), (0, None))
+    found = jax.jit(nested)(x, c)
+    rows = solver.minimize_batch(chain, x.reshape(20, 6), (jnp.tile(c, 4),))
+    assert found.x.shape == (4, 5, 6) and found.success.all()
+    np.testing.assert_allclose(found.x.reshape(20, 6), rows.x, atol=1e-6)
+    one_by_one = jax.jit(jax.vmap(lambda c: solver.minimize(chain, x[0, 0], (c,), options={"HISTORY_BITS": 32})))(c)
+    assert one_by_one.success.all()
+    crossed = jax.vmap(lambda upper: solver.minimize(chain, x[0, 0], (1.0,), (-1, upper)).task)(jnp.array([-2.0, 1]))
+    assert list(crossed) == [cuda_opt.Task.IMPROPER_INPUT, cuda_opt.Task.CONVERGED]
+
+
+def test_solves_in_scans_conditions_and_in_the_f_of_another_solve():
+    x, _, lower, upper = problem(4, 8)
+
+    def minimum(c):
+        return solver.minimize(chain, x, (c,), (lower, upper)).fun
+
+    summed = jax.jit(lambda c: jax.lax.scan(lambda total, c: (total + minimum(c), None), 0.0, c)[0])
+    scanned = summed(jnp.arange(1.0, 4))
+    np.testing.assert_allclose(scanned, sum(minimum(float(c)) for c in (1, 2, 3)), rtol=1e-6)
+    branch = jax.jit(lambda c: jax.lax.cond(c > 2, minimum, lambda c: -minimum(c), c))
+    np.testing.assert_allclose([branch(3.0), branch(1.0)], [minimum(3.0), -minimum(1.0)], rtol=1e-6)
+    twice = jax.jit(lambda c: minimum(c) + minimum(2 * c))(1.5)
+    np.testing.assert_allclose(twice, minimum(1.5) + minimum(3.0), rtol=1e-6)
+
+    def outer(y):  # its minimum over y is at the y with the least inner minimum, (y - 2)^2
+        return solver.minimize(lambda z, y: jnp.sum((z - y) ** 2) + (y[0] - 2) ** 2, jnp.zeros(3), (y,)).fun
+
+    np.testing.assert_allclose(jax.jit(lambda: solver.minimize(outer, jnp.zeros(1)).x)(), [2], atol=1e-5)
+    assert waiting() == 0
+
+
+def test_threads_that_run_one_program_at_once_get_their_own_results():
+    run, problems = in_program(maxcor=5), [problem(seed, 12) for seed in range(8)]
+    expected, found = [np.asarray(run(*one).x) for one in problems], [[] for _ in problems]
+
+    def work(k):
+        for _ in range(20):
+            found[k].append(np.asarray(run(*problems[k]).x))
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(len(problems))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for x, others in zip(expected, found):
+        assert len(others) == 20 and all(np.array_equal(x, other) for other in others)
+
+
+def test_a_program_that_ends_by_an_exception_does_not_disturb_the_next_one():
+    x, c, lower, upper = problem(5, 10)
+    undisturbed = in_program()
+    expected, calls = np.asarray(undisturbed(x, c, lower, upper).x), []
+
+    def check(f):
+        calls.append(f)
+        if len(calls) % 4 == 0:
+            raise ValueError("not this one")
+        return f
+
+    def raises(x, c):
+        f = chain(x, c)
+        checked = jax.pure_callback(check, jax.ShapeDtypeStruct((), f.dtype), jax.lax.stop_gradient(f))
+        return f + 0 * jax.lax.stop_gradient(checked)
+
+    program = jax.jit(lambda x, c: solver.minimize(raises, x, (c,)).x)
+    before = waiting()
+    for _ in range(300):
+        with pytest.raises(Exception, match="not this one"):
+            jax.block_until_ready(program(x, c))
+        np.testing.assert_array_equal(undisturbed(x, c, lower, upper).x, expected)
+    assert before <= waiting() <= 256
+
+
+def test_a_solve_that_has_ended_cannot_be_continued():
+    """The handlers are called without the loop around them."""
+    shape = jax.ShapeDtypeStruct
+    begin = jax.ffi.ffi_call("cuda_opt_begin", shape((2,), jnp.int32), has_side_effect=True)
+    vector = shape((2,), jnp.float64)
+    advance = jax.ffi.ffi_call(
+        "cuda_opt_advance", (shape((4,), jnp.int32), vector, shape((), jnp.float64), vector), has_side_effect=True
+    )
+    none = {"integer_keys": np.array([], np.int64), "integers": np.array([], np.int64)}
+    reals = {"real_keys": np.array([], np.int64), "reals": np.array([], np.float64)}
+    call = jax.jit(
+        lambda number, x, f, g: advance(number, x, f, g, x - 1, x + 1, m=np.int32(5), batches=False, **none, **reals)
+    )
+    number, zeros = jax.jit(begin)(), jnp.zeros(2)
+    info, x, _, _ = call(number, zeros, 0.0, zeros)  # the gradient is 0
+    assert list(info)[:1] == [0] and not x.any()
+    for stranger in (number, number + 1000):
+        with pytest.raises(Exception, match="there is no solve"):
+            jax.block_until_ready(call(stranger, zeros, 0.0, zeros))
