@@ -74,7 +74,7 @@ class Solve:
 @lru_cache(maxsize=None)
 def _default_pairs(n: int) -> int:
     solver = Solver(n)
-    m: int = solver["HISTORY_SIZE"]
+    m = int(solver["HISTORY_SIZE"])
     solver.close()
     return m
 

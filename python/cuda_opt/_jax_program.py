@@ -45,8 +45,9 @@ def handler() -> Any:
             return None
     except (OSError, AttributeError, IndexError):
         return None
+    ffi: Any = jax.ffi
     for name, function in (_BEGIN, found.cuda_opt_xla_begin), (_ADVANCE, found.cuda_opt_xla_advance):
-        jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(function), platform="cpu")
+        ffi.register_ffi_target(name, ffi.pycapsule(function), platform="cpu")
     found.cuda_opt_xla_waiting.restype = ctypes.c_int64
     return found
 
@@ -106,11 +107,12 @@ def solve_in_program(
     x, the gradient there, and an array of integers: the return code, the numbers of iterations and evaluations, and the
     stopping test
     """
-    double = jax.config.jax_enable_x64  # type: ignore[attr-defined]
-    shape = jax.ShapeDtypeStruct
+    double = bool(getattr(jax.config, "jax_enable_x64"))
+    shape: Any = jax.ShapeDtypeStruct
     of_f, of_info = shape((), jnp.float64 if double else jnp.float32), shape((4,), jnp.int32)
-    begin = jax.ffi.ffi_call(_BEGIN, shape((2,), jnp.int32), has_side_effect=True)
-    advance = jax.ffi.ffi_call(
+    ffi: Any = jax.ffi
+    begin = ffi.ffi_call(_BEGIN, shape((2,), jnp.int32), has_side_effect=True)
+    advance = ffi.ffi_call(
         _ADVANCE, (of_info, shape(x0.shape, x0.dtype), of_f, shape(x0.shape, x0.dtype)), has_side_effect=True,
         vmap_method="broadcast_all",
     )

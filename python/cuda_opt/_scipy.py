@@ -79,7 +79,7 @@ class _Pairs:
 
         def note() -> None:
             if self._x is None:
-                self._pairs = deque(maxlen=solver["HISTORY_SIZE"])
+                self._pairs = deque(maxlen=int(solver["HISTORY_SIZE"]))
                 self._note(solver)
 
         return note
