@@ -23,6 +23,7 @@ from ._bounds import Bounds
 from ._constants import Task
 from ._handle import integer
 from ._jax_function import Function
+from ._jax_trees import is_tracing
 from ._minimize import solved
 from ._options import options_of
 from ._result import result_of
@@ -47,6 +48,8 @@ class Solve:
     doubles: bool
     # ``warns`` says whether a solve that has not converged causes a warning.
     warns: bool = False
+    # ``in_program`` says that JAX is compiling a program, so that no Python need run when it is executed.
+    in_program: bool = False
 
     @property
     def given_pairs(self) -> int:
@@ -95,7 +98,9 @@ def solve_of(function: Function, options: Mapping[str, Any] | None, tol: float |
         hash(tuple(given.items()))
     except TypeError as error:
         raise TypeError(f"an option is not hashable: {error}") from None
-    return Solve(function, tuple(sorted(given.items())), bool(getattr(jax.config, "jax_enable_x64")), warns)
+    return Solve(
+        function, tuple(sorted(given.items())), bool(getattr(jax.config, "jax_enable_x64")), warns, is_tracing()
+    )
 
 
 def refuse_tracer(f: Any) -> None:

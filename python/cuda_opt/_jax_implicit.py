@@ -21,8 +21,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ._inverse import masked_pairs, singular
-from ._jax_callback import STATISTICS, Solve, traced_solve
-from ._jax_program import traced_minimum
+from ._jax_callback import STATISTICS, Solve
+from ._jax_program import runs_in_program, traced_minimum
 
 
 def conjugate_gradients(
@@ -107,8 +107,11 @@ def limits(dtype: Any, n: int) -> tuple[float, float, int]:
     return (1e-10, 1e-6, 10 * n + 100) if double else (1e-5, 1e-2, 10 * n + 100)
 
 
-def _solve_free(pairs: Any, free: Any, degenerate: Any, product: Callable[[Any], Any], b: Any) -> Any:
-    """Return the solution w of product(w) = b. Raises an exception if conjugate gradients cannot find it."""
+def _solve_free(
+    verifies: bool, pairs: Any, free: Any, degenerate: Any, product: Callable[[Any], Any], b: Any
+) -> Any:
+    """Return the solution w of product(w) = b. If conjugate gradients cannot find it, w is NaN, or, with ``verifies``,
+    the program calls Python, which raises an exception."""
     tolerance, accepted, limit = limits(b.dtype, b.size)
     inverse = restricted(pairs, free)
     w, products, residual, definite = conjugate_gradients(
@@ -117,6 +120,8 @@ def _solve_free(pairs: Any, free: Any, degenerate: Any, product: Callable[[Any],
     # A derivative that is NaN already stays NaN. It does not show that the Hessian is singular.
     finite = jnp.isfinite(b).all()
     w, residual = jnp.where(finite, w, jnp.nan), jnp.where(finite, residual, 0)
+    if not verifies:
+        return jnp.where(definite & (residual <= accepted), w, jnp.nan)
     active = b.size - free.sum()
     shape: Any = jax.ShapeDtypeStruct
     zero = jax.pure_callback(
@@ -148,7 +153,7 @@ def _tangent(solve: Solve, x: Any, statistics: Any, pairs: Any, primals: Any, ta
         return jnp.where(free, hessian(jnp.where(free, w, 0)), w)
 
     degenerate = jax.lax.stop_gradient(statistics)[STATISTICS.index("degenerate")]
-    inner = partial(_solve_free, jax.lax.stop_gradient(pairs), free, degenerate)
+    inner = partial(_solve_free, not runs_in_program(solve), jax.lax.stop_gradient(pairs), free, degenerate)
     w = jax.lax.custom_linear_solve(product, jnp.where(free, -change, 0), inner, symmetric=True)
     return jnp.where(free, w, dx_active)
 
@@ -156,9 +161,7 @@ def _tangent(solve: Solve, x: Any, statistics: Any, pairs: Any, primals: Any, ta
 def _differentiable(solve: Solve, with_pairs: bool) -> Callable[..., tuple[Any, ...]]:
     @jax.custom_jvp
     def found(x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, ...]:
-        if with_pairs:
-            return traced_solve(solve, True, x0, numeric, lower, upper)
-        return traced_minimum(solve, x0, numeric, lower, upper)
+        return traced_minimum(solve, with_pairs, x0, numeric, lower, upper)
 
     @found.defjvp
     def _(primals: Any, tangents: Any) -> Any:

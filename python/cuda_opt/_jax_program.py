@@ -23,7 +23,7 @@ from ._jax_callback import BATCH_PAIRS, BATCH_VARIABLES, NOT_OF_BATCHES, Solve, 
 from ._library import library
 from ._options import Options, options_of
 
-_ADVANCE, _BEGIN = "cuda_opt_advance", "cuda_opt_begin"
+_BEGIN, _ADVANCE, _PAIRS = "cuda_opt_begin", "cuda_opt_advance", "cuda_opt_pairs"
 
 
 def _version_of_xla() -> int:
@@ -46,19 +46,21 @@ def handler() -> Any:
     except (OSError, AttributeError, IndexError):
         return None
     ffi: Any = jax.ffi
-    for name, function in (_BEGIN, found.cuda_opt_xla_begin), (_ADVANCE, found.cuda_opt_xla_advance):
+    for name in _BEGIN, _ADVANCE, _PAIRS:
+        function = getattr(found, name.replace("cuda_opt", "cuda_opt_xla"))
         ffi.register_ffi_target(name, ffi.pycapsule(function), platform="cpu")
     found.cuda_opt_xla_waiting.restype = ctypes.c_int64
     return found
 
 
-def _attributes(options: Options, batches: bool) -> dict[str, Any]:
+def _attributes(options: Options, batches: bool, pairs: int) -> dict[str, Any]:
     items = options.settings.items()
     integers = {INTEGERS[name]: int(value) for name, value in items if name in INTEGERS}
     reals = {REALS[name]: float(value) for name, value in items if name in REALS}
     return {
         "m": np.int32(options.m),
         "batches": batches,
+        "kept_pairs": np.int32(pairs),
         "integer_keys": np.array(list(integers), np.int64),
         "integers": np.array(list(integers.values()), np.int64),
         "real_keys": np.array(list(reals), np.int64),
@@ -66,32 +68,41 @@ def _attributes(options: Options, batches: bool) -> dict[str, Any]:
     }
 
 
-def traced_minimum(solve: Solve, x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
-    """Return x at the minimum and the values of STATISTICS, as ``traced_solve`` does, without a callback where there is
-    a handler. A solve that writes a log or a warning needs Python."""
+def runs_in_program(solve: Solve) -> bool:
+    """Return whether the solve needs no Python: JAX is compiling a program, there is a handler, and there is no log."""
+    return solve.in_program and handler() is not None and not options_of(dict(solve.options), None).disp
+
+
+def traced_minimum(
+    solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upper: Any
+) -> tuple[Any, ...]:
+    """Return what ``traced_solve`` returns, without a callback if the solve needs no Python and runs on a host."""
     options = options_of(dict(solve.options), None)
-    callback = partial(traced_solve, solve, False)
-    if solve.warns or options.disp or handler() is None:
+    callback = partial(traced_solve, solve, pairs)
+    if not runs_in_program(solve):
         return callback(x0, numeric, lower, upper)
+    kept = solve.most_pairs(x0.size) if pairs else 0
     is_small = x0.size <= BATCH_VARIABLES and options.m <= BATCH_PAIRS
     batches = is_small and not NOT_OF_BATCHES & dict(solve.options).keys()
 
-    def program(x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
+    def program(x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, ...]:
         def evaluate(x: Any) -> Any:
             return solve.function.evaluate(x, numeric)[:2]
 
-        x, g, (task, iterations, evaluations, _) = solve_in_program(evaluate, x0, lower, upper, options, batches)
+        x, g, (task, iterations, evaluations, _), *rows = solve_in_program(
+            evaluate, x0, lower, upper, _attributes(options, batches, kept)
+        )
         active = ((x <= lower) | (x >= upper)) & (lower < upper)
         degenerate = (active & (jnp.abs(g) <= solve.degenerate_below)).sum()
-        return x, jnp.stack([iterations, evaluations, task, degenerate]).astype(x.dtype)
+        return x, jnp.stack([iterations, evaluations, task, degenerate]).astype(x.dtype), *rows
 
-    found: tuple[Any, Any] = jax.lax.platform_dependent(x0, numeric, lower, upper, cpu=program, default=callback)
+    found: tuple[Any, ...] = jax.lax.platform_dependent(x0, numeric, lower, upper, cpu=program, default=callback)
     return found
 
 
 def solve_in_program(
-    evaluate: Callable[[Any], tuple[Any, Any]], x0: Any, lower: Any, upper: Any, options: Options, batches: bool
-) -> tuple[Any, Any, Any]:
+    evaluate: Callable[[Any], tuple[Any, Any]], x0: Any, lower: Any, upper: Any, attributes: dict[str, Any]
+) -> tuple[Any, ...]:
     """Minimise inside the program that JAX is tracing, for a host.
 
     Parameters
@@ -99,13 +110,14 @@ def solve_in_program(
     evaluate : callable
         ``evaluate(x)`` returns f and the gradient at x, of shape (n,).
     x0, lower, upper : arrays of shape (n,)
-    batches : bool
-        whether the problems along an axis of ``vmap`` are solved as one batch
+    attributes : dict
+        Those of the handler. ``batches``: whether the problems along an axis of ``vmap`` are solved as one batch.
+        ``kept_pairs``: if it is m > 0, the correction pairs are returned as well.
 
     Returns
     -------
-    x, the gradient there, and an array of integers: the return code, the numbers of iterations and evaluations, and the
-    stopping test
+    x, the gradient there, an array of integers (the return code, the numbers of iterations and evaluations, and the
+    stopping test), and with m > 0 the array (2 m + 1, n) of ``traced_solve``
     """
     double = bool(getattr(jax.config, "jax_enable_x64"))
     shape: Any = jax.ShapeDtypeStruct
@@ -116,7 +128,7 @@ def solve_in_program(
         _ADVANCE, (of_info, shape(x0.shape, x0.dtype), of_f, shape(x0.shape, x0.dtype)), has_side_effect=True,
         vmap_method="broadcast_all",
     )
-    number, attributes = begin(), _attributes(options, batches)
+    number = begin()
 
     def body(state: Any) -> Any:
         _, x, _, _ = state
@@ -125,4 +137,8 @@ def solve_in_program(
 
     start = jnp.ones(4, jnp.int32), jnp.clip(x0, lower, upper), jnp.zeros((), of_f.dtype), jnp.zeros_like(x0)
     info, x, _, g = jax.lax.while_loop(lambda state: state[0][0] > 0, body, start)
-    return x, g, info
+    if not (m := attributes["kept_pairs"]):
+        return x, g, info
+    of_pairs = shape((2 * int(m) + 1, x0.size), x0.dtype)
+    pairs = ffi.ffi_call(_PAIRS, of_pairs, has_side_effect=True, vmap_method="broadcast_all")
+    return x, g, info, pairs(number, x)

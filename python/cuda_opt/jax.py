@@ -152,13 +152,13 @@ def minimize(
 
     Notes
     -----
-    Inside ``jit``, ``vmap``, ``scan`` and ``cond`` the solve is a part of the compiled program on the host. On a GPU,
-    inside ``grad``, ``jacfwd`` and ``jacrev``, with the option ``disp``, and where the handler for XLA was not built,
-    it is a callback on the host, for which fun is compiled (docs/python.md). ``vmap`` solves all problems as one batch
-    if they have at most 4096 variables, and one by one otherwise. The derivatives are those of ``argmin``. The result
-    contains ``x``, ``fun``, ``jac``, ``nit``, ``nfev``, ``status``, ``success``, ``task`` (a value of ``Task``) and
-    ``degenerate``, the number of active variables whose multiplier is 0. It contains neither ``message`` nor
-    ``hess_inv``.
+    Inside ``jit``, ``scan`` and ``cond`` the solve and its derivatives are a part of the compiled program on the host.
+    On a GPU, inside ``vmap``, ``grad``, ``jacfwd`` and ``jacrev`` without ``jit``, with the option ``disp``, and where
+    the handler for XLA was not built, the solve is a callback on the host, for which fun is compiled (docs/python.md).
+    ``vmap`` solves all problems as one batch if they have at most 4096 variables, and one by one otherwise. The
+    derivatives are those of ``argmin``. The result contains ``x``, ``fun``, ``jac``, ``nit``, ``nfev``, ``status``,
+    ``success``, ``task`` (a value of ``Task``) and ``degenerate``, the number of active variables whose multiplier is
+    0. It contains neither ``message`` nor ``hess_inv``.
 
     Outside these transformations, on a GPU or with jit=False, x and g are in the solver's memory and are exchanged by
     DLPack, so that the x that fun receives is only valid during that evaluation. A function with side effects that
@@ -240,7 +240,8 @@ def argmin(
     ------
     ValueError
         during differentiation, if the Hessian of the free variables is singular or not positive definite at x. Inside
-        compiled functions JAX raises its own exception with this message.
+        a compiled program that runs without Python (see ``minimize``) the derivative is NaN instead, and there are no
+        warnings. Inside other compiled functions JAX raises its own exception with this message.
 
     Warns
     -----

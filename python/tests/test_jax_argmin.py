@@ -10,6 +10,7 @@ import cuda_opt
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
+from cuda_opt._jax_program import handler  # noqa: E402
 from cuda_opt.jax import argmin, minimize  # noqa: E402
 
 Bounds = cuda_opt.Bounds
@@ -228,13 +229,16 @@ def test_argmin_warns_of_degenerate_active_variables():
 
 
 @pytest.mark.parametrize("jit", [True, False])
-def test_a_singular_hessian_of_the_free_variables_raises_an_exception(jit):
+def test_a_singular_hessian_of_the_free_variables_has_no_derivative(jit):
     def x(t):
         return argmin(lambda x, t: (x[0] + x[1] - t) ** 2 + (x[2] - t) ** 2, jnp.ones(3), t)[0]
 
     gradient = jax.jit(jax.grad(x)) if jit else jax.grad(x)
-    with pytest.raises(Exception, match="singular or not positive definite at the solution, which therefore has no"):
-        jax.block_until_ready(gradient(1.0))
+    if jit and handler() is not None:  # a program that calls no Python cannot raise
+        assert jnp.isnan(gradient(1.0))
+    else:
+        with pytest.raises(Exception, match="singular or not positive definite at the solution, which therefore has"):
+            jax.block_until_ready(gradient(1.0))
     # If the variables with singular curvature are active, the derivative exists.
     held = jax.grad(lambda t: argmin(lambda x, t: (x[0] - t) ** 2 - x[1], jnp.ones(2), t, (0, 5))[0])(1.0)
     assert held == pytest.approx(1)

@@ -14,9 +14,16 @@ import jax.numpy as jnp  # noqa: E402
 import cuda_opt.jax as solver  # noqa: E402
 from cuda_opt._jax_program import handler  # noqa: E402
 
-jax.config.update("jax_enable_x64", True)
 if handler() is None:
     pytest.skip("the handler for XLA was not built, or does not fit this jaxlib", allow_module_level=True)
+
+
+@pytest.fixture(autouse=True)
+def doubles():
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", True)
+    yield
+    jax.config.update("jax_enable_x64", before)
 
 
 def chain(x, coefficient):
@@ -73,7 +80,9 @@ def test_the_program_calls_no_python():
     x, c, lower, upper = problem(1, 5)
     single = in_program().lower(x, c, lower, upper).compile().as_text()
     mapped = jax.jit(jax.vmap(lambda c: solver.minimize(chain, x, (c,)).x)).lower(jnp.ones(3)).compile().as_text()
-    for text in (single, mapped):
+    slope = jax.grad(lambda c: solver.argmin(chain, x, (c,), (lower, upper)).sum())
+    slopes = [jax.jit(f).lower(at).compile().as_text() for f, at in ((slope, c), (jax.vmap(slope), jnp.ones(3)))]
+    for text in (single, mapped, *slopes):
         assert "cuda_opt_advance" in text and "callback" not in text
 
 
@@ -107,6 +116,50 @@ def test_problems_along_axes_of_vmap_are_solved_independently():
     assert one_by_one.success.all()
     crossed = jax.vmap(lambda upper: solver.minimize(chain, x[0, 0], (1.0,), (-1, upper)).task)(jnp.array([-2.0, 1]))
     assert list(crossed) == [cuda_opt.Task.IMPROPER_INPUT, cuda_opt.Task.CONVERGED]
+
+
+def test_derivatives_in_a_program_agree_with_central_differences():
+    """20 problems with some variables at a bound, by jit(vmap(grad))."""
+    random = np.random.default_rng(6)
+    n, count = 8, 20
+    coupling = jnp.asarray(0.3 * random.normal(size=(n, n)))
+    centres, weights = jnp.asarray(2 * random.normal(size=(count, n))), jnp.asarray(random.normal(size=n))
+
+    def convex(x, t):
+        return jnp.sum(jnp.cosh(x - t)) + jnp.sum((coupling @ x) ** 2)
+
+    def value(t):
+        return weights @ solver.argmin(convex, jnp.zeros(n), (t,), (-0.6, 0.8))
+
+    values = jax.jit(jax.vmap(value))
+    slopes = jax.jit(jax.vmap(jax.grad(value)))(centres)
+    step = 1e-5
+    for i in range(n):
+        moved = step * jnp.eye(n)[i]
+        expected = (values(centres + moved) - values(centres - moved)) / (2 * step)
+        np.testing.assert_allclose(slopes[:, i], expected, atol=1e-5)
+    single = jax.jit(jax.grad(value))  # without vmap, the correction pairs precondition the linear system
+    np.testing.assert_allclose(single(centres[0]), slopes[0], atol=1e-8)
+    assert waiting() == 0
+
+
+def test_the_pairs_of_a_solve_in_a_program_are_those_of_one_outside():
+    from cuda_opt._jax_callback import solve_of, traced_solve
+    from cuda_opt._jax_function import function_of
+    from cuda_opt._jax_program import traced_minimum
+
+    for options in ({}, {"maxcor": 3}):
+        x, c, lower, upper = problem(8, 9)
+        function, flat, numeric = function_of(by_numpy, x, (c,), None, value_and_grad=True, has_aux=False)
+
+        def both(x, numeric, lower, upper):
+            solve = solve_of(function, options, None)
+            arguments = x, numeric, lower, upper
+            return traced_minimum(solve, True, *arguments), traced_solve(solve, True, *arguments)
+
+        ours, expected = jax.jit(both)(flat, numeric, lower, upper)
+        for one, other in zip(ours, expected):
+            np.testing.assert_array_equal(one, other)
 
 
 def test_solves_in_scans_conditions_and_in_the_f_of_another_solve():
@@ -180,10 +233,11 @@ def test_a_solve_that_has_ended_cannot_be_continued():
     advance = jax.ffi.ffi_call(
         "cuda_opt_advance", (shape((4,), jnp.int32), vector, shape((), jnp.float64), vector), has_side_effect=True
     )
+    flags = {"batches": False, "kept_pairs": np.int32(0)}
     none = {"integer_keys": np.array([], np.int64), "integers": np.array([], np.int64)}
     reals = {"real_keys": np.array([], np.int64), "reals": np.array([], np.float64)}
     call = jax.jit(
-        lambda number, x, f, g: advance(number, x, f, g, x - 1, x + 1, m=np.int32(5), batches=False, **none, **reals)
+        lambda number, x, f, g: advance(number, x, f, g, x - 1, x + 1, m=np.int32(5), **flags, **none, **reals)
     )
     number, zeros = jax.jit(begin)(), jnp.zeros(2)
     info, x, _, _ = call(number, zeros, 0.0, zeros)  # the gradient is 0

@@ -2,6 +2,7 @@
 //
 //     number = begin()
 //     info, x, f, g = advance(number, x, f, g, lower, upper), repeated while info says that a problem waits
+//     rows = pairs(number, x), the correction pairs, if advance() had kept_pairs > 0
 //
 // `number` names the solve, in two words. f and g are the values at x. x, g and the bounds have the shape (n,), or more
 // axes for several problems; f then has one number per problem, and info has a row of solves.hpp's Info per problem.
@@ -28,6 +29,11 @@ Store &store() {
 }
 
 ffi::Error failure(const std::string &sentence) { return {ffi::ErrorCode::kInternal, "cuda_opt: " + sentence}; }
+
+ffi::Error unknown(int64_t number) {
+    return failure("there is no solve " + std::to_string(number) + ": it has ended, or more than " +
+                   std::to_string(Store::most) + " others have begun since its last call");
+}
 
 int64_t number_in(const Array &words) {
     int64_t number;
@@ -70,20 +76,18 @@ std::vector<std::pair<int32_t, Value>> pairs_of(ffi::Span<const int64_t> keys, f
 }
 
 ffi::Error advance(Array words, Array x, Array f, Array g, Array lower, Array upper, Arrays info, Arrays x_out,
-                   Arrays f_out, Arrays g_out, int32_t m, bool batches, ffi::Span<const int64_t> integer_keys,
-                   ffi::Span<const int64_t> integers, ffi::Span<const int64_t> real_keys,
-                   ffi::Span<const double> reals) {
+                   Arrays f_out, Arrays g_out, int32_t m, bool batches, int32_t kept_pairs,
+                   ffi::Span<const int64_t> integer_keys, ffi::Span<const int64_t> integers,
+                   ffi::Span<const int64_t> real_keys, ffi::Span<const double> reals) {
     const int64_t number = number_in(words);
     std::unique_ptr<Solve> solve;
-    if (!store().take(number, solve))
-        return failure("there is no solve " + std::to_string(number) + ": it has ended, or more than " +
-                       std::to_string(Store::most) + " others have begun since its last call");
+    if (!store().take(number, solve)) return unknown(number);
     try {
         const auto elements = static_cast<int64_t>(x.element_count()), n = x.dimensions().back();
         Begun begun = Begun::ready;
         if (!solve) {
             solve = solve_of({elements / n, n, x.element_type() == ffi::DataType::F32, m,
-                              batches && x.dimensions().size() > 1, pairs_of(integer_keys, integers),
+                              batches && x.dimensions().size() > 1, kept_pairs, pairs_of(integer_keys, integers),
                               pairs_of(real_keys, reals)});
             begun = solve->begin(x.untyped_data(), lower.untyped_data(), upper.untyped_data());
         } else if (solve->kind().rows * solve->kind().n != elements) {
@@ -99,8 +103,25 @@ ffi::Error advance(Array words, Array x, Array f, Array g, Array lower, Array up
             solve->read_f_and_g(values, g_out->untyped_data());
             write_values(values, *f_out);
         }
-        if (waits) store().put_back(number, std::move(solve));
+        if (waits || kept_pairs > 0) store().put_back(number, std::move(solve));
         else store().keep_ended(std::move(solve));
+    } catch (const std::exception &error) {
+        return failure(error.what());
+    }
+    return ffi::Error::Success();
+}
+
+ffi::Error pairs(Array words, Array, Arrays rows) {
+    std::unique_ptr<Solve> solve;
+    if (!store().take(number_in(words), solve)) return unknown(number_in(words));
+    const Kind &kind = solve->kind();
+    if (static_cast<int64_t>(rows->element_count()) != kind.rows * (2 * kind.kept_pairs + 1) * kind.n)
+        return failure("the array for the pairs of " + std::to_string(kind.rows) + " problems with " +
+                       std::to_string(kind.n) + " variables has " + std::to_string(rows->element_count()) +
+                       " elements");
+    try {
+        solve->read_pairs(rows->untyped_data());
+        store().keep_ended(std::move(solve));
     } catch (const std::exception &error) {
         return failure(error.what());
     }
@@ -124,10 +145,16 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(cuda_opt_xla_advance, advance,
                                   .Ret<Array>() // g
                                   .Attr<int32_t>("m")
                                   .Attr<bool>("batches")
+                                  .Attr<int32_t>("kept_pairs")
                                   .Attr<ffi::Span<const int64_t>>("integer_keys")
                                   .Attr<ffi::Span<const int64_t>>("integers")
                                   .Attr<ffi::Span<const int64_t>>("real_keys")
                                   .Attr<ffi::Span<const double>>("reals"));
+XLA_FFI_DEFINE_HANDLER_SYMBOL(cuda_opt_xla_pairs, pairs,
+                              ffi::Ffi::Bind()
+                                  .Arg<Array>()   // number
+                                  .Arg<Array>()   // x at the end, so that the loop has ended
+                                  .Ret<Array>()); // rows
 
 extern "C" {
 // Returns the version of XLA's interface with which this file was compiled. XLA refuses handlers that are newer than

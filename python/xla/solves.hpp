@@ -4,12 +4,15 @@
 // its bounds, so that it does not matter where XLA keeps the program's arrays, and whether it moves or reuses them.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "cuda_opt.hpp"
@@ -24,13 +27,14 @@ struct Kind {
     int64_t rows, n; // problems, and variables of each
     bool single;     // precision
     int32_t m;
-    bool as_batch; // solve several problems as one batch, not one by one
+    bool as_batch;      // solve several problems as one batch, not one by one
+    int32_t kept_pairs; // the most correction pairs that read_pairs() writes; 0: none are kept
     std::vector<std::pair<int32_t, int64_t>> integers;
     std::vector<std::pair<int32_t, double>> reals;
 
     bool operator==(const Kind &o) const {
-        return std::tie(rows, n, single, m, as_batch, integers, reals) ==
-               std::tie(o.rows, o.n, o.single, o.m, o.as_batch, o.integers, o.reals);
+        return std::tie(rows, n, single, m, as_batch, kept_pairs, integers, reals) ==
+               std::tie(o.rows, o.n, o.single, o.m, o.as_batch, o.kept_pairs, o.integers, o.reals);
     }
     double workspace_bytes() const { return static_cast<double>(rows * n) * (2 * m + 10) * (single ? 4 : 8); }
 };
@@ -52,9 +56,54 @@ class Solve {
     virtual void read_x(void *x) const = 0;
     virtual void read_f_and_g(std::vector<double> &f, void *g) const = 0;
     virtual const std::vector<int32_t> &info() const = 0; // info_size numbers for each problem
+    // Writes 2m + 1 rows of n elements for each problem, with m = kept_pairs: the differences s of its correction
+    // pairs, oldest first, the differences y, and the diagonal of the initial inverse Hessian. With fewer than m pairs
+    // the first rows of s and of y are 0. Of a batch no pairs are known, and the diagonal is 1.
+    virtual void read_pairs(void *rows) const = 0;
 
   private:
     const Kind kind_;
+};
+
+// The steps s and the changes y of the gradient in the last iterations of one problem. They are those of the solver's
+// history: the pairs that the solver skips are left out, and so are those from before it has cleared the history.
+template <class Real> class Pairs {
+  public:
+    void begin(const Real *x, const Real *g, int64_t n) {
+        pairs_.clear();
+        skipped_ = refreshes_ = 0;
+        x_.assign(x, x + n);
+        g_.assign(g, g + n);
+    }
+    // Called at each iterate after the start.
+    void add(const cudaopt::Handle &solver, const Real *x, const Real *g, int32_t most) {
+        std::vector<Real> s(x, x + x_.size()), y(g, g + g_.size());
+        double sy = 0;
+        for (std::size_t i = 0; i < s.size(); i++) {
+            s[i] -= std::exchange(x_[i], x[i]);
+            y[i] -= std::exchange(g_[i], g[i]);
+            sy += static_cast<double>(s[i]) * y[i];
+        }
+        const int64_t skipped = solver.get_int(CUDA_OPT_SKIPPED_UPDATES),
+                      refreshes = solver.get_int(CUDA_OPT_REFRESHES);
+        if (refreshes > std::exchange(refreshes_, refreshes)) pairs_.clear();
+        if (skipped > std::exchange(skipped_, skipped) || !(sy > 0)) return;
+        if (pairs_.size() == static_cast<std::size_t>(most)) pairs_.pop_front();
+        pairs_.emplace_back(std::move(s), std::move(y));
+    }
+    void write(Real *rows, int32_t most) const {
+        const auto n = static_cast<int64_t>(x_.size());
+        int64_t row = most - static_cast<int64_t>(pairs_.size());
+        for (const auto &[s, y] : pairs_) {
+            std::copy(s.begin(), s.end(), rows + row * n);
+            std::copy(y.begin(), y.end(), rows + (most + row++) * n);
+        }
+    }
+
+  private:
+    std::deque<std::pair<std::vector<Real>, std::vector<Real>>> pairs_;
+    std::vector<Real> x_, g_; // of the last iterate
+    int64_t skipped_ = 0, refreshes_ = 0;
 };
 
 template <class Real> class SolveOf : public Solve {
@@ -76,6 +125,7 @@ template <class Real> class SolveOf : public Solve {
             each_.emplace_back(n_, kind.m, CUDA_OPT_BACKEND_HOST);
             each_.back().set_bounds(lower_.data() + row * n_, upper_.data() + row * n_);
             set(each_.back());
+            if (kind.kept_pairs > 0) each_.back().set_int(CUDA_OPT_REPORT_ITERATES, 1);
         }
     }
 
@@ -86,6 +136,8 @@ template <class Real> class SolveOf : public Solve {
         if (batch_) batch_->reset();
         for (Minimiser<Real> &solver : each_) solver.reset();
         active_ = -1;
+        pairs_.assign(kind().kept_pairs > 0 ? each_.size() : 0, {});
+        has_pairs_ = false;
         std::fill(info_.begin(), info_.end(), 0);
         for (int64_t row = 0; row < rows_; row++) info_[row * info_size] = CUDA_OPT_EVALUATE_FG;
         if (!step()) return Begun::ended;
@@ -95,6 +147,9 @@ template <class Real> class SolveOf : public Solve {
     bool advance(const std::vector<double> &f, const void *g) override {
         f_ = f;
         std::memcpy(g_.data(), g, bytes());
+        if (!std::exchange(has_pairs_, true))
+            for (std::size_t row = 0; row < pairs_.size(); row++)
+                pairs_[row].begin(x_.data() + offset(row), g_.data() + offset(row), n_);
         return step();
     }
 
@@ -104,10 +159,23 @@ template <class Real> class SolveOf : public Solve {
         std::memcpy(g, g_.data(), bytes());
     }
     const std::vector<int32_t> &info() const override { return info_; }
+    void read_pairs(void *rows) const override {
+        const int64_t m = kind().kept_pairs, size_of_each = (2 * m + 1) * n_;
+        auto *to = static_cast<Real *>(rows);
+        for (std::size_t row = 0; row < size(rows_); row++, to += size_of_each) {
+            std::fill_n(to, size_of_each, Real(0));
+            if (row < pairs_.size()) pairs_[row].write(to, kind().kept_pairs);
+            const bool knows_diagonal = row < pairs_.size() && info_[row * info_size + info_evaluations] > 0;
+            const std::vector<Real> diagonal =
+                knows_diagonal ? each_[row].diagonal() : std::vector<Real>(size(n_), Real(1));
+            std::copy(diagonal.begin(), diagonal.end(), to + 2 * m * n_);
+        }
+    }
 
   private:
     static std::size_t size(int64_t count) { return static_cast<std::size_t>(count); }
     std::size_t bytes() const { return x_.size() * sizeof(Real); }
+    std::size_t offset(std::size_t row) const { return row * size(n_); }
 
     // Calls the library. Of the tasks that it may return, a program performs only evaluations.
     bool step() {
@@ -117,8 +185,8 @@ template <class Real> class SolveOf : public Solve {
             int32_t *const info = &info_[row * info_size];
             if (info[info_task] <= 0) continue;
             Minimiser<Real> &solver = each_[size(row)];
-            do info[info_task] = solver.solve(&x_[row * n_], &f_[row], &g_[row * n_]);
-            while (info[info_task] == CUDA_OPT_NEW_ITERATE);
+            while ((info[info_task] = solver.solve(&x_[row * n_], &f_[row], &g_[row * n_])) == CUDA_OPT_NEW_ITERATE)
+                if (!pairs_.empty()) pairs_[size(row)].add(solver, &x_[row * n_], &g_[row * n_], kind().kept_pairs);
             if (info[info_task] > 0) waits = true;
             else note_end(info, solver);
         }
@@ -155,6 +223,8 @@ template <class Real> class SolveOf : public Solve {
     std::vector<int32_t> info_;
     std::vector<Minimiser<Real>> each_;
     std::optional<Batch<Real>> batch_;
+    std::vector<Pairs<Real>> pairs_; // of each problem, if they are kept
+    bool has_pairs_ = false;         // whether pairs_ have begun
     int64_t active_ = -1;
 };
 
