@@ -155,10 +155,11 @@ int before_reading(cuda_opt *s, const char *call, const void *values) {
     return CUDA_OPT_MISUSE;
 }
 
-template <class Number> BatchResult result_of(Number Results::*member) {
+// Returns the offset of a member of the results.
+template <class Number> int64_t offset_of(Number Results::*member) {
     static_assert(sizeof(Number) == sizeof(int64_t));
     const Results results;
-    return {reinterpret_cast<const char *>(&(results.*member)) - reinterpret_cast<const char *>(&results)};
+    return reinterpret_cast<const char *>(&(results.*member)) - reinterpret_cast<const char *>(&results);
 }
 
 int get_int(cuda_opt *s, int32_t key, int64_t *values) {
@@ -172,7 +173,7 @@ int get_int(cuda_opt *s, int32_t key, int64_t *values) {
         s->message().set("%d is not the key of an integer result of a problem", key);
         return CUDA_OPT_IMPROPER_INPUT;
     }
-    s->batch->read(result_of(member), values);
+    s->batch->read(offset_of(member), values);
     return 0;
 }
 
@@ -183,7 +184,7 @@ int get_real(cuda_opt *s, int32_t key, double *values) {
         s->message().set("%d is not the key of a real result of a problem", key);
         return CUDA_OPT_IMPROPER_INPUT;
     }
-    s->batch->read(result_of(member), values);
+    s->batch->read(offset_of(member), values);
     return 0;
 }
 

@@ -7,8 +7,6 @@
 
 namespace cudaopt {
 
-namespace {} // namespace
-
 Batch::Batch(int n, int64_t count, int m, BatchMachines machines)
     : n_(n), m_(m), count_(count), machines_(std::move(machines)) {}
 
@@ -67,8 +65,7 @@ int Batch::call() {
     return CUDA_OPT_EVALUATE_BATCH;
 }
 
-// Ends the batch after all problems have ended. Returns the code of the first problem that has not converged, if there
-// is one.
+// Ends the batch after all problems have ended. Returns the code of the first that has not converged, if any.
 int Batch::end() {
     phase_ = Phase::ended;
     machine_->read_codes(codes_.data());

@@ -31,8 +31,7 @@ class Batch {
     int m() const { return m_; }
     int64_t count() const { return count_; }
     bool started() const { return phase_ != Phase::start; }
-    // Returns whether results can be read. They cannot before the first call, or if the memory for the problems could
-    // not be allocated.
+    // Returns whether results can be read: the first call has allocated the memory for the problems.
     bool has_problems() const { return has_problems_; }
     int64_t active() const { return active_; }
     const int64_t *list() const { return machine_->active(); }
@@ -46,10 +45,9 @@ class Batch {
     int resume();
     void reset();
 
-    // These functions require has_problems(). They wait for the device and throw BackendFailure if it fails. The first
-    // two copy one value per problem to host memory.
+    // These functions require has_problems(), wait for the device, and throw BackendFailure if it fails.
     void read_codes(int64_t *to);
-    void read(const BatchResult &which, void *to) { machine_->read(which, to); }
+    void read(int64_t offset, void *to) { machine_->read(offset, to); }
     const char *describe(int64_t problem);
 
   private:

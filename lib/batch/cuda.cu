@@ -1,12 +1,9 @@
-// Implements a batch on CUDA. Each problem is processed by one thread if there are many problems with few variables,
-// and by one warp otherwise.
+// Implements a batch on CUDA: one thread per problem for many problems with few variables, otherwise one warp.
 #include "batch/cuda_teams.cuh"
-#include "batch/cuda_threads.hpp"
 
 namespace cudaopt {
 
 template <class Real> std::unique_ptr<BatchMachine> make_cuda_batch(batch::Shape shape, int64_t count, bool bounds) {
-    using AnyM = BatchMachineOn<Real, CudaTeams<ByWarps>>;
     const bool by_threads = count >= batch::many_problems && shape.n <= batch::most_of_thread;
     if (shape.m == 5) {
         if (by_threads && shape.metric) return make_cuda_batch_of_threads<Real, 5, true>();
@@ -20,7 +17,7 @@ template <class Real> std::unique_ptr<BatchMachine> make_cuda_batch(batch::Shape
     }
     if (!bounds) return nullptr;
     if (by_threads && !shape.metric && shape.m == 10) return make_cuda_batch_of_threads<Real, 10>();
-    return std::make_unique<AnyM>();
+    return std::make_unique<BatchMachineOn<Real, CudaTeams<ByWarps>>>();
 }
 template std::unique_ptr<BatchMachine> make_cuda_batch<double>(batch::Shape, int64_t, bool);
 template std::unique_ptr<BatchMachine> make_cuda_batch<float>(batch::Shape, int64_t, bool);

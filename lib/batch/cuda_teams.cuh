@@ -14,11 +14,9 @@ namespace cudaopt {
 using batch::warps_of_block;
 constexpr int threads_of_block = warps_of_block * batch::Warp::width;
 
-// A rule is a functor that is applied to each problem (rules.hpp). It is a __grid_constant__ kernel parameter, so that
-// its settings are read in place.
+// A rule (rules.hpp) is a __grid_constant__ kernel parameter, so that its settings are read in place.
 
-// Applies a rule with one warp per problem, in a grid-stride loop. working: the workspaces of the warps in global
-// memory, working_bytes each, or NULL if they are in shared memory.
+// Applies a rule with one warp per problem. working: the workspaces in global memory, or NULL for shared memory.
 template <class Rule>
 __global__ void __launch_bounds__(threads_of_block, 4)
     team_kernel(int64_t count, const __grid_constant__ Rule rule, unsigned char *working, int64_t working_bytes) {
@@ -33,8 +31,7 @@ __global__ void __launch_bounds__(threads_of_block, 4)
 }
 
 // Applies a rule with one thread per problem. The workspace of a thread is in local memory, which the hardware
-// interleaves, so that threads that execute the same instruction access contiguous memory. The registers suffice for
-// three blocks on a multiprocessor.
+// interleaves for the threads of a warp. The registers suffice for three blocks on a multiprocessor.
 template <class Rule, int bytes_of_thread>
 __global__ void __launch_bounds__(threads_of_block, 3) thread_kernel(int64_t count, const __grid_constant__ Rule rule) {
     alignas(16) unsigned char working[bytes_of_thread];
@@ -58,6 +55,7 @@ __global__ void __launch_bounds__(batch::Warp::width, 4)
 struct ByWarps {
     static constexpr int threads = threads_of_block, problems = warps_of_block;
     static int blocks_of_processor() { return 4; }
+    template <class Rule> static constexpr auto kernel = team_kernel<Rule>;
 };
 template <int bytes_of_thread> struct ByThreads {
     static constexpr int threads = threads_of_block, problems = threads_of_block;
@@ -86,8 +84,7 @@ template <class How> class CudaTeams {
     template <class T> using Array = CudaArray<T, Lives::on_device>;
 
     CudaTeams() { check(cudaGetDevice(&device_), "cudaGetDevice"); }
-    // The destructor waits for the stream before it frees the memory that kernels may still use. It ignores errors,
-    // because a destructor cannot report them.
+    // The destructor waits for the stream, because kernels may still use the memory. It cannot report errors.
     ~CudaTeams() {
         const OnDevice on(device_, std::nothrow);
         if (ready_) cudaStreamSynchronize(stream_);
@@ -127,21 +124,19 @@ template <class How> class CudaTeams {
         const OnDevice on(device_);
         const int64_t blocks = std::min(most_blocks_, blocks_for(count));
         const dim3 grid(static_cast<unsigned>(blocks));
-        if constexpr (by_warps)
-            check(launch(team_kernel<Rule>, grid, threads_of_block, static_cast<std::size_t>(shared_), stream_, count,
-                         rule, working_.get(), working_bytes_),
+        const auto launch_with = [&](int64_t shared, auto... more) {
+            check(launch(How::template kernel<Rule>, grid, How::threads, static_cast<std::size_t>(shared), stream_,
+                         count, rule, more...),
                   "a kernel of the batch");
-        else
-            check(launch(How::template kernel<Rule>, grid, How::threads, static_cast<std::size_t>(How::shared), stream_,
-                         count, rule),
-                  "a kernel of the batch");
+        };
+        if constexpr (by_warps) launch_with(shared_, working_.get(), working_bytes_);
+        else launch_with(How::shared);
     }
     int64_t select(int64_t count, const unsigned char *marks, int64_t *list) {
         const OnDevice on(device_);
         return selection_(count, marks, list, stream_, *cancellation_);
     }
-    // cudaMemcpyAsync to pageable memory may itself wait for the stream, without a time limit. Therefore the stream is
-    // awaited first, with cancellation.
+    // cudaMemcpyAsync to pageable memory may wait for the stream without a time limit, so that it is awaited first.
     void copy_out(void *to, const void *from, std::size_t bytes) {
         const OnDevice on(device_);
         wait_for_stream(stream_, *cancellation_, "the work before a copy");
@@ -153,22 +148,17 @@ template <class How> class CudaTeams {
     static constexpr bool by_warps = std::is_same_v<How, ByWarps>;
     static int64_t blocks_for(int64_t count) { return (count + How::problems - 1) / How::problems; }
 
-    // Loads the kernel of a rule and sets the largest amount of shared memory that a launch of it may use. With one
-    // warp per problem this is most_shared, the largest amount that the device allows: the setting belongs to the
-    // kernel, and batches with problems of other sizes use the same kernel.
+    // Loads the kernel of a rule and sets the largest amount of shared memory of its launches. With one warp per
+    // problem it is most_shared, that of the device, because problems of other sizes use the same kernel.
     template <class Rule> void prepare([[maybe_unused]] int most_shared) {
-        if constexpr (by_warps) {
-            check(load(team_kernel<Rule>), "the loading of a kernel");
-            allow(team_kernel<Rule>, most_shared);
-        } else {
-            check(load(How::template kernel<Rule>), "the loading of a kernel");
-            if (How::shared > 0) allow(How::template kernel<Rule>, static_cast<int>(How::shared));
-        }
-    }
-    template <class Kernel> static void allow(Kernel kernel, int shared) {
-        check(cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   shared),
-              "cudaFuncSetAttribute");
+        constexpr auto kernel = How::template kernel<Rule>;
+        check(load(kernel), "the loading of a kernel");
+        int shared = most_shared;
+        if constexpr (!by_warps) shared = static_cast<int>(How::shared);
+        if (shared > 0)
+            check(cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
+                                       cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
+                  "cudaFuncSetAttribute");
     }
 
     int device_ = 0, shared_ = 0;
@@ -179,5 +169,10 @@ template <class How> class CudaTeams {
     Array<unsigned char> working_;
     Selection selection_{"a selection of problems", "a pass over the batch"};
 };
+
+// Creates a batch with one thread per problem, whose m is a compile-time constant (cuda_threads.cuh). The second one is
+// for problems without bounds, with persistent data in shared memory. It returns NULL if that is too small.
+template <class Real, int m, bool weights = false> std::unique_ptr<BatchMachine> make_cuda_batch_of_threads();
+template <class Real, int m> std::unique_ptr<BatchMachine> make_cuda_batch_in_shared();
 
 } // namespace cudaopt

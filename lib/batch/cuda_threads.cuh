@@ -1,9 +1,7 @@
-// Definitions for cuda_threads.hpp. There is one translation unit per number of pairs, to shorten the compilation.
+// Batches with one thread per problem. There is one translation unit per number of pairs, to shorten the compilation.
 #pragma once
 
 #include "batch/cuda_teams.cuh"
-#include "batch/cuda_threads.hpp"
-#include "batch/machine_on.hpp"
 
 namespace cudaopt {
 

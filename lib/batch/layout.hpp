@@ -11,8 +11,7 @@
 // (lbfgsb/panel.hpp). z is the displacement of the variables that the Cauchy path has fixed at bounds.
 //
 // A shape contains the properties of a problem that are compile-time constants of its kernel. The last part of this
-// file determines which part of the workspace is stored in shared memory on a GPU, and how many threads or warps a
-// block has.
+// file determines what a GPU stores in shared memory, and how many threads or warps a block has.
 #pragma once
 
 #include <type_traits>
@@ -29,44 +28,44 @@ constexpr int most_pairs = 64, default_pairs = 10; // the latter if the caller g
 // Variables and columns are processed in groups of this size. Incomplete groups are padded with zeros.
 constexpr int granule = 4;
 
-// ---- shapes: properties that are compile-time constants of a kernel. The member `pairs` is m, or 0 if m is set at run
-// time.
+// ---- shapes. The members `known_n` and `pairs` are n and m, or 0 if n or m is set at run time.
 
 struct Shape {
-    static constexpr int pairs = 0;
-    static constexpr bool bounds = true, weights = true;
+    using History = void;
+    static constexpr int known_n = 0, pairs = 0;
+    static constexpr bool bounds = true, weights = true, of_threads = false;
     int n, m;
     // True if each variable has a weight h_i, for an initial Hessian that is not a multiple of the identity.
     bool metric = false;
 };
 
-// A shape whose n, m and history precision are compile-time constants. bounds_: whether there may be bounds. weights_:
-// whether each variable has a weight.
+// A shape whose n, m and history precision are compile-time constants. weights_: whether variables have weights.
 template <int n_, int m_, class History_, bool bounds_ = true, bool weights_ = false> struct FixedShape {
     using History = History_;
-    static constexpr int n = n_, m = m_, pairs = m_;
-    static constexpr bool bounds = bounds_, weights = weights_;
+    static constexpr int n = n_, known_n = n_, m = m_, pairs = m_;
+    static constexpr bool bounds = bounds_, weights = weights_, of_threads = false;
 };
 
 // A shape whose m is a compile-time constant. n is set at run time.
 template <int m_, bool bounds_ = true, bool weights_ = false> struct ShapeOfPairs {
-    static constexpr int m = m_, pairs = m_;
-    static constexpr bool bounds = bounds_, weights = weights_;
+    using History = void;
+    static constexpr int known_n = 0, m = m_, pairs = m_;
+    static constexpr bool bounds = bounds_, weights = weights_, of_threads = false;
     int n;
 };
 
 // Like ShapeOfPairs, for kernels that solve each problem by one thread of a device. n is at most most_of_thread.
-template <int m_, bool bounds_ = true, bool weights_ = false>
-struct ThreadShape : ShapeOfPairs<m_, bounds_, weights_> {};
+template <int m_, bool bounds_ = true, bool weights_ = false> struct ThreadShape : ShapeOfPairs<m_, bounds_, weights_> {
+    static constexpr bool of_threads = true;
+};
 constexpr int most_of_thread = 32; // the largest n with one thread per problem
 
 // The least number of problems in a batch for which one thread per problem is used instead of one warp per problem. On
 // an H200 both take the same time for 3,000 problems of 5 variables and for 4,000 problems of 20 variables.
 constexpr int64_t many_problems = 5000;
-// The same limit for problems whose f is a functor and that have bounds and more than most_shared_within_bounds (24)
-// variables. It is larger, because their persistent data is not stored in shared memory. On an H100 both ways take the
-// same time for 30,000 problems of 32 variables. They also do so for 7,500 problems of 20 variables with 10 pairs, for
-// which many_problems is used nevertheless.
+// The same limit for functors with bounds and more than most_shared_within_bounds (24) variables. It is larger, because
+// their persistent data is not in shared memory. On an H100 both ways take the same time for 30,000 problems of 32
+// variables, and for 7,500 of 20 variables with 10 pairs, for which many_problems is used.
 constexpr int64_t many_large_problems = 30000;
 
 template <class ShapeOf> CUDA_OPT_HD constexpr ShapeOf shape_of(Shape shape) {
@@ -74,36 +73,27 @@ template <class ShapeOf> CUDA_OPT_HD constexpr ShapeOf shape_of(Shape shape) {
     else return {shape.n};
 }
 
-template <class ShapeOf> inline constexpr int known_pairs = ShapeOf::pairs;
-template <class ShapeOf> inline constexpr bool has_bounds = ShapeOf::bounds;
-template <class ShapeOf> inline constexpr bool supports_diagonals = ShapeOf::weights;
 template <class ShapeOf> CUDA_OPT_HD constexpr bool in_metric(const ShapeOf &shape) {
     if constexpr (ShapeOf::pairs == 0) return shape.metric;
     else return ShapeOf::weights;
 }
 
 // Returns whether the history is treated as full from the start, with zeros for missing pairs (compact_matrix.hpp).
-// This depends on m alone, and not on whether m is a compile-time constant, so that the results are bitwise equal in
-// both cases.
+// This depends on m alone, so that the results have the same bits if m is a compile-time constant.
 template <class ShapeOf> CUDA_OPT_HD constexpr bool is_full(const ShapeOf &shape) {
     return shape.m <= dense::most_unrolled;
 }
 
-template <class ShapeOf> inline constexpr bool of_threads = false;
-template <int m, bool bounds, bool weights> inline constexpr bool of_threads<ThreadShape<m, bounds, weights>> = true;
-
 // The number of variables whose data a device thread loads in advance. With few variables a larger number does not save
 // time. With bounds or by reverse communication, no registers are left for a larger number.
-template <class ShapeOf> inline constexpr int loaded_in_advance = 1;
-template <int n, int m, class History>
-inline constexpr int loaded_in_advance<FixedShape<n, m, History, false>> = n > 64   ? 5
-                                                                           : n > 10 ? 3
-                                                                                    : 1;
+template <class ShapeOf>
+inline constexpr int loaded_in_advance = ShapeOf::bounds || ShapeOf::known_n <= 10 ? 1
+                                         : ShapeOf::known_n > 64                   ? 5
+                                                                                   : 3;
 
 // The number of variables for which a device thread issues loads before it waits for the first of them.
-template <class ShapeOf> inline constexpr int loaded_together = 4;
-template <int n, int m, class History, bool bounds, bool weights>
-inline constexpr int loaded_together<FixedShape<n, m, History, bounds, weights>> = n < 8 ? n : 4;
+template <class ShapeOf>
+inline constexpr int loaded_together = ShapeOf::known_n > 0 && ShapeOf::known_n < 8 ? ShapeOf::known_n : 4;
 
 // ---- persistent data and vectors
 
@@ -119,25 +109,17 @@ template <class ShapeOf> CUDA_OPT_HD constexpr int vector_count(const ShapeOf &s
 }
 CUDA_OPT_HD constexpr int row_stride(int m) { return 2 * (m + 1); }
 
-// The type in which the correction pairs are stored. It is the type of the vectors, unless the shape has a type
-// History.
-template <class Real, class ShapeOf, class = void> struct StoredIn { using Type = Real; };
-template <class Real, class ShapeOf> struct StoredIn<Real, ShapeOf, std::void_t<typename ShapeOf::History>> {
-    using Type = typename ShapeOf::History;
-    static_assert(std::is_same_v<Real, Type> || std::is_same_v<Type, bfloat16> ||
-                      (std::is_same_v<Real, double> && std::is_same_v<Type, float>),
-                  "pairs are of x's own bits, or of fewer: float or bfloat16");
-};
-template <class Real, class ShapeOf> using Stored = typename StoredIn<Real, ShapeOf>::Type;
+// The type in which the correction pairs are stored: that of the vectors, unless the shape has a History.
+template <class Real, class ShapeOf>
+using Stored = std::conditional_t<std::is_void_v<typename ShapeOf::History>, Real, typename ShapeOf::History>;
 
-// The persistent data, which survives from one evaluation to the next. If m is not a compile-time constant, the arrays
-// of the compact matrix follow the object in memory.
+// If m is not a compile-time constant, the arrays of the compact matrix follow the object in memory.
 template <class ShapeOf> struct Persistent {
     double f = 0;
     int64_t front = 0; // the slot of the pair that is stored first; the pairs use the slots 0 to m cyclically
     Iteration iteration;
-    std::conditional_t<supports_diagonals<ShapeOf>, InitialHessian, ScalarInitialHessian> hessian;
-    CompactMatrix<known_pairs<ShapeOf>> matrix;
+    std::conditional_t<ShapeOf::weights, InitialHessian, ScalarInitialHessian> hessian;
+    CompactMatrix<ShapeOf::pairs> matrix;
 };
 
 // Returns the size in bytes of the arrays that follow an object in memory.
@@ -151,14 +133,13 @@ template <class Object> CUDA_OPT_HD constexpr int64_t arrays_bytes(int m) {
 CUDA_OPT_HD constexpr int64_t rounded_up(int64_t bytes) { return (bytes + 15) / 16 * 16; }
 template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t persistent_bytes(ShapeOf shape) {
     return rounded_up(static_cast<int64_t>(sizeof(Persistent<ShapeOf>)) +
-                      arrays_bytes<CompactMatrix<known_pairs<ShapeOf>>>(shape.m));
+                      arrays_bytes<CompactMatrix<ShapeOf::pairs>>(shape.m));
 }
 template <class Real, class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t vectors_bytes(ShapeOf shape) {
     return rounded_up(vector_count(shape) * padded(shape.n) * static_cast<int64_t>(sizeof(Real)) +
                       shape.n * row_stride(shape.m) * static_cast<int64_t>(sizeof(Stored<Real, ShapeOf>)));
 }
-// Returns the size of the memory block of a problem: its persistent data and its vectors. The block exists until the
-// batch ends.
+// Returns the size of the memory block of a problem, which exists until the batch ends.
 template <class Real, class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t block_bytes(ShapeOf shape) {
     return persistent_bytes(shape) + vectors_bytes<Real>(shape);
 }
@@ -195,7 +176,7 @@ template <class Real> class Interleaved {
     unsigned char *first_word_ = nullptr;
     int first_ = 0;
 };
-template <class Real, class ShapeOf> using Numbers = std::conditional_t<of_threads<ShapeOf>, Interleaved<Real>, Real *>;
+template <class Real, class ShapeOf> using Numbers = std::conditional_t<ShapeOf::of_threads, Interleaved<Real>, Real *>;
 template <class Real, class ShapeOf> using Pairs = Numbers<Stored<Real, ShapeOf>, ShapeOf>;
 
 // Returns a pointer to the correction pairs, whose first element is at `first`.
@@ -206,16 +187,14 @@ template <class Stored> CUDA_OPT_HD_INLINE Interleaved<Stored> pairs_from(const 
     return first;
 }
 
-// Returns the size in bytes of the memory blocks of `count` problems.
 template <class Real, class ShapeOf> CUDA_OPT_HD constexpr int64_t blocks_bytes(ShapeOf shape, int64_t count) {
-    if (of_threads<ShapeOf>) count = (count + side_by_side - 1) / side_by_side * side_by_side;
+    if (ShapeOf::of_threads) count = (count + side_by_side - 1) / side_by_side * side_by_side;
     return count * block_bytes<Real>(shape);
 }
 
 // ---- the workspace of a team
 
-// The results of the sweeps (operations on all variables of the problem) and the operands of the next sweep. The first
-// lane (thread) of a team writes the operands, and all lanes read them.
+// The results of the sweeps, and the operands of the next sweep, which the first lane writes and all lanes read.
 struct Replies {
     PanelProducts products;
     DirectionSums direction;
@@ -242,13 +221,12 @@ template <int M> struct Transient {
     }
 };
 template <class ShapeOf> CUDA_OPT_HD constexpr int64_t transient_bytes(const ShapeOf &shape) {
-    using Type = Transient<known_pairs<ShapeOf>>;
-    return has_bounds<ShapeOf> ? static_cast<int64_t>(sizeof(Type)) + arrays_bytes<Type>(shape.m) : 0;
+    using Type = Transient<ShapeOf::pairs>;
+    return ShapeOf::bounds ? static_cast<int64_t>(sizeof(Type)) + arrays_bytes<Type>(shape.m) : 0;
 }
 
-// The replies, the results of the sweeps, are followed in memory by two arrays: the products of the leading columns (y,
-// s and g of the newest pair) with all columns, and the coefficients of the direction. This function returns the length
-// of the first array.
+// Two arrays follow the replies in memory: the products of the leading columns without z with all columns, and the
+// coefficients of the direction. This function returns the length of the first array.
 template <class ShapeOf> CUDA_OPT_HD constexpr int leading_count(const ShapeOf &shape) {
     return panel::displacement * panel::columns(shape.m);
 }
@@ -262,8 +240,7 @@ template <class ShapeOf> CUDA_OPT_HD constexpr int64_t replies_bytes(const Shape
 // - the variables whose breakpoints lie in the interval that the Cauchy search examines, with their rows of the panel;
 // - the list of free variables.
 //
-// If the initial Hessian is a diagonal, the panel in scaled variables uses the memory of these rows of the panel: it is
-// no longer needed when they are written.
+// If the initial Hessian is a diagonal, the scaled panel uses the memory of these rows before they are written.
 template <class ShapeOf> CUDA_OPT_HD constexpr int entries_stride(const ShapeOf &shape) {
     return in_metric(shape) ? padded(panel::columns(shape.m)) : panel::columns(shape.m);
 }
@@ -272,7 +249,7 @@ template <class ShapeOf> CUDA_OPT_HD constexpr int older_count(const ShapeOf &sh
 }
 template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t scratch_bytes(ShapeOf shape) {
     const int64_t first = rounded_up(sizeof(Operands)) + rounded_up(transient_bytes(shape));
-    if (!has_bounds<ShapeOf>) return first;
+    if (!ShapeOf::bounds) return first;
     const int columns = panel::columns(shape.m), rows = padded(shape.n);
     const int64_t doubles =
         int64_t{panel::gram_count(columns)} + older_count(shape) + rows + int64_t{rows} * entries_stride(shape);
@@ -280,8 +257,7 @@ template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t scratch_bytes(Sha
                               int64_t{shape.n} * static_cast<int64_t>(sizeof(CrossedVariable)) +
                               int64_t{rows} * static_cast<int64_t>(sizeof(int)));
 }
-// The addresses of the three parts of a workspace: persistent data, replies (the results of the sweeps over the
-// variables) and scratch memory. They may be in different memory spaces.
+// The addresses of the three parts of a workspace, which may be in different memory spaces.
 struct Workspace {
     unsigned char *persistent, *replies, *scratch;
 };
@@ -296,16 +272,12 @@ template <class ShapeOf> CUDA_OPT_HD Workspace in_one_piece(const ShapeOf &shape
 // ---- one thread per problem with its persistent data in shared memory
 
 // The persistent data of neighbouring threads is an odd multiple of 8 bytes apart in shared memory, so that they access
-// different banks. The replies (the results of the sweeps) are stored there, too, if n > few_variables. With fewer
+// different banks. If n is a compile-time constant, the replies are stored there, too, if n > few_variables. With fewer
 // variables a cache holds all data that is not in shared memory. The shared memory of the replies then serves better to
-// run one more warp per multiprocessor.
+// run one more warp per multiprocessor. If n is set at run time, the replies are stored there without bounds only.
 constexpr int few_variables = 8;
-// True if the replies, the results of the sweeps over the variables, are stored in shared memory. If n is a
-// compile-time constant, this depends on n. Otherwise they are stored there for problems without bounds, but not for
-// problems with bounds.
-template <class ShapeOf> inline constexpr bool replies_in_shared = !has_bounds<ShapeOf>;
-template <int n, int m, class History, bool bounds, bool weights>
-inline constexpr bool replies_in_shared<FixedShape<n, m, History, bounds, weights>> = n > few_variables;
+template <class ShapeOf>
+inline constexpr bool replies_in_shared = ShapeOf::known_n > 0 ? ShapeOf::known_n > few_variables : !ShapeOf::bounds;
 template <class ShapeOf> CUDA_OPT_HD constexpr int64_t shared_bytes(const ShapeOf &shape) {
     return persistent_bytes(shape) + (replies_in_shared<ShapeOf> ? replies_bytes(shape) : 0);
 }
@@ -321,20 +293,18 @@ CUDA_OPT_HD Workspace in_two_pieces(const ShapeOf &shape, unsigned char *shared,
 }
 // The least number of warps per multiprocessor for which shared memory is used. Fewer warps do not hide the latency.
 constexpr int least_shared_warps = 2;
-// For problems with bounds, the largest n for which the persistent data is stored in shared memory. Each thread then
-// occupies shared memory, which limits the number of threads. With more variables, too few threads remain to hide the
-// latency of loading the vectors. A second condition limits m: the matrices of the dense linear algebra must fit into
-// registers.
+// For problems with bounds, the largest n for which the persistent data is stored in shared memory, which limits the
+// number of threads. With more variables, too few threads remain to hide the latency of loading the vectors. m is
+// limited as well: the matrices of the dense linear algebra must fit into registers.
 constexpr int most_shared_within_bounds = 24;
 template <class ShapeOf>
-inline constexpr bool state_fits_shared = !has_bounds<ShapeOf> || (ShapeOf::n <= most_shared_within_bounds &&
-                                                                   known_pairs<ShapeOf> <= dense::most_in_registers);
+inline constexpr bool state_fits_shared =
+    !ShapeOf::bounds || (ShapeOf::n <= most_shared_within_bounds && ShapeOf::pairs <= dense::most_in_registers);
 
 // ---- one warp per problem whose f is a functor
 
 // A block has four warps with one problem each, and more if the warps synchronise (evaluation_needs_block_sync). The
-// data of the problems is stored in shared memory if that of four problems fits into 99 kB, which every device of
-// compute capability 8.0 or higher provides.
+// data is in shared memory if four problems fit into 99 kB, as every device of capability 8.0 or higher has.
 constexpr int warps_of_block = 4;
 constexpr int64_t most_shared_bytes = int64_t{99} * 1024;
 template <class ShapeOf, class Real>
@@ -357,8 +327,7 @@ inline constexpr bool evaluation_needs_block_sync = warps_share<ShapeOf, Real> &
 constexpr int most_synchronised = 10;
 template <class ShapeOf> inline constexpr bool threads_need_block_sync = ShapeOf::n <= most_synchronised;
 constexpr int most_warps_of_block = 16, most_shared_warps = 4;
-// Returns the number of warps per block, from `least` to `most`, for which `all` warps are distributed over all
-// multiprocessors.
+// Returns the number of warps per block, from `least` to `most`, that uses all multiprocessors for `all` warps.
 constexpr int warps_for(int64_t all, int processors, int least, int most) {
     const int64_t shared_out = (all + processors - 1) / processors;
     return static_cast<int>(shared_out < least ? least : shared_out < most ? shared_out : most);

@@ -9,14 +9,12 @@
 
 namespace cudaopt {
 
-// The caller's arrays in the memory space of the backend. f has `count` elements. Each of the other arrays has `count`
-// rows of n elements, one row per problem.
+// The caller's arrays in the backend's memory space. f has `count` elements, the others `count` rows of n elements.
 struct BatchArrays {
     void *x = nullptr;
     double *f = nullptr;
     void *g = nullptr;
-    // The bounds: one row for all problems, or one row for each problem. If they are NULL, lower_all and upper_all are
-    // the bounds of all variables.
+    // The bounds: one row for all problems or for each. If they are NULL, lower_all and upper_all are the bounds.
     const void *lower = nullptr, *upper = nullptr;
     bool bounds_for_each = false;
     double lower_all = -infinity, upper_all = infinity;
@@ -34,15 +32,8 @@ struct BatchShape {
     bool packed; // whether row k of x, f and g belongs to the k-th active problem, and not to problem k
 };
 
-// Identifies one member of the struct Results (iteration.hpp), which has 8 bytes, by its offset. Each problem has such
-// results.
-struct BatchResult {
-    int64_t offset;
-};
-
 // The purpose of a launch. begin: all problems advance to their first evaluation. resume: the active problems advance
-// to their next evaluation. stop_waiting, end_of_time: the active problems end at once, because the caller stops the
-// solve or because the time limit was reached during a wait.
+// to their next one. stop_waiting, end_of_time: they end at once, by the caller or by the time limit during a wait.
 enum class Purpose { begin, resume, stop_waiting, end_of_time };
 
 class BatchMachine {
@@ -52,23 +43,21 @@ class BatchMachine {
     virtual void allocate(const BatchShape &shape, void *stream, CancellationToken &cancellation) = 0;
     virtual int64_t workspace_bytes() const = 0;
 
-    // Advances the problems, and returns how many wait for an evaluation. If `stop` is true, they end instead of
-    // waiting for one. With the last two purposes x, f and g become those of each problem's best iterate, and the
-    // function does not wait for the device.
+    // Advances the problems, and returns how many wait for an evaluation. If `stop` is true, they end instead. With the
+    // last two purposes x, f and g become those of the best iterates, without a wait for the device.
     virtual int64_t advance(const BatchArrays &arrays, const Settings &settings, Purpose purpose, bool stop,
                             double seconds) = 0;
     // Returns the indices of the active problems in ascending order, in the memory space of the backend.
     virtual const int64_t *active() const = 0;
 
-    // The next functions copy to host memory: the return codes of all problems, one member of the Results of all
-    // problems, and the record of one problem, from which its message is formed.
+    // The next functions copy to host memory: the return codes of all problems; of the Results of all problems, the
+    // member of 8 bytes at this offset; and the record of one problem, from which its message is formed.
     virtual void read_codes(int32_t *to) = 0;
-    virtual void read(const BatchResult &which, void *to) = 0;
+    virtual void read(int64_t offset, void *to) = 0;
     virtual Iteration record(int64_t problem) = 0;
 };
 
-// Returns the host implementation. If bounds is false, it is a special one for problems without bounds, or NULL if
-// there is none.
+// Returns the host implementation. If bounds is false, one for problems without bounds, or NULL if there is none.
 template <class Real> std::unique_ptr<BatchMachine> make_host_batch(batch::Shape shape, bool bounds);
 template <class Real> std::unique_ptr<BatchMachine> make_cuda_batch(batch::Shape shape, int64_t count, bool bounds);
 

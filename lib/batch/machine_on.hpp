@@ -1,6 +1,5 @@
-// Implements a batch by reverse communication for an executor, which is the host or CUDA. The executor allocates
-// arrays, applies a functor (a rule, rules.hpp) to each problem by a team of threads, and lists the problems that are
-// marked as active.
+// Implements a batch by reverse communication for an executor, the host or CUDA. The executor allocates arrays, applies
+// a rule (rules.hpp) to each problem by a team, and lists the problems that are marked as active.
 #pragma once
 
 #include <algorithm>
@@ -40,19 +39,30 @@ template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchM
                     double seconds) override {
         all_.arrays = arrays;
         if (purpose != Purpose::resume) all_.list = nullptr;
-        executor_.each(all_.list ? selected_ : count_, Advance{all_, own(settings), purpose, stop, seconds});
-        if (purpose == Purpose::begin || purpose == Purpose::resume) return select();
-        if (all_.packed) executor_.each(count_, batch::WriteEnded<Real, ShapeOf>{all_});
-        return 0;
+        const int64_t metric = batch::in_metric(all_.shape) ? settings.metric : Metric::one_number;
+        executor_.each(all_.list ? selected_ : count_,
+                       Advance{all_, batch::for_small_problems(settings, metric), purpose, stop, seconds});
+        selected_ = 0;
+        if (purpose == Purpose::begin || purpose == Purpose::resume) {
+            selected_ = executor_.select(count_, marks_.get(), active_.get());
+            all_.list = active_.get();
+        }
+        if (!all_.packed) return selected_;
+        if (selected_ > 0) {
+            executor_.each(selected_, batch::PackActive<Real, ShapeOf>{all_});
+        } else {
+            all_.list = nullptr;
+            executor_.each(count_, batch::WriteEnded<Real, ShapeOf>{all_});
+        }
+        return selected_;
     }
     const int64_t *active() const override { return active_.get(); }
 
     void read_codes(int32_t *to) override {
         executor_.copy_out(to, codes_.get(), sizeof(int32_t) * static_cast<std::size_t>(count_));
     }
-    void read(const BatchResult &which, void *to) override {
-        const auto offset = [](const Iteration &it) { return &it.results; };
-        gather(-1, offset_of(offset) + which.offset, count_, to);
+    void read(int64_t offset, void *to) override {
+        gather(-1, offset_of([](const Iteration &it) { return &it.results; }) + offset, count_, to);
     }
     Iteration record(int64_t problem) override {
         Iteration record;
@@ -70,28 +80,10 @@ template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchM
                reinterpret_cast<const char *>(&persistent);
     }
     void gather(int64_t of_one, int64_t offset, int64_t words, void *to) {
-        batch::Problems<Real, ShapeOf> all = all_;
-        all.list = nullptr;
-        executor_.each(words, batch::Gather<Real, ShapeOf>{all, of_one, offset, gathered_.get()});
+        executor_.each(words, batch::Gather<Real, ShapeOf>{all_, of_one, offset, gathered_.get()});
         executor_.copy_out(to, gathered_.get(), static_cast<std::size_t>(words * word));
     }
     using Advance = batch::Advance<Real, ShapeOf>;
-
-    Settings own(const Settings &settings) const {
-        return batch::for_small_problems(settings, batch::in_metric(all_.shape) ? settings.metric : Metric::one_number);
-    }
-    int64_t select() {
-        selected_ = executor_.select(count_, marks_.get(), active_.get());
-        all_.list = active_.get();
-        if (!all_.packed) return selected_;
-        if (selected_ > 0) {
-            executor_.each(selected_, batch::PackActive<Real, ShapeOf>{all_});
-        } else {
-            all_.list = nullptr;
-            executor_.each(count_, batch::WriteEnded<Real, ShapeOf>{all_});
-        }
-        return selected_;
-    }
 
     template <class T> using Array = typename Executor::template Array<T>;
     Array<unsigned char> blocks_, marks_;

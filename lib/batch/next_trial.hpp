@@ -1,34 +1,25 @@
-// Solves one small problem of a batch. One step leads from f and g at x to the next trial point or to termination. A
-// team of lanes, which is one thread or the threads of a warp, works on the problem. All lanes execute the sweeps,
-// which are the operations on all variables. The first lane makes the decisions between the sweeps.
+// Solves one small problem of a batch by a team of lanes (team.hpp). All lanes execute the sweeps, which are the
+// operations on all variables. The first lane makes the decisions between the sweeps.
 //
 // Decisions and formulas are those of a large problem (lbfgsb/iteration.hpp and others). Only their order is repeated
-// here, as one function that runs until the next evaluation or termination. A small problem has its variables in its
-// own memory, so it suspends only for evaluations.
+// here, as one function that runs from f and g at x to the next trial point or termination. A small problem has its
+// variables in its own memory, so it suspends only for evaluations.
 #pragma once
 
 #include <new>
 
-#include "batch/small_direction.hpp"
 #include "batch/small_inner_products.hpp"
 #include "lbfgsb/step.hpp"
 
 namespace cudaopt::batch {
 
-// Returns a copy of the settings for small problems. It contains the initial Hessian for which the kernel was compiled.
-// The settings for reports, logs and history precision have no effect.
+// Returns the settings with the initial Hessian of the kernel. Reports, logs and history precision have no effect.
 inline Settings for_small_problems(Settings settings, int64_t metric) {
     settings.metric = metric;
     return settings;
 }
 
-// Takes the place of the function that supplies a diagonal if the caller supplies none.
-struct NoDiagonal {
-    template <class Values> CUDA_OPT_HD void operator()(const Values &) const {}
-};
-
-// The operands of the sweeps, the operations on all variables. If a team is a single thread, they are stored in its
-// registers. Otherwise they are stored in the workspace, where all lanes of the team read them.
+// The operands of the sweeps, in the registers of a single thread or in the workspace, where all lanes read them.
 template <bool is_own> struct OperandsOf {
     Operands own{};
     CUDA_OPT_HD explicit OperandsOf(unsigned char *) {}
@@ -43,7 +34,7 @@ template <> struct OperandsOf<false> {
 template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
   public:
     using Values = Numbers<Real, ShapeOf>;
-    static constexpr int M = known_pairs<ShapeOf>;
+    static constexpr int M = ShapeOf::pairs;
 
     // settings: the result of for_small_problems().
     CUDA_OPT_HD SmallProblem(Team team, ShapeOf shape, const Settings &settings, const Workspace &workspace,
@@ -57,8 +48,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     CUDA_OPT_HD double &f() const { return sweeps_.f(); }
     CUDA_OPT_HD const Results &results() const { return persistent_.iteration.results; }
 
-    // Initialises a problem before its start is stored in x. It clears only data that is read before it is written,
-    // because more work would delay the other threads of a warp.
+    // Called before the start is stored in x. It clears only data that is read before it is written, to save time.
     CUDA_OPT_HD_INLINE void begin() {
         if (!is_full(shape_) || M == 0) {
             const Values vectors = x(); // x is the first vector, and the others follow it
@@ -74,9 +64,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         persistent->iteration.n = shape_.n;
     }
 
-    // Called after x has been stored. It advances to the first evaluation, or to termination if x or the bounds are
-    // invalid. Like the next three functions, it returns the same task in every lane: CUDA_OPT_EVALUATE_FG or the
-    // return code of the solve.
+    // Called after x has been stored. Advances to the first evaluation, or to termination if the input is invalid. Like
+    // the next three functions, it returns in every lane CUDA_OPT_EVALUATE_FG or the return code of the solve.
     CUDA_OPT_HD_INLINE int start() {
         const StartReport report = sweeps_.check_start();
         team_.sync();
@@ -93,7 +82,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     }
 
     // Advances from f and g at x to the next task. supply(h) writes the caller's diagonal at x to h; all lanes call it.
-    template <class Supply = NoDiagonal> CUDA_OPT_HD_INLINE int next_trial(double seconds, const Supply &supply = {}) {
+    template <class Supply> CUDA_OPT_HD_INLINE int next_trial(double seconds, const Supply &supply) {
         Iteration &it = persistent_.iteration;
         Next next = decide([&] {
             it.seconds = seconds;
@@ -135,8 +124,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         return team_.of_first([&] { return next == Next::end ? finish() : request_evaluation(); });
     }
 
-    // Ends the solve. It is called instead of an evaluation if the caller stops the solve or a wait for the device was
-    // too long.
+    // Ends the solve, instead of an evaluation, if the caller stops it or a wait for the device was too long.
     CUDA_OPT_HD_INLINE int stop() {
         return team_.of_first([&] {
             persistent_.iteration.results.evaluations--; // the requested evaluation was not made
@@ -167,8 +155,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         end
     };
 
-    // The first lane of the team calls decide(), and all lanes receive the result. If each thread of a warp solves its
-    // own problem, the threads reconverge here.
+    // The first lane calls decide(), and all lanes receive the result. Threads with a problem each reconverge here.
     template <class Decide> CUDA_OPT_HD_INLINE Next decide(const Decide &decide) const {
         return opaque_value(static_cast<Next>(team_.of_first([&] { return static_cast<int>(decide()); })));
     }
@@ -176,12 +163,11 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
 
     // ---- the decisions of the first lane
 
-    // Judges the trial point or the start, then evaluates the stopping tests. Called when f, g and the inner products
-    // at x are known.
+    // Judges the trial point or the start from f, g and the inner products, then evaluates the stopping tests.
     CUDA_OPT_HD_INLINE Next judge_point() {
         Iteration &it = persistent_.iteration;
         const PanelProducts sums = sweeps_.products();
-        if constexpr (has_bounds<ShapeOf>)
+        if constexpr (ShapeOf::bounds)
             if (it.removes_infinite_slopes(settings_, sums)) {
                 sweeps_.remove_infinite_slopes();
                 operands().update = {};
@@ -223,8 +209,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         return begin_direction(has_products);
     }
 
-    // Discards the pairs or ends the solve. Called if the line search has failed or the direction is not a descent
-    // direction.
+    // Called if the line search has failed or the direction is not a descent direction.
     CUDA_OPT_HD_INLINE Next recover() {
         Iteration &it = persistent_.iteration;
         const auto &matrix = persistent_.matrix;
@@ -274,7 +259,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
 
     CUDA_OPT_HD_INLINE bool find_minimiser(const PanelProducts &sums, CauchyPoint &point) {
         auto &matrix = persistent_.matrix;
-        if constexpr (!has_bounds<ShapeOf>) {
+        if constexpr (!ShapeOf::bounds) {
             dense::QuasiDefiniteOf<M> none;
             double p[2 * M], workspace[2 * M];
             point.segments = 1;
@@ -296,8 +281,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         }
     }
 
-    // Computes the Cauchy point and the subspace minimiser. factors: memory for the factors of M^-1, and later for
-    // those of K, which is formed when M^-1 is no longer needed.
+    // Computes the Cauchy point and the subspace minimiser. factors: memory for the factors of M^-1, then of K.
     template <class Factors>
     CUDA_OPT_HD_INLINE bool find_minimiser(const PanelProducts &sums, CauchyPoint &point, CauchySearch<M> &cauchy,
                                            Factors &factors, double *workspace) {
@@ -334,7 +318,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         it.truncated = true;
         // The quadratic model has to be formed again with the new diagonal.
         if (persistent_.hessian.has_changed()) {
-            update_and_request_products(stored_panel(persistent_.matrix, it.bounded));
+            update_and_request_products(persistent_.matrix.stored_panel(it.bounded));
             return Next::products;
         }
         it.begin_search(persistent_.matrix.theta());
@@ -358,8 +342,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         operands().update = update;
     }
 
-    // Requests the inner products of the panel's columns (y, s, g and z, lbfgsb/panel.hpp). If an update of the learned
-    // diagonal is due, the same sweep performs it first.
+    // If an update of the learned diagonal is due, the sweep of these products performs it first.
     CUDA_OPT_HD_INLINE void update_and_request_products(PanelRequest panel) {
         const Iteration &it = persistent_.iteration;
         const DiagonalUpdate update =
@@ -368,7 +351,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     }
 
     CUDA_OPT_HD_INLINE void use_stored_pairs() {
-        request_products(stored_panel(persistent_.matrix, persistent_.iteration.bounded));
+        request_products(persistent_.matrix.stored_panel(persistent_.iteration.bounded));
     }
 
     CUDA_OPT_HD_INLINE void refresh() {
@@ -376,8 +359,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         use_stored_pairs();
     }
 
-    // Discards the correction pairs and continues from x. Called if a factorisation broke down or a coefficient is not
-    // finite.
+    // Discards the pairs and continues from x, after a factorisation broke down or a coefficient was not finite.
     CUDA_OPT_HD_INLINE Next break_down() {
         refresh();
         request_products(model_panel());
@@ -385,8 +367,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     }
 
     CUDA_OPT_HD_INLINE Next report_bad_diagonal() {
-        persistent_.iteration.numbers[0] = static_cast<double>(sweeps_.first_bad_weight());
-        persistent_.iteration.end(CUDA_OPT_BAD_DIAGONAL, Event::diagonal_is_bad);
+        persistent_.iteration.end_by_bad_diagonal(sweeps_.first_bad_weight());
         return Next::end;
     }
 

@@ -1,11 +1,8 @@
-// Computes the inner products of the panel's columns (lbfgsb/panel.hpp) for one small problem. The panel is the matrix
-// whose columns are the stored vectors y and s, the gradient g and the displacement z. It is stored row by row, one row
-// for each variable. Each product is one sum in the order of the variables, formed by one lane (one thread of the team
-// that works on the problem). The products are distributed over the lanes.
+// The inner products of the panel's columns (layout.hpp) for one small problem. The panel is stored row by row, one row
+// for each variable. One lane forms each product, as one sum in the order of the variables.
 //
-// If a team has several lanes, and on the host, the products are formed in strips: a few columns times four columns
-// (form_strip). If a team is one thread of a device, they are formed in bands: all products with some columns in one
-// traversal of the variables, with each sum in a register (form_band).
+// With several lanes, and on the host, the products are formed in strips: a few columns times four (form_strip). One
+// thread of a device forms all products with some columns in one traversal, with the sums in registers (form_band).
 #pragma once
 
 #include <type_traits>
@@ -14,7 +11,6 @@
 
 namespace cudaopt::batch {
 
-// Four adjacent numbers.
 #ifdef __CUDACC__ // nvcc does not support the vector types of GCC and clang
 struct Four {
     double v[granule];
@@ -38,8 +34,7 @@ struct Four {
             return {*reinterpret_cast<const FourDoubles *>(static_cast<const double *>(values))};
         else return of(values[0], values[1], values[2], values[3]);
     }
-    // The vector is formed in registers. Loading a vector from memory whose elements were just stored one by one would
-    // cause a store-forwarding stall.
+    // The vector is formed in registers, because loading it right after its elements were stored would stall.
     CUDA_OPT_HD_INLINE static Four of(double a, double b, double c, double d) { return {FourDoubles{a, b, c, d}}; }
     CUDA_OPT_HD_INLINE double operator[](int i) const { return v[i]; }
     CUDA_OPT_HD_INLINE void add_product(double a, const Four &b) { v += a * b.v; }
@@ -47,8 +42,7 @@ struct Four {
 #endif
 
 // The elements of one variable in all correction pairs, or the coefficients of the panel's columns. If their number is
-// a compile-time constant, it is `count`, and they are copied to registers. Otherwise `count` is 0, and they are read
-// from memory.
+// a compile-time constant, it is `count`, and they are copied to registers. Otherwise `count` is 0.
 template <class Real, int count, class Values = const Real *> struct RowOfPairs {
     Real values[count] = {};
     RowOfPairs() = default;
@@ -97,9 +91,8 @@ template <class Column> CUDA_OPT_HD_INLINE double product(int rows, const Column
     return sum;
 }
 
-// The panel of a problem, read in groups of four columns: y, s, g and z of the newest pair, then y and s of the older
-// pairs. z is the displacement of the variables that the Cauchy path has fixed at bounds. It is 0 here, because the
-// Cauchy search of a small problem obtains these variables one by one and needs no products with z.
+// The panel of a problem, read in groups of four columns. The column z is 0 here, because the Cauchy search of a small
+// problem obtains the variables that it fixes at bounds one by one, and needs no products with z.
 template <class PairValues, class Values> struct PanelRows {
     PairValues rows; // y and d (s = step d) of all pairs, the newest first
     int stride;
@@ -122,12 +115,8 @@ template <class PairValues, class Values> struct PanelRows {
     }
     // Loads the elements of variable i in columns from, ..., to - 1, except z.
     template <int from, int to> CUDA_OPT_HD_INLINE void load(int i, double *entries) const {
-        const PairValues row = rows + i * stride;
         for (int column = from; column < to; column++)
-            if (column != panel::displacement)
-                entries[column] = column == panel::gradient
-                                      ? static_cast<double>(g[i])
-                                      : static_cast<double>(row[column < panel::leading ? column : column - 2]);
+            if (column != panel::displacement) entries[column] = entry(i, column);
     }
 };
 
@@ -161,8 +150,7 @@ CUDA_OPT_HD_INLINE void form_strip(const Panel &panel, Rows rows, int a, int b, 
     }
 }
 
-// Computes the products of the columns before z (y, s and g of the newest pair) with all columns. Each lane forms some
-// of the strips and calls store(a, b, product) for each product.
+// Computes the products of the columns before z with all columns. Each lane calls store(a, b, product) for some.
 template <class Team, class Panel, class Rows, class Store>
 CUDA_OPT_HD_INLINE void form_leading(const Team &team, const Panel &panel, int columns, Rows rows, const Store &store) {
     constexpr int heads = panel::displacement, height = Team::width == 1 ? heads : 1, high = heads / height;
@@ -237,9 +225,8 @@ CUDA_OPT_HD_INLINE void in_turn(int count, const Load &load, const Use &use) {
 }
 
 // Computes the products of columns a <= b with from <= a < to, except z, if the number of columns is a compile-time
-// constant. It traverses the variables once, with each sum in a register. It is used with one thread per problem on a
-// device, where a row would no longer be in a cache in a second traversal. The next rows are loaded while the current
-// one is processed.
+// constant. It traverses the variables once, with each sum in a register, because a row would no longer be in the cache
+// of a device in a second traversal. The next rows are loaded while the current one is processed.
 template <int from, int to, int columns, int ahead, class Panel, class Rows, class Store>
 CUDA_OPT_HD_INLINE void form_band(const Panel &panel, Rows rows, const Store &store) {
     constexpr int z = panel::displacement;

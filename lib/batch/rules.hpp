@@ -29,18 +29,18 @@ template <class Real, class ShapeOf = Shape> struct Problems {
     // Returns the address of the byte `offset` of problem p's memory block. Only the rest of its unit of 8 bytes
     // follows contiguously, because the blocks of several problems are interleaved.
     CUDA_OPT_HD unsigned char *at(int64_t p, int64_t offset) const {
-        if constexpr (of_threads<ShapeOf>) return blocks + interleaved_offset(p, block_bytes<Real>(shape), offset);
+        if constexpr (ShapeOf::of_threads) return blocks + interleaved_offset(p, block_bytes<Real>(shape), offset);
         else return blocks + p * block_bytes<Real>(shape) + offset;
     }
     // Returns the vectors of problem p, beginning with x.
     CUDA_OPT_HD Numbers<Real, ShapeOf> vectors(int64_t p) const {
         unsigned char *const first = at(p, persistent_bytes(shape));
-        if constexpr (of_threads<ShapeOf>) return {first, 0};
+        if constexpr (ShapeOf::of_threads) return {first, 0};
         else return reinterpret_cast<Real *>(first);
     }
     CUDA_OPT_HD BoxArrays<Real> box(int64_t p) const {
-        const auto *const lower = static_cast<const Real *>(arrays.lower), *const upper =
-                                                                               static_cast<const Real *>(arrays.upper);
+        const auto *const lower = static_cast<const Real *>(arrays.lower);
+        const auto *const upper = static_cast<const Real *>(arrays.upper);
         const int64_t first = arrays.bounds_for_each ? p * shape.n : 0;
         return {lower ? lower + first : nullptr, upper ? upper + first : nullptr, arrays.lower_all, arrays.upper_all};
     }
@@ -58,8 +58,7 @@ template <class Real, class ShapeOf = Shape> struct Problems {
         }
     }
 
-    // Returns problem p. Its vectors are used in place in its memory block. load() copies its persistent data to the
-    // workspace of the team, and store() copies it back.
+    // Returns problem p, with its vectors in its memory block and its persistent data where load() has copied it.
     template <class Team>
     CUDA_OPT_HD Problem<Team> problem_of(const Team &team, int64_t p, const Settings &settings,
                                          unsigned char *workspace) const {
@@ -79,8 +78,7 @@ template <class Real, class ShapeOf = Shape> struct Problems {
         copy(team, one.g(), g() + to * shape.n);
         if (team.lane() == 0) arrays.f[to] = one.f();
     }
-    // Reports the task of the k-th problem to the caller's arrays. It writes x, and also f and g if the problem has
-    // ended.
+    // Reports the task of the k-th problem. It writes x, and also f and g if the problem has ended.
     template <class Team> CUDA_OPT_HD void report(const Team &team, Problem<Team> &one, int64_t k, int task) const {
         const int64_t p = problem(k);
         if (team.lane() == 0) {
@@ -94,7 +92,7 @@ template <class Real, class ShapeOf = Shape> struct Problems {
 
   private:
     // The distance between consecutive units of 8 bytes in a problem's memory block.
-    static constexpr int distance = of_threads<ShapeOf> ? side_by_side : 1;
+    static constexpr int distance = ShapeOf::of_threads ? side_by_side : 1;
     template <int to_distance, int from_distance, class Team>
     CUDA_OPT_HD void move(const Team &team, unsigned char *to, const unsigned char *from) const {
         const Word *const __restrict__ source = reinterpret_cast<const Word *>(from);
@@ -102,7 +100,7 @@ template <class Real, class ShapeOf = Shape> struct Problems {
         const auto count = static_cast<int>(words_for(persistent_bytes(shape)));
         team.sync();
         // Kernels without bounds have enough registers for a larger unroll factor.
-        CUDA_OPT_UNROLLED(has_bounds<ShapeOf> ? 8 : 32)
+        CUDA_OPT_UNROLLED(ShapeOf::bounds ? 8 : 32)
         for (int i = team.lane(); i < count; i += Team::width) target[i * to_distance] = source[i * from_distance];
         team.sync();
     }
@@ -166,8 +164,7 @@ template <class Real, class ShapeOf = Shape> struct WriteEnded {
     }
 };
 
-// Copies words of 8 bytes from memory blocks of problems to an array: that at the same offset of each problem, or, if
-// `of_one` is not negative, contiguous ones of this problem.
+// Copies words of 8 bytes: that at the offset of each problem or, if `of_one` >= 0, contiguous ones of this problem.
 template <class Real, class ShapeOf = Shape> struct Gather {
     Problems<Real, ShapeOf> all;
     int64_t of_one, offset;

@@ -1,10 +1,7 @@
-// The inner products of one small problem, which are computed at each iterate and trial point. They are the products of
-// the columns of the panel with each other (lbfgsb/panel.hpp): y and s of all correction pairs, the gradient g and the
-// displacement z. The same sweep over the variables computes the norms of the projected gradient P g and of x, the
-// numbers of variables at bounds, the least breakpoint, and y = g - g_base of the newest pair, where g_base is the
-// gradient at the previous iterate. The leading columns are y and s of the newest pair, and g. Their products with all
-// columns are summed over all variables. The products of all columns with each other are summed over the free
-// variables.
+// The inner products of one small problem, which are computed at each iterate and trial point. The products of the
+// leading columns y, s and g with all columns of the panel (lbfgsb/panel.hpp) are summed over all variables, and those
+// of all columns with each other over the free variables. The same sweep computes y = g - g_base of the newest pair,
+// the norms of the projected gradient P g and of x, the numbers of variables at bounds, and the least breakpoint.
 #pragma once
 
 #include "batch/small_sweeps.hpp"
@@ -15,11 +12,11 @@ template <class Real, class Team, class ShapeOf>
 CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_inner_products(const PanelRequest &request,
                                                                               bool bounded) {
     int free = shape_.n;
-    if constexpr (has_bounds<ShapeOf>) free = bounded ? measure_rows<true>(request) : measure_rows<false>(request);
+    if constexpr (ShapeOf::bounds) free = bounded ? measure_rows<true>(request) : measure_rows<false>(request);
     else measure_rows<false>(request);
     const PanelRows<PairValues, Values> panel{pairs(0), row_stride(shape_.m), g()};
     PanelProducts &products = replies_->products;
-    if constexpr (supports_diagonals<ShapeOf>) {
+    if constexpr (ShapeOf::weights) {
         if (request.weighted)
             form_products(request, free, weighted_rows().scaled(team_, panel, pairs_of(request), entries_));
         else form_products(request, free, panel);
@@ -39,12 +36,11 @@ template <class Panel>
 CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_products(const PanelRequest &request, int free,
                                                                         const Panel &panel) {
     const int columns = panel::columns(pairs_of(request));
-    if constexpr (several && !has_bounds<ShapeOf>) return form_by_lanes(panel, columns);
+    if constexpr (several && !ShapeOf::bounds) return form_by_lanes(panel, columns);
     double *const gram = free_gram_, *const leading = leading_;
-    const bool free_gram = has_bounds<ShapeOf> && request.free_gram, same_rows = free_gram && free == shape_.n;
+    const bool free_gram = ShapeOf::bounds && request.free_gram, same_rows = free_gram && free == shape_.n;
     const auto store_leading = [=](int a, int b, double sum) { leading[a * columns + b] = sum; };
-    // Stores the product of columns a < b as the product of (a, b) and as that of (b, a). It is used if only products
-    // with a <= b are computed.
+    // Stores the product of columns a < b twice, as (a, b) and (b, a), if only products with a <= b are computed.
     const auto store_leading_twice = [=](int a, int b, double sum) {
         store_leading(a, b, sum);
         if (a < b && b < panel::displacement) store_leading(b, a, sum);
@@ -56,7 +52,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_products(const Pa
     const AllRows all{shape_.n};
     const ListedRows listed{free, free_};
     if constexpr (bands) {
-        constexpr int known = panel::columns(known_pairs<ShapeOf>);
+        constexpr int known = panel::columns(ShapeOf::pairs);
         if (!same_rows) form_band<0, panel::leading, known, in_advance>(panel, all, store_leading_twice);
         if (!free_gram) return;
         form_band<0, panel::leading, known, in_advance>(panel, listed, store_free);
@@ -64,7 +60,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_products(const Pa
     }
     if (!same_rows) form_leading(team_, panel, columns, all, store_leading);
     if (free_gram) form_triangle<panel::displacement>(team_, panel, columns, listed, store_free);
-    if constexpr (supports_diagonals<ShapeOf>)
+    if constexpr (ShapeOf::weights)
         if (request.older_steps) {
             const int pairs = pairs_of(request), older = panel::older(pairs);
             double *const steps = older_steps_;
@@ -74,10 +70,9 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_products(const Pa
         }
 }
 
-// Recomputes the products by one thread. This is needed in the rare case that the Cauchy path has crossed too many
-// breakpoints to subtract the products of their variables one by one. The arguments are passed by value: if the
-// function took the address of an object, that object would have to be in memory, and the compiler could no longer
-// determine the address space of its pointers.
+// Recomputes the products by one thread, in the rare case that the Cauchy path has crossed too many breakpoints to
+// subtract the products of their variables. The arguments are passed by value: an object whose address is taken would
+// be in memory, and the compiler could no longer determine the address space of its pointers.
 template <class Panel>
 CUDA_OPT_HD_CALL inline void form_gram_alone(const Panel &panel, int columns, ListedRows rows, double *gram) {
     form_triangle<panel::displacement>(OneThread{}, panel, columns, rows,
@@ -92,7 +87,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_free_gram(const P
         if (breakpoints_[i] > request.threshold) free_[free++] = i;
     const PanelRows<PairValues, Values> panel{pairs(0), row_stride(shape_.m), g()};
     const int columns = cudaopt::panel::columns(pairs_of(request));
-    if constexpr (supports_diagonals<ShapeOf>)
+    if constexpr (ShapeOf::weights)
         // The scaled panel overwrites the panel's rows of the crossed variables, which are no longer needed.
         if (request.weighted)
             return form_gram_alone(weighted_rows().scaled(OneThread{}, panel, pairs_of(request), entries_), columns,
@@ -128,7 +123,7 @@ template <class Real, class Team, class ShapeOf>
 template <bool bounded>
 CUDA_OPT_HD_INLINE int SmallSweeps<Real, Team, ShapeOf>::measure_rows(const PanelRequest &request) {
     const bool fresh = request.fresh && request.pairs > 0;
-    RowFacts<has_bounds<ShapeOf>> facts;
+    RowFacts<ShapeOf::bounds> facts;
     double pg_squared = 0, x_squares = 0;
     int free = shape_.n, listed = 0;
     struct Seen {
@@ -155,35 +150,35 @@ CUDA_OPT_HD_INLINE int SmallSweeps<Real, Team, ShapeOf>::measure_rows(const Pane
             facts.not_finite.add(at.g - at.g != 0);
             if (fresh) pairs(i)[panel::y_new] = gradient_change<History>(seen.g, seen.g_base);
             if constexpr (!several) pg_squared += pg * pg, x_squares += at.x * at.x;
-            else if constexpr (has_bounds<ShapeOf>) entries_[i] = pg;
+            else if constexpr (ShapeOf::bounds) entries_[i] = pg;
         }
-        if constexpr (has_bounds<ShapeOf>) {
+        if constexpr (ShapeOf::bounds) {
             if (request.free_gram) listed = team_.append(is_free, i, free_, listed);
             else facts.free.add(is_free);
         }
     });
     facts = team_.join(facts);
-    if constexpr (has_bounds<ShapeOf>) free = request.free_gram ? listed : static_cast<int>(facts.free.v);
+    if constexpr (ShapeOf::bounds) free = request.free_gram ? listed : static_cast<int>(facts.free.v);
     if (team_.lane() == 0) report(facts, free);
     if constexpr (!several) {
         replies_->products.variable_sums[projected_gradient_squared] = pg_squared;
         replies_->products.variable_sums[x_squared] = x_squares;
     }
     team_.sync();
-    if constexpr (several && has_bounds<ShapeOf>) sum_squares();
-    if constexpr (supports_diagonals<ShapeOf>)
+    if constexpr (several && ShapeOf::bounds) sum_squares();
+    if constexpr (ShapeOf::weights)
         if (request.in_metric()) weighted_rows().measure(team_, request, replies_->products.variable_sums);
     team_.sync();
     return free;
 }
 
 template <class Real, class Team, class ShapeOf>
-CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::report(const RowFacts<has_bounds<ShapeOf>> &facts, int free) {
+CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::report(const RowFacts<ShapeOf::bounds> &facts, int free) {
     PanelProducts &products = replies_->products;
     double *const sums = products.variable_sums;
     sums[at_lower] = sums[at_upper] = 0;
     products.first_breakpoint = infinity;
-    if constexpr (has_bounds<ShapeOf>) {
+    if constexpr (ShapeOf::bounds) {
         sums[at_lower] = static_cast<double>(facts.at_lower.v);
         sums[at_upper] = static_cast<double>(facts.at_upper.v);
         products.first_breakpoint = facts.first_breakpoint.v;
@@ -194,8 +189,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::report(const RowFacts<
     products.projected_gradient_max = facts.largest.v;
 }
 
-// Computes the squares of ||P g|| and ||x||, each by one lane of the team. With bounds, the components (P g)_i have
-// been stored temporarily in entries_, the memory of the panel's rows.
+// Computes the squares of ||P g|| and ||x||, each by one lane. With bounds, entries_ temporarily contains P g.
 template <class Real, class Team, class ShapeOf>
 CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::sum_squares() {
     if (team_.lane() > 1) return;

@@ -1,10 +1,6 @@
-// The sweeps of one small problem, which are its operations on all n variables. A team performs them. It is one thread
-// or one warp, and its threads are called lanes. Variables and sums are distributed over the lanes. One lane forms each
-// sum, in the order of the variables, so that the result is bitwise independent of the size of the team.
-//
-// All lanes call the functions of the first group below. Those of the second group are rare or belong to the Cauchy
-// search, and the first lane performs them alone. small_inner_products.hpp defines the sweep of the inner products, and
-// small_direction.hpp that of the direction.
+// The sweeps of one small problem, which are its operations on all n variables. Variables and sums are distributed over
+// the lanes of a team (team.hpp). All lanes call the functions of the first group below, and the first lane alone those
+// of the second. small_inner_products.hpp defines the sweep of the inner products.
 #pragma once
 
 #include <cmath>
@@ -12,18 +8,38 @@
 
 #include "batch/layout.hpp"
 #include "batch/products.hpp"
-#include "batch/row_facts.hpp"
 #include "batch/team.hpp"
 #include "batch/weighted_rows.hpp"
 #include "sweeps/rules.hpp"
 
 namespace cudaopt::batch {
 
+// The counts, minima and maxima of the sweep of the inner products: the largest |(P g)_i|, the number of components of
+// g that are not finite, and with bounds the least breakpoint and the numbers of variables at bounds and free. They do
+// not depend on the order of the variables, so that the records of all lanes can be joined.
+template <bool bounds> struct RowFacts {
+    Max largest{0};
+    Count not_finite;
+    CUDA_OPT_HD void join(const RowFacts &o) { largest.join(o.largest), not_finite.join(o.not_finite); }
+};
+template <> struct RowFacts<true> : RowFacts<false> {
+    Min first_breakpoint;
+    Count at_lower, at_upper, free;
+    CUDA_OPT_HD void join(const RowFacts &o) {
+        RowFacts<false>::join(o);
+        first_breakpoint.join(o.first_breakpoint);
+        at_lower.join(o.at_lower), at_upper.join(o.at_upper), free.join(o.free);
+    }
+};
+
 template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
   public:
     using Values = Numbers<Real, ShapeOf>;
     using PairValues = Pairs<Real, ShapeOf>;
     using History = Stored<Real, ShapeOf>;
+    static_assert(std::is_same_v<Real, History> || std::is_same_v<History, bfloat16> ||
+                      (std::is_same_v<Real, double> && std::is_same_v<History, float>),
+                  "pairs are of x's own bits, or of fewer: float or bfloat16");
 
     // vectors: memory of vectors_bytes(shape) bytes.
     CUDA_OPT_HD SmallSweeps(Team team, ShapeOf shape, const Workspace &workspace, const Values &vectors,
@@ -33,7 +49,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         replies_ = reinterpret_cast<Replies *>(workspace.replies);
         leading_ = reinterpret_cast<double *>(replies_ + 1);
         coefficients_ = leading_ + leading_count(shape);
-        if constexpr (!has_bounds<ShapeOf>) return;
+        if constexpr (!ShapeOf::bounds) return;
         const int columns = panel::columns(shape.m), rows = padded(shape.n);
         double *next = reinterpret_cast<double *>(workspace.scratch + rounded_up(sizeof(Operands)) +
                                                   rounded_up(transient_bytes(shape)));
@@ -64,18 +80,23 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         if (report.usable(shape_.n)) each_row(MoveIntoBox<Real, Values>{x(), box_});
         return report;
     }
-    // Computes the inner products of the columns of the panel with each other. The columns are y and s of the
-    // correction pairs, the gradient g and the displacement z (lbfgsb/panel.hpp). If `update` contains correction
-    // pairs, the learned diagonal of the initial Hessian is first updated with them (lbfgsb/learned_diagonal.hpp).
+    // Computes the inner products of the panel's columns with each other (lbfgsb/panel.hpp). If `update` contains
+    // correction pairs, the learned diagonal is first updated with them (lbfgsb/learned_diagonal.hpp).
     CUDA_OPT_HD void inner_products(const PanelRequest &request, const DiagonalUpdate &update) {
         bring_to_front(request);
-        if constexpr (supports_diagonals<ShapeOf>)
+        if constexpr (ShapeOf::weights)
             if (in_metric(shape_)) weighted_rows().learn(team_, front(), update);
         form_inner_products(request, persistent_->iteration.bounded);
         team_.sync();
     }
+    // Computes the direction d from the coefficients of the quadratic model, and the first trial point.
     CUDA_OPT_HD void direction(const DirectionRequest &request) {
-        form_direction(request, persistent_->iteration.bounded);
+        const bool bounded = ShapeOf::bounds && persistent_->iteration.bounded;
+        bring_to_front(request.panel);
+        dense::at_size<ShapeOf::pairs>(pairs_of(request.panel), [&](auto pairs) {
+            if (bounded) form_direction<true>(pairs, request);
+            else form_direction<false>(pairs, request);
+        });
         team_.sync();
     }
     CUDA_OPT_HD void step(double length) const {
@@ -89,12 +110,12 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     CUDA_OPT_HD double truncation(const DirectionRequest &request) {
         bring_to_front(request.panel);
         // The elements of variable i in all correction pairs. They are loaded together.
-        using Own = RowOfPairs<History, bands ? 2 * known_pairs<ShapeOf> : 0, PairValues>;
+        using Own = RowOfPairs<History, bands ? 2 * ShapeOf::pairs : 0, PairValues>;
         const auto rule = [=, &request](int i, Min &alpha) {
             const BoxedVariable at = row(i);
             const Own own(pairs(i));
             const double h = weight(request.panel, i),
-                         move = dense::at_size<known_pairs<ShapeOf>>(pairs_of(request.panel), [&](auto size) {
+                         move = dense::at_size<ShapeOf::pairs>(pairs_of(request.panel), [&](auto size) {
                              return subspace_move(size, request.gradient_coefficient, coefficients_, at.g, h, own);
                          });
             alpha.add(truncation_of_variable(at, request, h, move));
@@ -106,9 +127,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
 
     // ---- functions that only the first lane calls
 
-    // products() returns the results of the last inner products, and direction_sums() those of the last direction.
-    // products() returns a copy whose pointers are members of this object, so that the compiler can determine the
-    // address space of the arrays.
+    // The results of the last inner products and of the last direction. products() returns a copy whose pointers are
+    // members of this object, so that the compiler can determine the address space of the arrays.
     CUDA_OPT_HD PanelProducts products() const {
         PanelProducts products = replies_->products;
         if (is_full(shape_)) products.columns = panel::columns(shape_.m);
@@ -117,8 +137,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         return products;
     }
     CUDA_OPT_HD const DirectionSums &direction_sums() const { return replies_->direction; }
-    // The coefficients of the direction, one for each column of the panel (y, s, g and z of the newest pair, then y and
-    // s of the older pairs).
+    // The coefficients of the direction, one for each column of the panel.
     CUDA_OPT_HD double *coefficients() const { return coefficients_; }
     CUDA_OPT_HD void restore(double f_base) const {
         alone(Restore<Real, Values>{x(), g(), vector(at_x_base), vector(at_g_base), &f(), f_base});
@@ -157,7 +176,6 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         alone([&](int i) { first.add(i, !is_weight(h()[i])); });
         return first.v;
     }
-    // Returns the largest step along d within the box.
     CUDA_OPT_HD double largest_step() const {
         Min least;
         rows_together(
@@ -191,9 +209,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
 
   private:
     CUDA_OPT_HD int pairs_of(const PanelRequest &panel) const { return is_full(shape_) ? shape_.m : panel.pairs; }
-    // True if a single thread of a device forms all products in a few traversals of the variables. Few traversals save
-    // time, because the thread waits for its loads in each of them.
-    static constexpr bool bands = Team::width == 1 && on_device && panel::columns(known_pairs<ShapeOf>) <= 12;
+    // True if a thread of a device forms all products in few traversals, because it waits for its loads in each.
+    static constexpr bool bands = Team::width == 1 && on_device && panel::columns(ShapeOf::pairs) <= 12;
     static constexpr bool several = Team::width > 1; // whether a team has several lanes
     static constexpr int in_advance = bands ? loaded_in_advance<ShapeOf> : 1;
     CUDA_OPT_HD Values vector(int which) const { return vectors_ + which * padded(shape_.n); }
@@ -203,13 +220,12 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     }
     CUDA_OPT_HD History &d(int i) const { return pairs(i)[panel::s_new]; }
     CUDA_OPT_HD int64_t &front() const { return persistent_->front; }
-    // The data of one variable that determines its trial points: x at the base point (where the line search begins),
-    // the component of the direction d, and the bounds.
+    // The data that determines the trial points of a variable: x at the base point, d, and the bounds.
     struct Base {
         double x, d, l, u;
     };
     CUDA_OPT_HD Base base(int i) const {
-        if constexpr (has_bounds<ShapeOf>) return {vector(at_x_base)[i], d(i), box_.lower(i), box_.upper(i)};
+        if constexpr (ShapeOf::bounds) return {vector(at_x_base)[i], d(i), box_.lower(i), box_.upper(i)};
         else return {vector(at_x_base)[i], d(i), -infinity, infinity};
     }
     template <bool bounded = true> CUDA_OPT_HD BoxedVariable row(int i) const {
@@ -218,11 +234,11 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     }
     CUDA_OPT_HD WeightedRows<Values, PairValues> weighted_rows() const { return {h(), pairs(0), shape_.n, shape_.m}; }
     CUDA_OPT_HD_INLINE double weight(const PanelRequest &request, int i) const {
-        if constexpr (supports_diagonals<ShapeOf>) return request.weighted ? static_cast<double>(h()[i]) : 1.0;
+        if constexpr (ShapeOf::weights) return request.weighted ? static_cast<double>(h()[i]) : 1.0;
         else return 1;
     }
     CUDA_OPT_HD_INLINE panel::Scaling scaling(const PanelRequest &request, int i) const {
-        if constexpr (supports_diagonals<ShapeOf>)
+        if constexpr (ShapeOf::weights)
             if (request.weighted) return panel::scaling_of(h()[i]);
         return {1, 1};
     }
@@ -268,7 +284,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             const PairValues at = pairs(i);
             // All elements of a variable are loaded before the first is used, so that the thread waits only once.
             if constexpr (bands) {
-                constexpr int all = row_stride(known_pairs<ShapeOf>);
+                constexpr int all = row_stride(ShapeOf::pairs);
                 History moved[all];
                 for (int k = 0; k < all; k++) moved[k] = k < there ? at[k + 2 * ahead] : History(0);
                 for (int k = 0; k < all; k++) at[k] = moved[k];
@@ -282,22 +298,80 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         team_.sync();
     }
 
-    // small_inner_products.hpp defines the next functions. They compute the inner products of the panel's columns (y,
-    // s, g and z, lbfgsb/panel.hpp), and the counts, maxima and sums of squares of the same sweep.
+    // small_inner_products.hpp defines the next functions.
     CUDA_OPT_HD void form_inner_products(const PanelRequest &request, bool bounded);
     template <class Panel> CUDA_OPT_HD void form_products(const PanelRequest &request, int free, const Panel &panel);
     template <class Panel> CUDA_OPT_HD void form_by_lanes(const Panel &panel, int columns);
     template <bool bounded> CUDA_OPT_HD int measure_rows(const PanelRequest &request);
-    CUDA_OPT_HD void report(const RowFacts<has_bounds<ShapeOf>> &facts, int free);
+    CUDA_OPT_HD void report(const RowFacts<ShapeOf::bounds> &facts, int free);
     CUDA_OPT_HD void sum_squares();
 
-    // small_direction.hpp defines the next functions, which compute the direction and shift the pairs by one position.
+    // Returns component i of the step from x to the minimiser of the model in the subspace, before its projection on
+    // the box. With the coefficients a of g, p_k of y_k and q_k of s_k it is h_i (a g_i + sum p_k y_ki) + sum q_k s_ki.
     template <class Size, class Entries>
-    CUDA_OPT_HD static double subspace_move(Size pairs, double gradient_coefficient, const double *coefficients,
-                                            double g, double h, const Entries &entries);
-    CUDA_OPT_HD void form_direction(const DirectionRequest &request, bool bounded);
-    template <bool bounded, class Size> CUDA_OPT_HD void form_direction_of(Size pairs, const DirectionRequest &request);
-    CUDA_OPT_HD void sum_direction();
+    CUDA_OPT_HD_INLINE static double subspace_move(Size pairs, double gradient_coefficient, const double *coefficients,
+                                                   double g, double h, const Entries &entries) {
+        double from_y = gradient_coefficient * g, from_s = 0;
+        CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
+        for (int age = 0; age < pairs; age++) {
+            const int column = panel::y_column(age);
+            from_y += coefficients[column] * static_cast<double>(entries[2 * age]);
+            from_s += coefficients[column + 1] * static_cast<double>(entries[2 * age + 1]);
+        }
+        return h * from_y + from_s;
+    }
+
+    // In one traversal, stores d and the trial point, copies x and g to x_base and g_base, and moves the stored
+    // correction pairs by one position, so that d becomes the newest s. On a device, if m is a compile-time constant,
+    // the data of the next variables is loaded while the current ones are processed.
+    template <bool bounded, class Size>
+    CUDA_OPT_HD_INLINE void form_direction(Size pairs, const DirectionRequest &request) {
+        constexpr bool known = on_device && !std::is_same_v<Size, int>;
+        using Own = RowOfPairs<History, known ? 2 * ShapeOf::pairs : 0, PairValues>;
+        struct Loaded {
+            BoxedVariable at;
+            Own own;
+        };
+        Coefficients<known ? panel::columns(ShapeOf::pairs) : 0> q(coefficients_);
+        const double of_gradient = request.gradient_coefficient;
+        DirectionRecord record;
+        in_turn<in_advance>(
+            (shape_.n + Team::width - 1) / Team::width,
+            [&](int k) {
+                const int i = k * Team::width + team_.lane();
+                return i < shape_.n ? Loaded{this->template row<bounded>(i), Own(this->pairs(i))} : Loaded{};
+            },
+            [&](int k, const Loaded &here) {
+                const int i = k * Team::width + team_.lane();
+                if (i >= shape_.n) return;
+                const BoxedVariable &at = here.at;
+                const double move =
+                    subspace_move(pairs, of_gradient, q.values, at.g, weight(request.panel, i), here.own);
+                const auto trial = take_trial<Real, History>(at, request, weight(request.panel, i), move, record);
+                const PairValues own = this->pairs(i);
+                CUDA_OPT_HOST_UNROLLED(16)
+                for (int l = 2 * shape_.m - 1; l >= 0; l--) own[l + 2] = here.own[l];
+                own[panel::s_new] = trial.d;
+                vector(at_g_base)[i] = static_cast<Real>(at.g);
+                vector(at_x_base)[i] = static_cast<Real>(at.x);
+                x()[i] = trial.x;
+            });
+        team_.sync(); // all lanes have read front(), which the first lane changes next
+        if (team_.lane() == 0) front() = request.spare_slot;
+        const Count projected = team_.join(Count{static_cast<int64_t>(record.projected.v)});
+        if (team_.lane() == 0) replies_->direction.projected = static_cast<double>(projected.v);
+        if constexpr (several) sum_direction();
+        else replies_->direction.slope = record.slope.v, replies_->direction.d_squared = record.d_squared.v;
+    }
+
+    // Computes the inner products d'g and d'd. Each is formed by one lane of the team.
+    CUDA_OPT_HD_INLINE void sum_direction() {
+        if (team_.lane() > 1) return;
+        const bool first = team_.lane() == 0;
+        const auto d = column_of_pairs<History, Real>(pairs(0) + panel::s_new, row_stride(shape_.m));
+        const double sum = product(shape_.n, d, first ? column_of_vector<History, Real>(g()) : d);
+        (first ? replies_->direction.slope : replies_->direction.d_squared) = sum;
+    }
 
     Team team_;
     ShapeOf shape_;

@@ -9,22 +9,18 @@
 
 namespace cudaopt::batch {
 
-// A team of one thread, on host and device.
 struct OneThread {
     static constexpr int width = 1;
     CUDA_OPT_HD int lane() const { return 0; }
     // Synchronises the lanes. Data that a lane wrote to memory before this call is visible to all lanes after it.
     CUDA_OPT_HD void sync() const {}
-    // Calls f in the first lane only. f returns an int, which each lane receives. Each lane sees what the first lane
-    // has written to memory.
+    // Calls f in the first lane. Each lane receives its result, and sees what the first lane has written to memory.
     template <class F> CUDA_OPT_HD_INLINE int of_first(const F &f) const { return f(); }
-    // Joins the records of all lanes; each lane receives the result. The result must not depend on the order of
-    // joining, which holds for counts, minima and maxima.
+    // Joins the records of all lanes, in any order, which must not matter. Each lane receives the result.
     template <class Record> CUDA_OPT_HD Record join(const Record &mine) const { return mine; }
     // Returns in each lane the sum of the lanes' values. Functors of the user call it.
     CUDA_OPT_HD double sum(double mine) const { return mine; }
-    // Appends to the list, in the order of the lanes, the values of all lanes whose `yes` is true. Returns the new
-    // length of the list.
+    // Appends the values of all lanes whose `yes` is true, in the order of the lanes. Returns the new length.
     CUDA_OPT_HD int append(bool yes, int value, int *list, int count) const {
         list[count] = value;
         return count + yes;

@@ -1,8 +1,6 @@
-// The operations on all variables of one small problem whose initial Hessian is theta diag(h)^-1. The weights h are
-// learned or supplied by the caller. The method is applied to the scaled variables h_i^(-1/2) x_i. Therefore the
-// elements of y and g are multiplied by sqrt(h_i), and those of s and z by 1 / sqrt(h_i). The scaled panel, the matrix
-// whose columns are the scaled vectors y, s, g and z (lbfgsb/panel.hpp), is written to separate memory, and the inner
-// products are formed from it.
+// The operations on all variables of one small problem whose initial Hessian is theta diag(h)^-1. The method is applied
+// to the scaled variables h_i^(-1/2) x_i. The elements of y and g are multiplied by sqrt(h_i), and those of s and z by
+// 1 / sqrt(h_i). The scaled panel is written to separate memory, and the inner products are formed from it.
 #pragma once
 
 #include "batch/products.hpp"
@@ -10,7 +8,6 @@
 
 namespace cudaopt::batch {
 
-// The scaled panel, the matrix of the scaled columns y, s, g and z. It is stored row by row: one row for each variable.
 struct ScaledRows {
     const double *rows;
     int stride; // elements per row, a multiple of four
@@ -55,8 +52,7 @@ template <class Values, class PairValues> struct WeightedRows {
         }
     }
 
-    // Writes the scaled panel, the matrix of the scaled columns y, s, g and z, to `entries`: n rows of padded(columns)
-    // numbers.
+    // Writes the scaled panel to `entries`: n rows of padded(columns) numbers.
     template <class Team>
     CUDA_OPT_HD ScaledRows scaled(const Team &team, const PanelRows<PairValues, Values> &panel, int panel_pairs,
                                   double *entries) const {

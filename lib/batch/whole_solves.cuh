@@ -1,5 +1,4 @@
-// The kernels that solve problems completely within one launch. Either one thread solves a problem, with its persistent
-// data in local or shared memory, or one warp does.
+// The kernels that solve problems completely within one launch, each by one thread or by one warp.
 #pragma once
 
 #include "batch/team.cuh"
@@ -50,8 +49,7 @@ __global__ void __launch_bounds__((threads_need_block_sync<Shape> ? most_shared_
         [=] { return take_next(next); }, BlockSync<threads_need_block_sync<Shape>>{});
 }
 
-// Solves problems with one warp per problem. The data is in shared memory, or in global memory if shared memory is too
-// small.
+// Solves problems with one warp per problem. The data is in shared memory, or in global memory if that is too small.
 template <class Shape, int64_t metric, template <class> class Data, class Real, class Functor>
 __global__ void __launch_bounds__((evaluation_needs_block_sync<Shape, Real> ? most_warps_of_block : warps_of_block) *
                                       Warp::width,

@@ -1,6 +1,5 @@
-// Solves small problems completely, with f given by a functor, on host and device. Data<Real> contains the number of
-// problems `count`, `count` rows x, their bounds, and a function end(p, results, code) that stores the result of
-// problem p.
+// Solves small problems completely, with f given by a functor, on host and device. Data<Real> contains `count`
+// problems: their rows x and bounds, and a function end(p, results, code) that stores the result of problem p.
 #pragma once
 
 #include <type_traits>
@@ -18,8 +17,7 @@ struct NoSync {
 };
 
 // Solves the problems that take() returns, one after the other, until it returns none. A single loop runs over all
-// steps of all problems, so that the threads of a warp, each with its own problem, reconverge in each step. settings:
-// the result of for_small_problems().
+// steps of all problems, so that threads with a problem each reconverge. settings: from for_small_problems().
 //
 // The pragma disables a warning of nvcc. This function can run on host and device, but one of the functions that are
 // passed as `take` can run on the host only. The instance that calls it is used on the host only.

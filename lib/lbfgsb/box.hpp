@@ -15,8 +15,7 @@ template <class Mask, class Number> CUDA_OPT_HD_INLINE Number select(Mask mask, 
     return mask ? yes : no;
 }
 
-// Returns the projection of x onto [l, u]. If x is NaN, the result is NaN, so that it is not mistaken for a point of
-// the box.
+// Returns the projection of x onto [l, u]. NaN remains NaN, so that it is not mistaken for a point of the box.
 template <class Number> CUDA_OPT_HD_INLINE Number clamp_to_box(Number x, Number l, Number u) {
     return select(x < l, l, select(x > u, u, x));
 }

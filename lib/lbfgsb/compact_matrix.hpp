@@ -1,7 +1,6 @@
 // The compact representation B = theta I - W M W' of the limited-memory matrix, with W = [Y, theta S] (Byrd, Nocedal,
-// Schnabel 1994; Byrd, Lu, Nocedal, Zhu 1995, eq. 3.2). This file contains the parts whose size does not depend on n:
-// the inner products of the stored pairs, the factorised middle matrix, and the conversion between panel columns and
-// the basis of W.
+// Schnabel 1994; Byrd, Lu, Nocedal, Zhu 1995, eq. 3.2). This file contains what does not depend on n: the products of
+// the stored pairs, the factorised middle matrix, and the conversion between panel columns and the basis of W.
 //
 // A vector in the basis of W has 2k elements: first those for y_1 .. y_k, then those for theta s_1 .. theta s_k, with
 // the oldest pair first. The m + 1 slots of S and Y are numbered cyclically; the spare slot receives the next pair.
@@ -65,17 +64,13 @@ template <int M> class CompactMatrix {
     // Returns the number that identifies the diagonal with which the stored inner products are weighted.
     CUDA_OPT_HD int64_t weights() const { return weights_; }
 
-    // Discards all pairs and sets B = I. `full` says whether the history counts as full from the start. If M is small
-    // enough for unrolled loops, it always does.
+    // Discards all pairs and sets B = I. full: the history counts as full. It always does if M suits unrolled loops.
     CUDA_OPT_HD_CALL inline void begin(bool full) {
         full_ = full;
-        clear();
+        drop_pairs(false);
     }
 
-    CUDA_OPT_HD_CALL inline void clear() { drop_pairs(false); }
-
-    // Discards all pairs. If keep_theta is set, B becomes theta I with theta of the last pair, because this theta
-    // reflects the scales of f and x. Otherwise B becomes I.
+    // Discards all pairs. B becomes theta I with the last theta, which reflects the scales, if keep_theta, otherwise I.
     CUDA_OPT_HD_CALL inline void drop_pairs(bool keep_theta) {
         k_ = 0;
         unscaled_ = true;
@@ -91,8 +86,7 @@ template <int M> class CompactMatrix {
 
     // Sets B = theta I. There must be no pairs.
     CUDA_OPT_HD void set_scale(double theta) { theta_ = unscaled_theta_ = theta; }
-    // Returns whether the fresh pair, which is in the spare slot, can be used, that is, whether its inner products are
-    // normal floating-point numbers.
+    // Returns whether the fresh pair in the spare slot can be used: its inner products are normal numbers.
     CUDA_OPT_HD_INLINE static bool usable(const PanelProducts &sums, double step) {
         const double curvature = step * sums.over_all(panel::y_new, panel::s_new),
                      theta = sums.over_all(panel::y_new, panel::y_new) / curvature;
@@ -106,8 +100,7 @@ template <int M> class CompactMatrix {
     // keeps_ss says whether S'S is updated, which only factor() needs. The caller must have checked that s'y > 0.
     CUDA_OPT_HD_INLINE void append(const PanelProducts &sums, double step, int64_t weights, double y_scale,
                                    bool keeps_ss) {
-        // The stored products of the older pairs may be weighted with another diagonal than those of the newest pair,
-        // until rescale_products() is called.
+        // The products of older pairs may have other weights than those of the newest, until rescale_products().
         weights_ = k_ == 0 || weights == weights_ ? weights : other_weights;
         unscaled_ = unscaled_ && weights_ == no_weights;
         if (is_full() || k_ == m_) {
@@ -138,20 +131,20 @@ template <int M> class CompactMatrix {
         return true;
     }
 
-    // stored_panel() describes the columns y and s of the stored pairs, whose inner products the model needs.
-    // tentative_panel() describes the columns that result if the pair in the spare slot is appended. That pair is then
-    // the newest one, and it is marked as fresh: its slot of Y still contains the previous gradient, and y has to be
-    // formed.
-    CUDA_OPT_HD inline PanelRequest stored_panel() const { return {k_, newest_slot(), 0, false, true, false}; }
-
-    CUDA_OPT_HD inline PanelRequest tentative_panel() const {
-        return {(k_ < m_ ? k_ : m_ - 1) + 1, spare_, 0, true, true, false};
+    // stored_panel() describes the columns y and s of the stored pairs, whose inner products the model needs, and
+    // tentative_panel() those that result if the pair in the spare slot is appended. That pair is then the newest and
+    // fresh: y has to be formed. free_gram: whether the products over the variables that are free at x are needed. The
+    // Cauchy search corrects them for the variables that reach a bound.
+    CUDA_OPT_HD inline PanelRequest stored_panel(bool free_gram = true) const {
+        return {k_, newest_slot(), 0, false, free_gram, false};
+    }
+    CUDA_OPT_HD inline PanelRequest tentative_panel(bool free_gram = true) const {
+        return {(k_ < m_ ? k_ : m_ - 1) + 1, spare_, 0, true, free_gram, false};
     }
 
     // Replaces the stored inner products by those in coordinates scaled by a diagonal. This changes S'S. S'Y does not
     // depend on the scaling, and only its newest row and column are set. `sums` are the weighted products of the stored
-    // pairs, and include the products s_i's_j of all pairs. theta is the scale of B_0 in these coordinates. If it is 0,
-    // y'y / s'y of the newest pair is used.
+    // pairs, with s_i's_j of all pairs. theta is the scale of B_0, or 0 for y'y / s'y of the newest pair.
     CUDA_OPT_HD_INLINE void rescale_products(const PanelProducts &sums, double theta, int64_t weights) {
         if (theta > 0) theta_ = theta;
         if (k_ == 0) return;
@@ -171,8 +164,7 @@ template <int M> class CompactMatrix {
         }
     }
 
-    // Sets Y'Y from weighted products. They contain Y'Y over the free variables only. This suffices, because Y'Y is
-    // used only if all variables are free.
+    // Sets Y'Y from weighted products, which contain it over the free variables only: it is used only if all are free.
     CUDA_OPT_HD_INLINE void load_free_yy(const PanelProducts &sums) {
         const int k = model_pairs();
         if (k_ > 0) unscaled_ = false;
@@ -189,13 +181,11 @@ template <int M> class CompactMatrix {
         theta_ = unscaled_theta_;
         for (int i = 0; i < k_; i++)
             for (int j = 0; j < k_; j++) {
-                const int age_i = k_ - 1 - i, age_j = k_ - 1 - j;
-                at(yy_, i, j) =
-                    y_scale_[i] * y_scale_[j] * over_all.over_free(panel::y_column(age_i), panel::y_column(age_j));
-                at(ss_, i, j) =
-                    step_[i] * step_[j] * over_all.over_free(panel::s_column(age_i), panel::s_column(age_j));
-                at(ys_, i, j) =
-                    y_scale_[i] * step_[j] * over_all.over_free(panel::y_column(age_i), panel::s_column(age_j));
+                const int y_i = panel::y_column(k_ - 1 - i), s_i = panel::s_column(k_ - 1 - i),
+                          y_j = panel::y_column(k_ - 1 - j), s_j = panel::s_column(k_ - 1 - j);
+                at(yy_, i, j) = y_scale_[i] * y_scale_[j] * over_all.over_free(y_i, y_j);
+                at(ss_, i, j) = step_[i] * step_[j] * over_all.over_free(s_i, s_j);
+                at(ys_, i, j) = y_scale_[i] * step_[j] * over_all.over_free(y_i, s_j);
             }
     }
 
@@ -226,9 +216,8 @@ template <int M> class CompactMatrix {
     }
 
     // Replaces v by K^-1 v for the subspace minimisation (Byrd et al. 1995, eq. 5.11). K is M^-1 - W_F'W_F / theta, and
-    // W_F consists of the rows of W that belong to free variables. over_free contains the inner products of the columns
-    // over the free variables, packed as in PanelProducts. `system` receives the factors of K. Returns false on
-    // breakdown.
+    // W_F consists of the rows of W of the free variables. over_free contains the products of the columns over them,
+    // packed as in PanelProducts. `system` receives the factors of K. Returns false on breakdown.
     CUDA_OPT_HD_INLINE bool solve_subspace(Factors &system, const double *over_free, double *v) const {
         return dense::at_size<M>(model_pairs(), [&](auto k) {
             const int columns = panel::columns(k);
@@ -323,8 +312,7 @@ template <int M> class CompactMatrix {
     CUDA_OPT_HD double &at(Matrix &matrix, int i, int j) { return row(matrix, i)[j]; }
     CUDA_OPT_HD double at(const Matrix &matrix, int i, int j) const { return row(matrix, i)[j]; }
     CUDA_OPT_HD double theta_ss(int i, int j) const { return theta_ * at(ss_, i, j); } // i <= j
-    // Discards the first row and column. The other elements move up by one row and left by one column, and the last row
-    // and column are left to be written.
+    // Discards the first row and column. The others move up and left, and the last ones are left to be written.
     CUDA_OPT_HD_INLINE void drop_oldest(Matrix &matrix) {
         dense::copy(matrix.data() + m_ + 1, m_ * m_ - m_ - 1, matrix.data());
     }
@@ -349,8 +337,7 @@ template <int M> class CompactMatrix {
     double theta_ = 1, unscaled_theta_ = 1;
     bool unscaled_ = true, full_ = false;
     int64_t weights_ = no_weights;
-    // The m x m matrices S'S, of which only the upper triangle is set, Y'S and Y'Y. They are stored by rows, with the
-    // oldest pair first.
+    // The m x m matrices S'S (its upper triangle), Y'S and Y'Y, by rows, with the oldest pair first.
     Matrix ss_, ys_, yy_;
     dense::Array<M> step_;    // s_j = step_j d_j
     dense::Array<M> y_scale_; // y_j = y_scale_j times the stored difference of the gradients

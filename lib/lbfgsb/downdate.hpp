@@ -1,5 +1,4 @@
-// The inner products over the free variables are downdated when the Cauchy search fixes variables at their bounds: the
-// products of each such variable's row of the panel are subtracted.
+// Subtracts the products of variables that the Cauchy search fixes at bounds from the products over the free ones.
 #pragma once
 
 #include "dense/vectors.hpp"
@@ -7,13 +6,10 @@
 
 namespace cudaopt {
 
-namespace cauchy {
-
 // The largest number of variables for which downdating the products takes less time than forming them again. With 12
 // columns, a variable takes about 11 ns, and a sweep over the free variables on an H100 15 us and 30 ps per variable.
-// The former is proportional to the square of the number of columns, the latter to this number. On the host a sweep
-// takes longer. In one window, more than 512 variables are downdated only if at least as many remain free, because too
-// many digits would cancel otherwise.
+// The former grows with the square of the number of columns, the latter with this number. In one window, more than 512
+// variables are downdated only if at least as many remain free, because too many digits would cancel otherwise.
 CUDA_OPT_HD inline int64_t most_downdates(double free_variables, int columns) {
     const double most = (2e5 / columns + free_variables / 32) / columns;
     return static_cast<int64_t>(least(most, greatest(free_variables, 512.0)));
@@ -23,12 +19,9 @@ CUDA_OPT_HD inline int64_t most_downdates(double free_variables) {
     return 512 + static_cast<int64_t>(free_variables / 2000);
 }
 
-} // namespace cauchy
-
 // Subtracts the products of the panel's columns for `count` variables from `gram`, packed as PanelProducts::free_gram.
-// The products with g and z are not changed. They are not needed, and CrossedVariable::w has no elements of these
-// columns. Four variables are processed at a time, in their order, so that the result has the same bits as if they were
-// processed one at a time.
+// Those with g and z are left out: they are not needed, and CrossedVariable::w has no elements of these columns. Four
+// variables are processed at a time, in their order, so that the bits are those of one at a time.
 CUDA_OPT_HD inline void subtract_products(const CrossedVariable *variables, int64_t count, int columns, double *gram) {
     static_assert(panel::gradient == 2 && panel::displacement == 3 && panel::leading == 4,
                   "the columns that are left out lie between the leading columns y and s and the older pairs");

@@ -22,9 +22,8 @@ class FreeGram {
   public:
     // With at most this number of pairs, all products are formed at each iterate. They then take little time.
     static constexpr int most_pairs_anew = 20;
-    // After an update, the sum of squares of each column must be at least this part of the largest one that the column
-    // has had. Otherwise cancellation leaves too few digits, and the products are formed again. With 2^-20, 32 of 52
-    // binary digits are left.
+    // After an update, the sum of squares of each column must be at least this part of its largest one so far, so that
+    // cancellation leaves 32 of 52 binary digits. Otherwise the products are formed again.
     static constexpr double least_part = 0x1p-20;
 
     template <class Visit> void each_array(int m, Visit &visit) {
@@ -53,7 +52,29 @@ class FreeGram {
     }
     // Updates the products to those at the next iterate, after the newest pair was appended. `changes` is the reply to
     // a request with free_changes. Returns false if too many digits were cancelled; the products then exist no longer.
-    bool update(const PanelProducts &changes);
+    bool update(const PanelProducts &changes) {
+        const int columns = changes.columns, old_columns = panel::columns(pairs_);
+        double *const products = products_.data();
+        // Each product moves to a larger index, so that the loops run backwards.
+        for (int i = columns - 1; i >= panel::leading; i--)
+            for (int j = columns - 1; j >= i; j--)
+                products[panel::gram_index(i, j, columns)] =
+                    products[panel::gram_index(previous(i), previous(j), old_columns)] + changes.over_free(i, j);
+        for (int i = columns - 1; i >= panel::leading; i--) largest_[i] = largest_[previous(i)];
+        dense::fill(largest_.data(), panel::leading, 0);
+        dense::copy(changes.free_gram, panel::gram_index(panel::leading, panel::leading, columns), products);
+        pairs_ = panel::pairs(columns);
+        for (int j = 0; j < columns; j++) {
+            if (j == panel::displacement) continue; // the products with z are not set
+            const double square = products[panel::gram_index(j, j, columns)];
+            largest_[j] = greatest(largest_[j], square);
+            if (!(square >= least_part * largest_[j] && is_finite(square))) {
+                forget();
+                return false;
+            }
+        }
+        return true;
+    }
     const double *data() const { return products_.data(); }
 
   private:
@@ -64,29 +85,5 @@ class FreeGram {
     int64_t weights_ = no_weights;
     dense::Array<0> products_, largest_; // largest_: the largest product of each column with itself
 };
-
-inline bool FreeGram::update(const PanelProducts &changes) {
-    const int columns = changes.columns, old_columns = panel::columns(pairs_);
-    double *const products = products_.data();
-    // Each product moves to a larger index, so that the loops run backwards.
-    for (int i = columns - 1; i >= panel::leading; i--)
-        for (int j = columns - 1; j >= i; j--)
-            products[panel::gram_index(i, j, columns)] =
-                products[panel::gram_index(previous(i), previous(j), old_columns)] + changes.over_free(i, j);
-    for (int i = columns - 1; i >= panel::leading; i--) largest_[i] = largest_[previous(i)];
-    dense::fill(largest_.data(), panel::leading, 0);
-    dense::copy(changes.free_gram, panel::gram_index(panel::leading, panel::leading, columns), products);
-    pairs_ = panel::pairs(columns);
-    for (int j = 0; j < columns; j++) {
-        if (j == panel::displacement) continue; // the products with z are not set
-        const double square = products[panel::gram_index(j, j, columns)];
-        largest_[j] = greatest(largest_[j], square);
-        if (!(square >= least_part * largest_[j] && is_finite(square))) {
-            forget();
-            return false;
-        }
-    }
-    return true;
-}
 
 } // namespace cudaopt

@@ -13,8 +13,7 @@ CUDA_OPT_HD_INLINE bool uses_callers_diagonal(const Settings &settings) { return
 class InitialHessian {
   public:
     CUDA_OPT_HD const LearnedDiagonal &learned() const { return learned_; }
-    // Begins a solve. A warm start may use correction pairs from a solve with another kind of B_0. A diagonal learned
-    // in that solve is then discarded.
+    // Begins a solve. If a warm start uses pairs from another kind of B_0, the learned diagonal is discarded.
     CUDA_OPT_HD void begin(const Settings &settings) {
         if (kind_ != settings.metric) learned_.clear();
         kind_ = settings.metric;
@@ -23,8 +22,7 @@ class InitialHessian {
         if (clears) learned_.clear();
         supplied_at_ = -1;
     }
-    // Both functions discard the learned diagonal. forget() keeps the running averages that compare learned diagonals
-    // with theta I. forget_all() discards them as well.
+    // forget() discards the learned diagonal, forget_all() also the averages that compare it with theta I.
     CUDA_OPT_HD void forget() { learned_.forget(); }
     CUDA_OPT_HD void forget_all() { learned_.clear(); }
 
@@ -35,8 +33,7 @@ class InitialHessian {
     CUDA_OPT_HD bool weighted(const Settings &settings) const {
         return uses_callers_diagonal(settings) || learned_.serves();
     }
-    // Identifies the diagonal with which the inner products of the model are weighted. Each new diagonal has a new
-    // number.
+    // Identifies the diagonal that weights the inner products of the model. Each new diagonal has a new number.
     CUDA_OPT_HD int64_t weights(const Settings &settings) const {
         return uses_callers_diagonal(settings) ? other_weights - supplied_ : learned_.weights();
     }
@@ -62,28 +59,22 @@ class InitialHessian {
     }
 
     CUDA_OPT_HD bool has_learned() const { return learned_.exists(); }
-    // Returns whether the learned diagonal has been updated since the last model was formed, or will be with the next
-    // products.
+    // Returns whether the learned diagonal has changed since the last model, or will with the next products.
     CUDA_OPT_HD bool has_changed() const { return learned_.exists() || learned_.update_is_due(); }
-    // Returns the update of the learned diagonal, if one is due. The caller must pass it to the next sweep of inner
-    // products. From this call on, the update counts as done.
     CUDA_OPT_HD DiagonalUpdate take_update() { return learned_.take_update(); }
-    // Returns the request for the inner products from which the model is formed: those of the columns that `panel`
-    // describes, and those that B_0 requires in addition. matrix_weights identifies the diagonal with which the stored
-    // products were weighted.
+    // Returns the request for the inner products of the model: those of the columns that `panel` describes, and those
+    // that B_0 requires in addition. matrix_weights identifies the diagonal that weights the stored products.
     CUDA_OPT_HD PanelRequest model_panel(const Settings &settings, PanelRequest panel, int64_t matrix_weights,
                                          bool bounded) const {
         panel.weighted = weighted(settings);
         panel.watches = learned_.exists();
         panel.older_steps = matrix_weights != weights(settings);
-        // Without bounds, the products over the free variables are needed only to set Y'Y after a change of the weights
-        // (CompactMatrix::load_free_yy()).
+        // Without bounds, products over the free variables only set Y'Y after a change of weights (load_free_yy()).
         panel.free_gram = bounded || panel.older_steps;
         return panel;
     }
-    // Updates the statistics of the learned diagonal h for a new pair, which is stored in the given slot. `sums` are
-    // the inner products with this pair as the newest. in_metric: whether they include the sums of the newest pair that
-    // involve h, newest_y_sum and newest_d_sum.
+    // Updates the statistics of the learned diagonal h for a new pair, which is stored in the given slot and is the
+    // newest in `sums`. in_metric: whether newest_y_sum and newest_d_sum, which involve h, are set.
     CUDA_OPT_HD void observe(const Settings &settings, const PanelProducts &sums, bool in_metric, int slot,
                              int capacity, int64_t n) {
         if (settings.metric != Metric::learned) return;

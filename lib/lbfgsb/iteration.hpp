@@ -1,5 +1,4 @@
-// The complete record of one solve (record.hpp). This part decides on the first step of a direction, and on what
-// follows a failed line search.
+// The complete record of one solve (record.hpp). This part decides on first steps and after failed line searches.
 #pragma once
 
 #include "lbfgsb/trial.hpp"
@@ -58,8 +57,7 @@ struct Iteration : Trials {
             converge(settings, Test::rounding);
             return FailureVerdict::end;
         }
-        // If -g itself is not a descent direction, the solve must end, because it would try -g again without an
-        // evaluation.
+        // If -g itself does not descend, the solve ends, because it would try -g again without an evaluation.
         const bool goes_on = !(fresh_start && failure == SearchFailure::no_descent);
         if (goes_on && is_noisy) return after_noisy_failure(settings, pairs);
         const double share = settings.robust ? progress_share : 0;

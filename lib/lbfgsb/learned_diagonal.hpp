@@ -6,17 +6,15 @@
 //     c = max(0, sqrt(n) - 50) / 12000.
 //
 // The quotient below the root is limited to [2/3, 3/2]. Because kappa grows, later pairs change b less. The term c p^2
-// is for many variables (LearnedDiagonal::kappa). Before a pair updates b, it is used to compare B_0 with theta I. The
-// model is formed with b only while b explains a sufficient share of the misfit of theta I to these pairs
-// (LearnedDiagonal::observe).
+// is for many variables (kappa()). Before a pair updates b, it is used to compare B_0 with theta I. The model is formed
+// with b only while b explains a sufficient share of the misfit of theta I to these pairs (observe()).
 //
 // The update is elementwise except for the two sums over j, which are among the inner products that each iteration
 // computes. The sweep that computes inner products first updates b, while it reads the variables. It does so with pairs
 // older than the newest one, because the sums of the newest pair are known only after this sweep. The first ten pairs
 // update b one at a time, and later pairs four at a time. The reason is that after each change of b the products of all
 // older steps have to be formed again, while b changes little after ten pairs. The vector h = 1 / b is stored, in the
-// same form as the caller's diagonal of H_0; theta remains a scalar of CompactMatrix. Another update rule would change
-// only this file.
+// same form as the caller's diagonal of H_0; theta remains a scalar of CompactMatrix.
 #pragma once
 
 #include <cmath>
@@ -32,8 +30,7 @@ namespace cudaopt {
 // the curvature. Without the limit, a single one of them could make the model poor.
 constexpr double most_at_once = 1.5;
 
-// The data of a pair that updates the diagonal b. The direction d is used instead of s = step d, because the step
-// length cancels in the update.
+// The data of a pair that updates the diagonal b, with d instead of s = step d, because the step length cancels.
 struct LearnedPair {
     int slot;
     double of_d, of_y; // 1 / sum b_j d_j^2, 1 / sum y_j^2 / b_j
@@ -50,13 +47,11 @@ struct DiagonalUpdate {
     LearnedPair pairs[most] = {};
 };
 
-// Each diagonal with which inner products are weighted has a number. Learned diagonals have the numbers 1, 2, ..., and
-// the caller's diagonals -2, -3, ... no_weights stands for unweighted products, and other_weights for products that are
-// weighted with different diagonals.
+// Each diagonal that weights inner products has a number: learned diagonals 1, 2, ..., and the caller's -2, -3, ...
+// no_weights stands for unweighted products, other_weights for products with different weights.
 constexpr int64_t no_weights = 0, other_weights = -1;
 
-// Elements of b are limited to [2^-26, 2^26]. If they spread over a factor of 2^52 = 1 / epsilon, a sum of weighted
-// products contains no digit of the smallest terms.
+// Elements of b are limited to [2^-26, 2^26], so that weighted sums contain digits of the smallest terms.
 constexpr double most_learned = 67108864.0;
 
 // Returns h of a variable after the update by a pair, whose elements are d and y.
@@ -92,8 +87,7 @@ class LearnedDiagonal {
         update_ = {};
     }
     CUDA_OPT_HD void clear() {
-        const int64_t made =
-            made_; // kept, because stored products may still be weighted with a diagonal of this number
+        const int64_t made = made_; // stored products may still be weighted with the diagonal of this number
         *this = LearnedDiagonal{};
         made_ = made;
     }
@@ -103,9 +97,8 @@ class LearnedDiagonal {
     // scales. b is used if it removes, on average, a sufficient share of the misfit of theta I. A decrease of the
     // misfit alone does not suffice: if much of it remains, as in blocks of strongly coupled variables, b also contains
     // much noise, and spreads eigenvalues that were equal. The update of b requires the same sums. It is therefore
-    // performed by the next sweep that forms inner products, or by a later one. The pair must still be in the history
-    // then, together with a newer one. `memory` is the number of pairs that the history can contain; it limits how many
-    // pairs may wait for their update.
+    // performed by the next sweep of inner products, or by a later one. The pair must still be in the history then,
+    // with a newer one. `memory`, the capacity of the history, limits how many pairs may wait for their update.
     CUDA_OPT_HD void observe(int slot, int memory, int64_t n, double yd, double yy, double dd, double yy_weighted,
                              double dd_weighted) {
         constexpr double share_of_newest = 0.1, serves_above = 0.3, serves_no_more_below = 0.15;
@@ -126,8 +119,8 @@ class LearnedDiagonal {
         due_ = update_.count >= at_once;
     }
 
-    // Returns the update of b that the next sweep of inner products has to perform. Also decides whether the products
-    // that this sweep forms are weighted with b.
+    // Returns the update of b, if one is due. The next sweep of inner products has to perform it. Also decides whether
+    // the products that this sweep forms are weighted with b.
     CUDA_OPT_HD DiagonalUpdate take_update() {
         serves_ = serves_next_;
         if (!due_) return {};
@@ -150,8 +143,7 @@ class LearnedDiagonal {
     // the pairs grows without limit, as the logarithm of their number. With c > 0, all pairs after the first p change
     // log b_i by at most about 1 / (2 c p). With very many variables, b is better if it is learned mainly from the
     // first pairs: later steps are smooth in most variables and large in few, so that y_i / s_i says little about the
-    // diagonal. docs/notes/learned_diagonal.md has the measurements from which c was chosen. Up to 2500 variables c is
-    // 0.
+    // diagonal. docs/notes/learned_diagonal.md has the measurements for c, which is 0 up to 2500 variables.
     CUDA_OPT_HD double kappa(double n) const {
         constexpr double pairs_at_first = 5, root_without = 50, root_for_one = 12000;
         const double p = static_cast<double>(pairs_), c = greatest(0.0, std::sqrt(n) - root_without) / root_for_one;

@@ -27,8 +27,7 @@ inline bool is_consistent(const PanelRequest &panel, int m) {
            dense::is_within(0, panel.pairs, m) && dense::is_within(0, panel.newest_slot, m);
 }
 
-// Returns the task that the caller receives when the state machine is in this state. Returns 0 if the solve has ended,
-// and CUDA_OPT_MISUSE if the caller never gets control in this state.
+// Returns the task of the caller in this state, 0 if the solve has ended, or CUDA_OPT_MISUSE if there is none.
 inline int task_at(const StateMachine &machine) {
     if (machine.samples_noise_at_point()) return CUDA_OPT_EVALUATE_FG;
     switch (machine.state()) {
@@ -47,7 +46,7 @@ inline bool is_consistent(const Iteration &it) {
            dense::is_within(Test::f_target, it.end_test, Test::none) &&
            dense::is_within(SearchFailure::no_descent, it.failure, SearchFailure::lower_not_found_again) &&
            dense::is_within(0, it.steps_since_gradient, Iteration::steps_before_verdict) &&
-           dense::is_within(0, it.slow_restarts, slow_progress::most_restarts) &&
+           dense::is_within(0, it.slow_restarts, Iteration::most_slow_restarts) &&
            dense::are_bools(it.bounded, it.boxed, it.single_x, it.single_f, it.truncated, it.fresh_start,
                             it.search_started, it.step_max_pending, it.exhausted, it.returning, it.at_iterate, it.first,
                             it.best_saved, it.ran_away, it.slopes_removed, it.best_norms_unknown, it.pg_norm_unknown,

@@ -1,6 +1,5 @@
-// The noise level of f. The decisions take into account errors of f that are larger than its rounding errors, such as
-// those of iterative solvers, random sampling and sums in single precision. If the noise level is 0,
-// these rules have no effect.
+// The noise level of f. The decisions take into account errors of f beyond its rounding errors, such as those of
+// iterative solvers, random sampling and sums in single precision. If it is 0, these rules have no effect.
 //
 // eps_f is a bound on |f - E f|, where E f is the expected value. Two values of f whose difference is at most 2 eps_f
 // may be equal. Slopes are compared as they are, because the line search needs their signs only.
@@ -54,8 +53,7 @@ CUDA_OPT_HD_CALL inline double deviation(const double (&values)[samples]) {
     return levels[samples - 3];
 }
 
-// The states of the sampling of f along the direction of a failed line search. It waits for the next point, for f
-// there, and for the sweep with which f is read.
+// The states of the sampling of f: it waits for the next point, for f there, and for the sweep that reads f.
 enum class Sampling { step, evaluation, products, ended };
 
 } // namespace noise

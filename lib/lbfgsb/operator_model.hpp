@@ -17,9 +17,8 @@
 //     H_F g_F = gamma H_0 q + sum_j (alpha_j - beta_j) s_j.
 //
 // gamma = s'y / y'H_0 y of the newest pair makes the scale of H_0 immaterial. It requires a second application of H_0.
-// Therefore it is measured again only after 1, 2, 4 and at most longest_interval iterations if it has remained within a
-// factor of stable_factor. It is also measured after a step that was not the first trial of its line search, because
-// gamma may then be too large.
+// It is measured again only after 1, 2, 4 and at most longest_interval iterations while it remains within
+// stable_factor, and after a step that was not the first trial of its line search, because gamma may then be too large.
 //
 // If gamma is measured, the two applications show whether H_0 is symmetric: q'H_0 y and y'H_0 q have to be equal. Their
 // difference may be at most
@@ -101,8 +100,7 @@ class OperatorModel {
     // These counters are not among the Results, because each problem of a batch stores those.
     int64_t applications() const { return applications_; }
     int refusals() const { return refusals_; }
-    // The direction of the operator failed. The scalar initial Hessian is used until the next iterate. counts: whether
-    // the operator may be to blame
+    // The direction of the operator failed. B_0 = theta I serves until the next iterate. counts: it may be to blame.
     OperatorState refuse(bool counts) {
         refusals_ = least(refusals_ + counts, most_refusals);
         used_ = false, refused_ = true;
@@ -119,17 +117,72 @@ class OperatorModel {
     // with g are not used, because the Cauchy search does not downdate them, apart from g'g in a bound for rounding
     // errors. p is W'd with d = -g on F (CauchySearch). `panel` describes F.
     OperatorState begin(const CompactMatrix<0> &matrix, const PanelProducts &sums, const double *over_free,
-                        const double *p, const PanelRequest &panel);
+                        const double *p, const PanelRequest &panel) {
+        const auto product = [&](int a, int b) {
+            return over_free[panel::gram_index(least(a, b), greatest(a, b), sums.columns)];
+        };
+        const auto s = [&](int j) { return panel::s_column(age(j)); };
+        const auto y = [&](int j) { return panel::y_column(age(j)); };
+        panel_ = panel;
+        pairs_ = matrix.pairs();
+        used_ = true;
+        shortenings_ = 0;
+        measured_ = -1;
+        for (int j = 0; j < pairs_; j++) steps_[j] = matrix.step(j), y_scales_[j] = matrix.y_scale(j);
+        for (int i = 0; i < pairs_; i++)
+            for (int j = 0; j < pairs_; j++) sy(i, j) = steps_[i] * y_scales_[j] * product(s(i), y(j));
+        bool any = false;
+        for (int j = 0; j < pairs_; j++) {
+            const double norms =
+                steps_[j] * std::sqrt(product(s(j), s(j))) * y_scales_[j] * std::sqrt(product(y(j), y(j)));
+            if (!(sy(j, j) > least_curvature * norms)) sy(j, j) = 0;
+            any = any || is_in_model(j);
+        }
+        for (int j = pairs_ - 1; j >= 0; j--) {
+            double alpha = -p[pairs_ + j] / matrix.theta(); // s_j'g
+            for (int i = j + 1; i < pairs_; i++) alpha -= alpha_[i] * sy(j, i);
+            alpha_[j] = is_in_model(j) ? alpha / sy(j, j) : 0;
+        }
+        measures_scale_ = any && scale_age_ >= scale_interval_;
+        if (!measures_scale_) {
+            scale_age_ = least(scale_age_ + 1, longest_interval);
+            return form_input();
+        }
+        const auto norm = [&](int column) { return std::sqrt(greatest(product(column, column), 0.0)); };
+        q_terms_ = norm(panel::gradient); // perhaps of more variables than F, which does no harm
+        for (int j = 0; j < pairs_; j++) q_terms_ += std::fabs(alpha_[j]) * y_scales_[j] * norm(y(j));
+        return form_input();
+    }
+
     // Continues after the request of the present state was performed. `products` are used in the state `products`.
-    OperatorState resume(const OperatorProducts *products);
+    OperatorState resume(const OperatorProducts *products) {
+        switch (state_) {
+        case OperatorState::input: return state_ = OperatorState::application;
+        case OperatorState::application: return state_ = OperatorState::products;
+        case OperatorState::products: return state_ = accept(*products);
+        case OperatorState::shortening:
+            shortenings_++;
+            for (int j = 0; j < pairs_; j++) coefficients_[j] = 0;
+            scale_ = factor_;
+            return state_ = OperatorState::found;
+        default: return state_ = OperatorState::unsuitable;
+        }
+    }
+
     OperatorState state() const { return state_; }
     // The present request. In the state `input`, it is the vector v = scale g + sum_j c_j y_j on F. In the state
     // `found`, it is the direction scale H_0 q + sum_j c_j d_j on F, where s_j = step_j d_j.
     OperatorRequest request() const { return {panel_, scale_, coefficients_.data()}; }
     bool can_shorten() const { return shortenings_ < most_shortenings; }
     // Returns the factor t for a shorter d if f at P(x + d) is too large, and otherwise 1. f, slope: those at x.
-    // allowed: the largest f that is accepted at P(x + d); f_trial: f there.
-    double shorter(double f, double slope, double allowed, double f_trial) const;
+    // allowed: the largest f that is accepted at P(x + d); f_trial: f there. t is the minimiser of the parabola through
+    // f, the slope and f_trial, within [0.1, 0.5].
+    double shorter(double f, double slope, double allowed, double f_trial) const {
+        if (f_trial <= allowed || !can_shorten()) return 1;
+        const double t = -slope / (2 * (f_trial - f - slope));
+        return is_finite(t) ? least(greatest(t, 0.1), 0.5) : 0.5;
+    }
+
     // The direction is multiplied by t.
     OperatorState shorten(double t) {
         factor_ = t;
@@ -137,12 +190,75 @@ class OperatorModel {
     }
 
   private:
-    OperatorState accept(const OperatorProducts &products);
-    OperatorState form_input();
-    void set_scale(const OperatorProducts &products);
+    // If the vector was y of a pair, gamma follows, and q is the next vector.
+    OperatorState accept(const OperatorProducts &products) {
+        constexpr double least_square = 1e-200; // products of shorter vectors may underflow
+        applications_++;
+        const bool is_overflow = !is_finite(products.in_in); // the operator is not to blame
+        if (!is_overflow && products.not_finite > 0) return OperatorState::not_finite;
+        if (!is_overflow && !(products.in_out > 0) && products.in_in > least_square) return OperatorState::not_positive;
+        if (!is_overflow && measures_scale_) {
+            set_scale(products);
+            return form_input();
+        }
+        if (is_overflow || !is_symmetric(products)) {
+            refuse(true);
+            return OperatorState::unsuitable;
+        }
+        return set_direction(products) ? OperatorState::found : OperatorState::breakdown;
+    }
+
+    // The vector is y of the newest pair that is used, for gamma, or q.
+    OperatorState form_input() {
+        const int newest = measures_scale_ ? newest_in_model() : -1;
+        for (int j = 0; j < pairs_; j++)
+            coefficients_[age(j)] = y_scales_[j] * (measures_scale_ ? j == newest : -alpha_[j]);
+        scale_ = measures_scale_ ? 0 : 1;
+        return state_ = OperatorState::input;
+    }
+
+    // products: those of y of the newest pair that is used, and of H_0 y.
+    void set_scale(const OperatorProducts &products) {
+        const int newest = newest_in_model();
+        measures_scale_ = false;
+        measured_ = newest;
+        y_hy_ = products.in_out;
+        q_hy_ = products.with_g;
+        for (int j = 0; j < pairs_; j++) q_hy_ -= alpha_[j] * y_scales_[j] * products.with_y[age(j)];
+        q_hy_error_ = rounding * q_terms_ * std::sqrt(products.out_out);
+        const double gamma = sy(newest, newest) / products.in_out;
+        if (!is_normal(gamma)) return;
+        const bool stable = scale_known_ && gamma < stable_factor * gamma_ && gamma_ < stable_factor * gamma;
+        scale_interval_ = stable ? least(2 * scale_interval_, longest_interval) : 1;
+        gamma_ = gamma;
+        scale_known_ = true;
+        scale_age_ = 1;
+    }
+
     // Returns whether these products with H_0 q are consistent with those with H_0 y, if gamma was measured.
-    bool is_symmetric(const OperatorProducts &products) const;
-    bool set_direction(const OperatorProducts &products); // returns false if a number is not finite
+    bool is_symmetric(const OperatorProducts &products) const {
+        if (measured_ < 0) return true;
+        const double difference = q_hy_ - y_scales_[measured_] * products.with_y[age(measured_)];
+        const double approximate = most_asymmetry * std::sqrt(products.in_out) * std::sqrt(y_hy_);
+        return std::fabs(difference) <= approximate + q_hy_error_;
+    }
+
+    // Returns false if a number is not finite.
+    bool set_direction(const OperatorProducts &products) {
+        if (!scale_known_) gamma_ = least(1.0, 1 / std::sqrt(products.out_out));
+        scale_known_ = true;
+        bool finite = is_finite(gamma_);
+        for (int j = 0; j < pairs_; j++) {
+            double beta = gamma_ * y_scales_[j] * products.with_y[age(j)];
+            for (int i = 0; i < j; i++) beta += alpha_[i] * sy(i, j);
+            if (is_in_model(j)) alpha_[j] -= beta / sy(j, j);
+            coefficients_[age(j)] = -steps_[j] * alpha_[j];
+            finite = finite && is_finite(coefficients_[age(j)]);
+        }
+        scale_ = -gamma_;
+        return finite;
+    }
+
     int newest_in_model() {
         int newest = pairs_ - 1;
         while (!is_in_model(newest)) newest--;
@@ -172,130 +288,5 @@ class OperatorModel {
     dense::Array<0> steps_, y_scales_; // those of the pairs
     dense::Array<0> coefficients_;     // of a request, by age
 };
-
-inline OperatorState OperatorModel::begin(const CompactMatrix<0> &matrix, const PanelProducts &sums,
-                                          const double *over_free, const double *p, const PanelRequest &panel) {
-    const auto product = [&](int a, int b) {
-        return over_free[panel::gram_index(least(a, b), greatest(a, b), sums.columns)];
-    };
-    const auto s = [&](int j) { return panel::s_column(age(j)); };
-    const auto y = [&](int j) { return panel::y_column(age(j)); };
-    panel_ = panel;
-    pairs_ = matrix.pairs();
-    used_ = true;
-    shortenings_ = 0;
-    measured_ = -1;
-    for (int j = 0; j < pairs_; j++) steps_[j] = matrix.step(j), y_scales_[j] = matrix.y_scale(j);
-    for (int i = 0; i < pairs_; i++)
-        for (int j = 0; j < pairs_; j++) sy(i, j) = steps_[i] * y_scales_[j] * product(s(i), y(j));
-    bool any = false;
-    for (int j = 0; j < pairs_; j++) {
-        const double norms = steps_[j] * std::sqrt(product(s(j), s(j))) * y_scales_[j] * std::sqrt(product(y(j), y(j)));
-        if (!(sy(j, j) > least_curvature * norms)) sy(j, j) = 0;
-        any = any || is_in_model(j);
-    }
-    for (int j = pairs_ - 1; j >= 0; j--) {
-        double alpha = -p[pairs_ + j] / matrix.theta(); // s_j'g
-        for (int i = j + 1; i < pairs_; i++) alpha -= alpha_[i] * sy(j, i);
-        alpha_[j] = is_in_model(j) ? alpha / sy(j, j) : 0;
-    }
-    measures_scale_ = any && scale_age_ >= scale_interval_;
-    if (!measures_scale_) {
-        scale_age_ = least(scale_age_ + 1, longest_interval);
-        return form_input();
-    }
-    const auto norm = [&](int column) { return std::sqrt(greatest(product(column, column), 0.0)); };
-    q_terms_ = norm(panel::gradient); // perhaps of more variables than F, which does no harm
-    for (int j = 0; j < pairs_; j++) q_terms_ += std::fabs(alpha_[j]) * y_scales_[j] * norm(y(j));
-    return form_input();
-}
-
-inline OperatorState OperatorModel::resume(const OperatorProducts *products) {
-    switch (state_) {
-    case OperatorState::input: return state_ = OperatorState::application;
-    case OperatorState::application: return state_ = OperatorState::products;
-    case OperatorState::products: return state_ = accept(*products);
-    case OperatorState::shortening:
-        shortenings_++;
-        for (int j = 0; j < pairs_; j++) coefficients_[j] = 0;
-        scale_ = factor_;
-        return state_ = OperatorState::found;
-    default: return state_ = OperatorState::unsuitable;
-    }
-}
-
-// If the vector was y of a pair, gamma follows, and q is the next vector.
-inline OperatorState OperatorModel::accept(const OperatorProducts &products) {
-    constexpr double least_square = 1e-200; // products of shorter vectors may underflow
-    applications_++;
-    const bool is_overflow = !is_finite(products.in_in); // the operator is not to blame
-    if (!is_overflow && products.not_finite > 0) return OperatorState::not_finite;
-    if (!is_overflow && !(products.in_out > 0) && products.in_in > least_square) return OperatorState::not_positive;
-    if (!is_overflow && measures_scale_) {
-        set_scale(products);
-        return form_input();
-    }
-    if (is_overflow || !is_symmetric(products)) {
-        refuse(true);
-        return OperatorState::unsuitable;
-    }
-    return set_direction(products) ? OperatorState::found : OperatorState::breakdown;
-}
-
-// The vector is y of the newest pair that is used, for gamma, or q.
-inline OperatorState OperatorModel::form_input() {
-    const int newest = measures_scale_ ? newest_in_model() : -1;
-    for (int j = 0; j < pairs_; j++)
-        coefficients_[age(j)] = y_scales_[j] * (measures_scale_ ? j == newest : -alpha_[j]);
-    scale_ = measures_scale_ ? 0 : 1;
-    return state_ = OperatorState::input;
-}
-
-// products: those of y of the newest pair that is used, and of H_0 y.
-inline void OperatorModel::set_scale(const OperatorProducts &products) {
-    const int newest = newest_in_model();
-    measures_scale_ = false;
-    measured_ = newest;
-    y_hy_ = products.in_out;
-    q_hy_ = products.with_g;
-    for (int j = 0; j < pairs_; j++) q_hy_ -= alpha_[j] * y_scales_[j] * products.with_y[age(j)];
-    q_hy_error_ = rounding * q_terms_ * std::sqrt(products.out_out);
-    const double gamma = sy(newest, newest) / products.in_out;
-    if (!is_normal(gamma)) return;
-    const bool stable = scale_known_ && gamma < stable_factor * gamma_ && gamma_ < stable_factor * gamma;
-    scale_interval_ = stable ? least(2 * scale_interval_, longest_interval) : 1;
-    gamma_ = gamma;
-    scale_known_ = true;
-    scale_age_ = 1;
-}
-
-inline bool OperatorModel::is_symmetric(const OperatorProducts &products) const {
-    if (measured_ < 0) return true;
-    const double difference = q_hy_ - y_scales_[measured_] * products.with_y[age(measured_)];
-    const double approximate = most_asymmetry * std::sqrt(products.in_out) * std::sqrt(y_hy_);
-    return std::fabs(difference) <= approximate + q_hy_error_;
-}
-
-inline bool OperatorModel::set_direction(const OperatorProducts &products) {
-    if (!scale_known_) gamma_ = least(1.0, 1 / std::sqrt(products.out_out));
-    scale_known_ = true;
-    bool finite = is_finite(gamma_);
-    for (int j = 0; j < pairs_; j++) {
-        double beta = gamma_ * y_scales_[j] * products.with_y[age(j)];
-        for (int i = 0; i < j; i++) beta += alpha_[i] * sy(i, j);
-        if (is_in_model(j)) alpha_[j] -= beta / sy(j, j);
-        coefficients_[age(j)] = -steps_[j] * alpha_[j];
-        finite = finite && is_finite(coefficients_[age(j)]);
-    }
-    scale_ = -gamma_;
-    return finite;
-}
-
-// t is the minimiser of the parabola through f, the slope and f_trial, within [0.1, 0.5].
-inline double OperatorModel::shorter(double f, double slope, double allowed, double f_trial) const {
-    if (f_trial <= allowed || !can_shorten()) return 1;
-    const double t = -slope / (2 * (f_trial - f - slope));
-    return is_finite(t) ? least(greatest(t, 0.1), 0.5) : 0.5;
-}
 
 } // namespace cudaopt

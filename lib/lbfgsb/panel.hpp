@@ -1,13 +1,11 @@
 // The panel consists of the columns whose inner products one sweep forms. Their order is the same for every backend:
 //
-//
 //   column   0      1      2   3   4       5       6       7       ...
 //            y_new  s_new  g   z   y_1old  s_1old  y_2old  s_2old  ...      (newest pair first)
 //
 // The first four columns are in the same block of eight, the tile size of the GPU's matrix instructions, because their
-// products with all columns are needed over all variables. The products among the other columns are needed only over
-// the free variables. s_j is stored as the direction d_j, and the step length with s_j = step_j d_j is a scalar in
-// CompactMatrix.
+// products with all columns are needed over all variables, and the others over the free variables only. s_j is stored
+// as the direction d_j. The step length with s_j = step_j d_j is a scalar in CompactMatrix.
 #pragma once
 
 #include <cmath>
@@ -21,8 +19,7 @@ namespace panel {
 constexpr int y_new = 0, s_new = 1;
 constexpr int gradient = 2; // column of g
 // Column of z. z_i = bound - x_i for each variable whose breakpoint lies in (0, threshold], and 0 for the others. The
-// threshold is the path parameter of the Cauchy search up to which breakpoints have been crossed (PanelRequest). If it
-// is 0, z = 0, and the products with z are not set.
+// Cauchy search has crossed the breakpoints up to the threshold. If it is 0, the products with z are not set.
 constexpr int displacement = 3;
 constexpr int leading = 4; // number of leading columns: y_new, s_new, g, z
 
@@ -34,8 +31,7 @@ CUDA_OPT_HD constexpr int age(int column) { return column < leading ? 0 : (colum
 // Returns the number of correction pairs in a panel, which must contain at least one.
 CUDA_OPT_HD constexpr int pairs(int columns) { return (columns - leading) / 2 + 1; }
 
-// In coordinates scaled by a diagonal h, the vectors y and g, in even columns, are multiplied by sqrt(h). The vectors s
-// and z, in odd columns, are divided by sqrt(h).
+// In coordinates scaled by h, y and g (even columns) are multiplied by sqrt(h), s and z (odd columns) divided by it.
 CUDA_OPT_HD constexpr bool inverse(int column) { return column % 2 == 1; }
 struct Scaling {
     double root, inverse_root; // sqrt(h) and 1 / sqrt(h); both are 1 without a diagonal
@@ -57,17 +53,15 @@ CUDA_OPT_HD constexpr int older(int pairs) { return pairs > 1 ? pairs - 1 : 0; }
 CUDA_OPT_HD constexpr int older_count(int pairs) { return gram_count(older(pairs)); }
 CUDA_OPT_HD constexpr int older_index(int i, int j, int pairs) { return gram_index(i - 1, j - 1, older(pairs)); }
 
-// Returns whether the products with a column of n numbers can be formed in single precision; `squares` is the sum of
-// the squares of the column. Then no product overflows, and products that underflow, each less than 2^-126, are
-// negligible.
+// Returns whether the products with a column of n numbers, the sum of whose squares is `squares`, can be formed in
+// single precision: no product overflows, and those that underflow, each less than 2^-126, are negligible.
 CUDA_OPT_HD_INLINE bool fits_single_precision(double squares, double n) {
     return squares >= n * 0x1p-102 && squares <= 0x1p126;
 }
 
 } // namespace panel
 
-// Sums that one sweep over the variables forms in addition to the inner products. They are over all variables unless
-// stated otherwise.
+// Sums that the same sweep forms. They are over all variables unless stated otherwise.
 enum VariableSum {
     projected_gradient_squared, // sum of (P g)_i^2
     x_squared,                  // sum of x_i^2
@@ -94,8 +88,7 @@ struct PanelProducts {
     const double *free_gram;
     // The products of the leading columns with all columns, over all variables, stored by rows.
     const double *leading_products;
-    // The panel::older_count(pairs) products s_i's_j of the older pairs, which are all pairs but the newest. They are
-    // over all variables. NULL if they were not requested.
+    // The panel::older_count(pairs) products s_i's_j of the older pairs over all variables, or NULL.
     const double *older_steps;
 
     CUDA_OPT_HD double over_free(int i, int j) const {

@@ -12,21 +12,10 @@
 
 namespace cudaopt {
 
-namespace slow_progress {
-
-constexpr int first_window = 250; // evaluations without progress after which the solve restarts
-// After each restart, the number of evaluations without progress that leads to another one is multiplied by this
-// factor. This limits the fraction of the solve's cost spent on restarts.
-constexpr int growth = 3;
-constexpr double f_progress = 1e-7; // progress: f falls by this fraction of its decrease since the start
-constexpr double pg_progress = 0.3; // progress: ||P g||_inf is multiplied by less than this
-constexpr int most_restarts = 15;   // 250 * 3^15 evaluations are never reached, and this number does not overflow
-
-} // namespace slow_progress
-
 struct Progress : SearchRecord {
     static constexpr double progress_share = 0.1;  // a decrease by this fraction counts as progress
     static constexpr int steps_before_verdict = 5; // steps after a restart before the FACTR test may end the solve
+    static constexpr int most_slow_restarts = 15;  // 250 3^15 evaluations are never reached, and this does not overflow
 
     // f_previous: f at the iterate before this one, or Inf at the start. f_best: the least f of all iterates.
     double f_previous = 0, f_best = infinity;
@@ -37,16 +26,13 @@ struct Progress : SearchRecord {
     double f_refreshed = infinity, pg_refreshed = infinity;
     int refreshes_in_vain = 0;
     // in_vain counts the iterations since note_progress() last saw progress, or the evaluations if f has a noise level.
-    // f_noted and pg_noted are the least f and the least ||P g|| at the iterates with progress. The norm is the 2-norm,
-    // or the largest component if f has a noise level.
+    // f_noted and pg_noted are the least f and ||P g||_2 at iterates with progress; with noise, the largest component.
     int in_vain = 0;
     double f_noted = infinity, pg_noted = infinity;
-    // The decrease of f that the model predicts along the direction of a failed line search. After a restart it is the
-    // last decrease of f. Inf: unknown.
+    // The decrease that the model predicts along a failed direction; after a restart, the last one of f. Inf: unknown.
     double expected_decrease = infinity;
     double f_restarted = infinity; // f when the solve last restarted
-    // Iterations since the most recent step along -g, including that one. The count stops at steps_before_verdict,
-    // because a larger number has the same effect.
+    // Iterations since the last step along -g, including that one. The count stops at steps_before_verdict.
     int steps_since_gradient = 0;
     // f_start is f at the start. f_slow and pg_slow are the least f and the least ||P g||_inf at the last progress of a
     // slow solve. evaluations_slow is the number of evaluations at the last progress or restart.
@@ -54,18 +40,23 @@ struct Progress : SearchRecord {
     double f_start = infinity, f_slow = infinity, pg_slow = infinity;
     int64_t evaluations_slow = 0;
 
-    // Counts the iterations without progress. Progress means that f falls by more than 10 eps |f_noted|, or ||P g||_2
-    // by a tenth. The count is needed because the approximate Wolfe conditions would accept steps for ever if no
-    // stopping test is set and f changes only by rounding errors.
+    // Counts the iterations without progress in in_vain. Progress means that f falls by more than 10 eps |f_noted|, or
+    // ||P g||_2 by a tenth. The count is needed because the approximate Wolfe conditions would accept steps for ever if
+    // no stopping test is set and f changes only by rounding errors. With a noise level eps_f the evaluations are
+    // counted, and progress means that f falls by more than 2 eps_f, or ||P g||_inf by the factor noise::pg_progress.
+    // The lowest of several noisy values may be 2 eps_f below the others although x is the same.
     CUDA_OPT_HD_INLINE void note_progress(const Settings &settings) {
-        if (const double level = noise_level(settings, results.f); level > 0) return note_progress_beyond_noise(level);
-        const bool progress = f_noted == infinity || results.f < f_noted - 10 * machine_epsilon * std::fabs(f_noted) ||
-                              results.pg_norm2 < (1 - progress_share) * pg_noted;
+        const double level = noise_level(settings, results.f);
+        const bool is_noisy = level > 0;
+        const double errors = is_noisy ? 2 * level : 10 * machine_epsilon * std::fabs(f_noted);
+        const double pg_norm = is_noisy ? results.pg_norm_max : results.pg_norm2;
+        const double factor = is_noisy ? noise::pg_progress : 1 - progress_share;
+        const bool progress = f_noted == infinity || results.f < f_noted - errors || pg_norm < factor * pg_noted;
         if (progress) {
             f_noted = least(f_noted, results.f);
-            pg_noted = least(pg_noted, results.pg_norm2);
+            pg_noted = least(pg_noted, pg_norm);
         }
-        in_vain = progress ? 0 : in_vain + 1;
+        in_vain = progress ? 0 : in_vain + (is_noisy ? static_cast<int>(search_evaluations) : 1);
     }
 
     // Returns whether the solve restarts at this iterate. Let f_0 be f at the start, and f_p and p_p the least f and
@@ -73,23 +64,24 @@ struct Progress : SearchRecord {
     //
     //     f < f_p - 1e-7 (f_0 - f)    or    ||P g||_inf < 0.3 p_p.
     //
-    // The solve restarts if 250 3^r evaluations have passed since the last progress or restart, where r is the number
-    // of these restarts. Without ROBUST it never restarts, since L-BFGS-B 3.0 does not.
+    // The solve restarts if 250 3^r evaluations have passed since the last progress or restart, where r counts these
+    // restarts. The factor 3 limits their fraction of the cost. Without ROBUST it never restarts, like version 3.0.
     CUDA_OPT_HD_INLINE bool restarts_slow_solve(const Settings &settings) {
+        constexpr int first_window = 250, growth = 3;
+        constexpr double f_progress = 1e-7, pg_progress = 0.3;
         if (!settings.robust) return false;
         if (f_start == infinity) f_start = results.f;
-        const bool progress = f_slow == infinity ||
-                              results.f < f_slow - slow_progress::f_progress * (f_start - results.f) ||
-                              results.pg_norm_max < slow_progress::pg_progress * pg_slow;
+        const bool progress = f_slow == infinity || results.f < f_slow - f_progress * (f_start - results.f) ||
+                              results.pg_norm_max < pg_progress * pg_slow;
         if (progress) {
             f_slow = least(f_slow, results.f);
             pg_slow = least(pg_slow, results.pg_norm_max);
         }
-        int64_t window = slow_progress::first_window;
-        for (int k = 0; k < slow_restarts; k++) window *= slow_progress::growth;
+        int64_t window = first_window;
+        for (int k = 0; k < slow_restarts; k++) window *= growth;
         const bool restarts = !progress && results.evaluations - evaluations_slow >= window;
         if (progress || restarts) evaluations_slow = results.evaluations;
-        if (restarts) slow_restarts = least(slow_restarts + 1, slow_progress::most_restarts);
+        if (restarts) slow_restarts = least(slow_restarts + 1, most_slow_restarts);
         return restarts;
     }
 
@@ -98,9 +90,11 @@ struct Progress : SearchRecord {
         expected_decrease = f_previous - results.f; // the history, which could predict a decrease, is discarded
     }
 
-    // Returns whether fewer steps have followed the last restart than the FACTR test requires. These steps do not use
-    // an operator. Otherwise a poor operator could make f decrease slowly far from a minimum, and the test would hold.
-    CUDA_OPT_HD bool is_restarting() const {
+    // Returns whether fewer steps have followed the last restart than the FACTR test requires. A small decrease of f is
+    // not significant then: the first steps along -g reduce f only along the directions of the largest curvature, and
+    // the resulting theta makes the next steps short. These steps do not use an operator. Otherwise a poor operator
+    // could make f decrease slowly far from a minimum, and the test would hold.
+    CUDA_OPT_HD_CALL inline bool is_restarting() const {
         return f_restarted < infinity && (fresh_start || steps_since_gradient < steps_before_verdict);
     }
 
@@ -114,38 +108,16 @@ struct Progress : SearchRecord {
         return results.f;
     }
 
-    // Returns the least significant decrease of f, max(1e-4, FACTR eps) max(|f|, 1). A larger decrease since a restart
-    // shows that the solve had not converged.
+    // Returns the least decrease since a restart that shows that the solve had not converged then.
     CUDA_OPT_HD_CALL inline double significant_decrease(const Settings &settings) const {
         constexpr double significant_gain = 1e-4;
         return greatest(significant_gain, settings.factr * machine_epsilon) * greatest(std::fabs(results.f), 1.0);
     }
 
   protected:
-    // Counts the evaluations without progress in in_vain. Progress means that f has fallen by more than 2 eps_f, or ||P
-    // g||_inf by the factor noise::pg_progress, since the last progress. A smaller decrease of f may be due to noise,
-    // because the lowest of several noisy values may be 2 eps_f below the others although x is the same.
-    CUDA_OPT_HD_INLINE void note_progress_beyond_noise(double level) {
-        const bool progress = f_noted == infinity || results.f < f_noted - 2 * level ||
-                              results.pg_norm_max < noise::pg_progress * pg_noted;
-        if (progress) {
-            f_noted = least(f_noted, results.f);
-            pg_noted = least(pg_noted, results.pg_norm_max);
-        }
-        in_vain = progress ? 0 : in_vain + static_cast<int>(search_evaluations);
-    }
-
-    // Returns whether the last restart was so few steps ago that a small decrease of f is not significant: the first
-    // steps along -g reduce f only along the directions of the largest curvature, and the resulting theta makes the
-    // next steps short.
-    CUDA_OPT_HD_CALL inline bool restart_is_recent() const {
-        return f_restarted < infinity && steps_since_gradient < steps_before_verdict;
-    }
-
-    // Returns whether an iterate is better than the best one so far: its f is lower, or its f is equal and its
-    // projected gradient is not larger. With a noise level the lowest f is not significant, and the projected gradient
-    // alone decides. Without ROBUST each iterate replaces the one before it, as in L-BFGS-B 3.0, and the backend stores
-    // no best iterate.
+    // Returns whether an iterate is better than the best one so far: its f is lower, or equal with a projected gradient
+    // that is not larger. With a noise level the lowest f is not significant, and the projected gradient alone decides.
+    // Without ROBUST each iterate replaces the one before it, as in L-BFGS-B 3.0.
     CUDA_OPT_HD_INLINE bool is_best(const Settings &settings, const PanelProducts &sums) const {
         if (noise_level(settings, f_best) > 0)
             return sums.projected_gradient_max <= (best_saved ? best.pg_norm_max : results.pg_norm_max);

@@ -1,8 +1,7 @@
 // The record of one solve, and the decisions about it: whether a trial point is accepted, whether an iterate ends the
-// solve, and what follows a failed line search. A decision returns a verdict and changes only this record. It
-// requests no work and does not depend on where the variables are stored. The state machine of one large problem
-// (state_machine.hpp) and the loop of many small ones (batch/next_trial.hpp) perform the actions that the verdicts
-// require.
+// solve, and what follows a failed line search. A decision returns a verdict and changes only this record. The state
+// machine of one large problem (state_machine.hpp) and the loop of many small ones (batch/next_trial.hpp) perform the
+// actions that the verdicts require.
 //
 // Each part of the record has a file with its decisions, and derives from the part before it:
 //
@@ -33,8 +32,7 @@ enum class SearchFailure { no_descent, nothing_lower, lower_not_accepted, lower_
 struct Record {
     static constexpr double unmeasured = -1; // a norm that is measured only if a decision needs it
     static constexpr double unit_roundoff = machine_epsilon / 2, single_unit_roundoff = 1 / 16777216.0; // 2^-53, 2^-24
-    // A difference of f below this fraction of |f| counts as a rounding error if the slopes satisfy the approximate
-    // Wolfe conditions.
+    // Below this fraction of |f| a difference of f counts as a rounding error (approximate Wolfe conditions).
     static constexpr double rounding_level = 1e5 * machine_epsilon;
 
     Results results;
@@ -177,8 +175,7 @@ struct SearchRecord : Record {
     CUDA_OPT_HD_INLINE void note_direction(int pairs) {
         results.direction_norm2 = std::sqrt(direction.d_squared) / unit;
         results.slope_start = direction.slope / unit;
-        // Without pairs the model is separable: the variables that the projection stopped are those whose breakpoints
-        // were crossed.
+        // Without pairs the model is separable: the projection stops the variables whose breakpoints are crossed.
         const auto projected = static_cast<int64_t>(direction.projected);
         const int64_t stopped = pairs == 0 ? least(projected, cauchy_free) : 0;
         results.cauchy_free = cauchy_free - stopped;

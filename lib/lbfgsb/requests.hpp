@@ -1,6 +1,5 @@
 // The requests of the algorithm for operations on all n variables, and the replies of a backend, which are the results.
-// Both are plain structs. The state machine continues with the reply to its request. It does not depend on which
-// backend performs the sweeps over the n variables, or on where the vectors are stored.
+// The algorithm does not depend on which backend performs the sweeps, or on where the vectors are stored.
 #pragma once
 
 #include "lbfgsb/box.hpp"
@@ -9,32 +8,26 @@
 
 namespace cudaopt {
 
-// Describes the panel, which is the set of vectors whose inner products are requested, and the variables that count as
-// free in them.
+// Describes the panel, the vectors whose inner products are requested, and which variables count as free in them.
 struct PanelRequest {
     int pairs;       // number of correction pairs in the panel, which begins with the newest
     int newest_slot; // the pairs are in the slots newest_slot, newest_slot - 1, ... modulo m + 1
-    // A variable is free if its breakpoint exceeds the threshold. With 0 all variables that are not active are free;
-    // with -1 all variables are free.
+    // A variable is free if its breakpoint exceeds the threshold: with 0 if it is not active, with -1 always.
     double threshold;
-    // fresh: the newest slot of Y still contains the previous gradient, g_base. The sweep then forms y_new = g -
-    // g_base.
+    // fresh: the newest slot of Y still contains g_base, and the sweep forms y_new = g - g_base.
     bool fresh;
     bool free_gram; // whether the products over the free variables are needed
     bool weighted;  // scale the variables by the diagonal h: y and g by sqrt(h), s and z by 1 / sqrt(h)
-    // Whether the products may be formed in single precision. If PanelProducts::fit_single_precision() then returns
-    // false, they are formed again in double precision.
+    // Whether single precision may be used. The products are repeated in double unless fit_single_precision().
     bool single = false;
-    // The following two members are used by inner products only. watches: form the sums that involve h although the
-    // products are not weighted. older_steps: form the products s_i's_j of the older pairs over all variables, because
-    // the stored products were weighted with another diagonal.
+    // The next two members are for inner products. watches: form the sums that involve h although the products are not
+    // weighted. older_steps: form s_i's_j of the older pairs over all variables, because their weights have changed.
     bool watches = false;
     bool older_steps = false;
     // free_changes: of the products of older columns with each other over the free variables, only the changes since
-    // x_base are requested. They are sums over the variables that have become free, minus sums over those that are free
-    // no longer. The products of the leading columns are formed in full. The flag is set only if the backend can form
-    // changes (Sweeps::forms_free_changes()), and only at a trial point (fresh) with the threshold 0 and with the
-    // diagonal h of the model at x_base.
+    // x_base are requested: sums over the variables that have become free, minus sums over those that are free no
+    // longer. The flag is set only if the backend can form changes (Sweeps::forms_free_changes()), and only at a trial
+    // point (fresh) with the threshold 0 and with the diagonal h of the model at x_base.
     bool free_changes = false;
 
     // Returns whether the sums that involve h are needed (VariableSum in panel.hpp).
@@ -46,8 +39,7 @@ struct ProductsRequest : PanelRequest {
     CUDA_OPT_HD ProductsRequest(const PanelRequest &panel, const DiagonalUpdate &update_ = {}, bool only_yy_ = false)
         : PanelRequest(panel), update(update_), only_yy(only_yy_) {}
     DiagonalUpdate update;
-    // only_yy: Y'Y is the only part of the products over the free variables that is needed. A backend may form the
-    // others as well. All variables are free then.
+    // only_yy: all variables are free, and only Y'Y is needed over them. A backend may form the other products as well.
     bool only_yy;
 };
 
@@ -59,8 +51,7 @@ struct DirectionRequest {
     double gradient_coefficient; // a
     const double *coefficients;  // q_j, one per panel column; the entries for g and z are not used
     double step;                 // the first step of the line search
-    // The slot of the history in which d and g are stored. It must not be the slot of a pair in the panel, unless that
-    // pair is fresh (PanelRequest::fresh).
+    // The slot of the history in which d and g are stored, not that of a pair in the panel unless it is fresh.
     int spare_slot;
     // Truncation, the fallback of version 3.0: only the fraction alpha of the displacement from the Cauchy point, x -
     // cauchy_t g, to the subspace minimiser is used.
@@ -98,8 +89,7 @@ struct CrossedVariable {
     double t;
     int64_t index;
     double g, z; // component of the gradient, and displacement to the bound, z = bound - x
-    // This variable's entry in each of the panel::columns(pairs) columns of the panel. The entries of the columns g and
-    // z (the displacements) are not set.
+    // This variable's row of the panel. The entries of the columns g and z are not set.
     const double *w;
 };
 
@@ -108,14 +98,12 @@ struct CrossedVariable {
 struct CrossedWindow {
     const CrossedVariable *variables;
     int64_t count;
-    // The inner products over the free variables, which are downdated in place. They are set only for a small problem
-    // whose m is a compile-time constant.
+    // The inner products over the free variables, which are downdated in place. They are set only if m is constant.
     double *free_gram = nullptr;
 };
 
 struct StartReport {
-    // The first index with NaN in x, the first with NaN in a bound, and the first with l > u. Each is n if there is
-    // none.
+    // The first index with NaN in x, with NaN in a bound, and with l > u; n if there is none.
     int64_t x_nan, bound_nan, crossed;
     int64_t projected;           // number of components of x that were moved into the box
     int64_t boxed, bounded;      // numbers of variables with two finite bounds, and with at least one
@@ -125,20 +113,18 @@ struct StartReport {
     CUDA_OPT_HD bool usable(int64_t n) const { return x_nan == n && bound_nan == n && crossed == n; }
 };
 
-// The 2-norms that a decision may need in addition to the inner products. P g is the projected
-// gradient, and the relative gradient has the components x_i (P g)_i. The components of the last two are also
-// multiplied by x_i.
+// The 2-norms that a decision may need in addition to the inner products. The relative gradient has the components x_i
+// (P g)_i, where P g is the projected gradient. Active variables do not count in the last three.
 enum class Norm {
     none,
     x,
     projected_gradient,
     relative_gradient,
-    // The components g_i with |g_i| > number and 0 < u_i - l_i <= number, so that |(P g)_i| <= number. Active variables
-    // do not count.
+    // The components g_i with |g_i| > number and 0 < u_i - l_i <= number, so that |(P g)_i| <= number.
     narrow_gradient,
-    // The components x_i y_i, where y is the change of the gradient along a pair. Active variables do not count.
+    // The components x_i y_i, where y is the change of the gradient along a pair.
     relative_change,
-    // The components max(|x_i (P g)_i| - number |x_i y_i|, 0). Active variables do not count.
+    // The components max(|x_i (P g)_i| - number |x_i y_i|, 0).
     unexplained_gradient
 };
 struct NormRequest {
@@ -172,8 +158,7 @@ enum class Verb {
     log_start,
     log_iterate,
     log_end,
-    // The caller has to perform the task, or the solve has ended with this code. The reply follows when the caller has
-    // performed the task.
+    // The caller has to perform the task before the reply follows, or the solve has ended with this code.
     task
 };
 
@@ -186,9 +171,8 @@ enum class Preparation {
 };
 
 // A request to the backend. The verb is the kind of request, and the comment at each other member names the verbs that
-// use this member. For other verbs the member may still have the value from an earlier request. The larger operands of
-// inner_products, crossed, direction, truncation and the sweeps of an operator are read from the state machine:
-// products_requested(), panel_requested(), direction_requested() and operator_requested().
+// use this member. For other verbs it may have an earlier value. The larger operands are read from the state machine:
+// products_requested(), panel_requested(), direction_requested() and operator_model().request().
 struct Request {
     Verb verb = Verb::task;
     int task = 0;
@@ -209,8 +193,7 @@ struct Variable {
 struct Reply {
     const PanelProducts *sums = nullptr;
     const OperatorProducts *of_operator = nullptr; // operator_products
-    // The sums over the direction d. They are set in the reply to the direction request or, if they are not available
-    // then, in the reply to the next request for inner products.
+    // The sums over the direction d, in the reply to the direction request or to the next inner products.
     const DirectionSums *direction = nullptr;
     StartReport start{};
     CrossedWindow crossed{};

@@ -8,8 +8,7 @@
 
 namespace cudaopt {
 
-// The kind of the initial Hessian B_0: theta I, the caller's diagonal, theta times a learned diagonal, or the inverse
-// of the caller's operator.
+// The kind of B_0: theta I, the caller's diagonal, theta times a learned diagonal, or the inverse of an operator.
 struct Metric {
     static constexpr int64_t one_number = 0, callers = 1, learned = 2, callers_operator = 3;
 };
@@ -28,18 +27,13 @@ struct Settings {
     double gtol = 0.9, ftol = 1e-4, xtol = 0.1, step_min = 1e-20, step_max = 1e20, max_seconds = 0;
 };
 
-using IntMember = int64_t Settings::*;
-using BoolMember = bool Settings::*;
-using RealMember = double Settings::*;
-
 // One row per setting: its key and name in cuda_opt.h, and the range of valid values that cuda_opt.h documents.
 struct IntSetting {
     int32_t key;
     const char *name;
-    // At most one of the members `value` and `flag` is not NULL. `value` is for numbers, `flag` for settings that are 0
-    // or 1.
-    IntMember value;
-    BoolMember flag;
+    // At most one of these is not NULL: `value` is for numbers, `flag` for settings that are 0 or 1.
+    int64_t Settings::*value;
+    bool Settings::*flag;
     int64_t least, most;
     bool shared; // whether all ranks must have the same value
 };
@@ -48,7 +42,7 @@ struct IntSetting {
 struct RealSetting {
     int32_t key;
     const char *name;
-    RealMember value;
+    double Settings::*value;
     double least, most;
     bool open_below, open_above; // whether the end point `least`, or `most`, is itself invalid
 };

@@ -25,35 +25,30 @@ StateMachine *make_state(void *block, int64_t n, int m) {
 const Request &StateMachine::advance(const Reply &reply) {
     seconds = reply.seconds;
     switch (state_) {
-    case State::start: check_start(); break;
+    case State::start: hessian_.begin(settings), suspend(State::start_checked, Verb::check_start); break;
     case State::start_checked: judge_start(reply.start); break;
     case State::start_refused: // the caller may try again with corrected input
         note_invalid(reply.variable);
         request_task(State::start, CUDA_OPT_IMPROPER_INPUT);
         break;
     case State::first_point: measure_start(); break;
-    case State::unscaled_products:
-        matrix_.load_unscaled(*reply.sums);
-        measure_start();
-        break;
+    case State::unscaled_products: matrix_.load_unscaled(*reply.sums), measure_start(); break;
     case State::first_products:
         if (measures_again(*reply.sums)) break;
         products_valid_ = !uses_callers_diagonal(settings);
         measure(*reply.sums, matrix_.theta());
         measure_iterate(reply);
         break;
-    case State::norm_measured:
-        note_norm(reply.number);
-        measure_iterate(reply);
-        break;
+    case State::norm_measured: note_norm(reply.number), measure_iterate(reply); break;
     case State::iterate_logged: after_log(reply); break;
     case State::iterate: judge_iterate(reply); break;
-    case State::test_measured:
-        note_norm(reply.number);
-        judge_iterate(reply);
+    case State::test_measured: note_norm(reply.number), judge_iterate(reply); break;
+    case State::diagonal:
+        hessian_.accept_supplied(results.iterations);
+        products_valid_ = false; // the existing products are not weighted with this diagonal
+        begin_direction(reply);
         break;
-    case State::diagonal: accept_diagonal(reply); break;
-    case State::diagonal_checked: report_bad_diagonal(reply.index); break;
+    case State::diagonal_checked: end_by_bad_diagonal(reply.index), settle(); break;
     case State::model_products: begin_cauchy(reply); break;
     case State::cauchy: follow_cauchy(cauchy_.resume(matrix_, middle_, *reply.sums, reply.crossed), *reply.sums); break;
     case State::operator_used: resume_operator(reply); break;
@@ -66,10 +61,7 @@ const Request &StateMachine::advance(const Reply &reply) {
             keeps_free_gram(reply) && free_gram_.can_update(requested_, matrix_.pairs(), hessian_.weights(settings));
         break;
     case State::trial_products: judge_trial_products(reply); break;
-    case State::step_max:
-        set_step_max(settings, reply.number);
-        advance_search(reply);
-        break;
+    case State::step_max: set_step_max(settings, reply.number), advance_search(reply); break;
     case State::truncation_ready: prepare_truncation(); break;
     case State::truncated:
         direction_request_.alpha = reply.number;
@@ -77,10 +69,7 @@ const Request &StateMachine::advance(const Reply &reply) {
         request_direction(Verb::direction);
         break;
     case State::search_failed: recover(reply); break;
-    case State::failure_measured:
-        note_norm(reply.number);
-        recover(reply);
-        break;
+    case State::failure_measured: note_norm(reply.number), recover(reply); break;
     case State::noise_sampled: {
         const bool has_f = noise_samples_.state() == noise::Sampling::products;
         follow_noise_samples(noise_samples_.resume(has_f ? reply.sums->f : 0));
@@ -117,7 +106,7 @@ const Request &StateMachine::give_up(bool stop_requested, double seconds_passed)
 
 void StateMachine::begin_anew(bool keep_pairs) {
     const bool clears = !keep_pairs || broken_; // after a failure of the backend the pairs are unknown
-    if (clears) matrix_.clear();
+    if (clears) matrix_.drop_pairs(false);
     hessian_.reset(clears);
     operator_.reset(), free_gram_.forget();
     const int64_t variables = n;
@@ -129,18 +118,6 @@ void StateMachine::begin_anew(bool keep_pairs) {
     descent_ = Descent::unknown;
     preparation_ = Preparation::none;
     broken_ = pair_unfinished_ = products_valid_ = false;
-}
-
-int StateMachine::finish_pair() {
-    if (!pair_unfinished_) return -1;
-    pair_unfinished_ = products_valid_ = false;
-    return matrix_.newest_slot();
-}
-
-double StateMachine::model_theta() const {
-    if (!uses_callers_diagonal(settings)) return matrix_.theta();
-    const double coefficient = direction_request_.gradient_coefficient;
-    return coefficient < 0 ? -1 / coefficient : 1;
 }
 
 // ---- requests
@@ -183,11 +160,6 @@ void StateMachine::request_evaluation(State next) {
 
 // ---- the start and each iterate
 
-void StateMachine::check_start() {
-    hessian_.begin(settings);
-    suspend(State::start_checked, Verb::check_start);
-}
-
 void StateMachine::judge_start(const StartReport &report) {
     if (!accept_input(report)) {
         suspend(State::start_refused, Verb::read_variable);
@@ -222,10 +194,6 @@ bool StateMachine::measures_again(const PanelProducts &sums) {
 // Called after measure(), and again when a norm is known.
 void StateMachine::measure_iterate(const Reply &reply) {
     if (const Norm norm = unknown_norm(); norm != Norm::none) return request_norm(State::norm_measured, norm);
-    log_iterate(reply);
-}
-
-void StateMachine::log_iterate(const Reply &reply) {
     if (!first) note_progress(settings);
     if (logs()) return suspend(State::iterate_logged, first ? Verb::log_start : Verb::log_iterate);
     after_log(reply);
@@ -245,15 +213,12 @@ void StateMachine::judge_iterate(const Reply &reply) {
     IterateVerdict verdict{};
     if (const Norm norm = Iteration::judge_iterate(settings, matrix_.pairs(), verdict); norm != Norm::none)
         return request_norm(State::test_measured, norm);
-    switch (verdict) {
-    case IterateVerdict::end: return settle();
-    case IterateVerdict::restart_anew: hessian_.forget_all(); [[fallthrough]];
-    case IterateVerdict::restart:
+    if (verdict == IterateVerdict::end) return settle();
+    if (verdict == IterateVerdict::restart_anew) hessian_.forget_all();
+    if (verdict != IterateVerdict::go_on) {
         restart();
         refresh();
         operator_.forget_scale();
-        break;
-    case IterateVerdict::go_on: break;
     }
     if (hessian_.is_due(settings, results.iterations)) {
         event = Event::diagonal_wanted;
@@ -264,26 +229,13 @@ void StateMachine::judge_iterate(const Reply &reply) {
 
 // ---- the direction
 
-void StateMachine::accept_diagonal(const Reply &reply) {
-    hessian_.accept_supplied(results.iterations);
-    products_valid_ = false; // the existing products are not weighted with this diagonal
-    begin_direction(reply);
-}
-
-void StateMachine::report_bad_diagonal(int64_t index) {
-    numbers[0] = static_cast<double>(index);
-    end(CUDA_OPT_BAD_DIAGONAL, Event::diagonal_is_bad);
-    settle();
-}
-
 void StateMachine::begin_direction(const Reply &reply) {
     cudaopt::begin_direction(settings, *this, matrix_);
     if (products_valid_) return begin_cauchy(reply);
     request_products(State::model_products, model_panel());
 }
 
-// Returns whether the products over the free variables are kept, to be updated at the next iterate. The caller may
-// change a diagonal that it supplies, without notice.
+// Returns whether the products over the free variables are kept for an update, which needs the same diagonal.
 bool StateMachine::keeps_free_gram(const Reply &reply) const {
     return reply.forms_free_changes && matrix_.capacity() > FreeGram::most_pairs_anew && bounded && !uses_operator() &&
            !uses_callers_diagonal(settings);
@@ -292,8 +244,7 @@ bool StateMachine::keeps_free_gram(const Reply &reply) const {
 void StateMachine::begin_cauchy(const Reply &reply) {
     PanelProducts sums = *reply.sums;
     if (keeps_free_gram(reply)) {
-        // If the products of this iterate are kept already, they were updated, or formed before a checkpoint was
-        // loaded.
+        // The kept products of this iterate were updated, or formed before a checkpoint was loaded.
         const int64_t weights = hessian_.weights(settings);
         if (!free_gram_.serves(matrix_.pairs(), weights)) free_gram_.store(sums, matrix_.pairs(), weights);
         if (free_gram_.serves(matrix_.pairs(), weights)) sums.free_gram = free_gram_.data();
@@ -338,8 +289,7 @@ void StateMachine::minimise_in_subspace(const PanelProducts &sums) {
     follow_operator(operator_.begin(matrix_, sums, path.free_gram(sums), path.p(), direction_request_.panel), nullptr);
 }
 
-// Discards the history after a factorisation has failed, and continues from the same point. With an empty history no
-// factorisation can fail.
+// Discards the history after a factorisation has failed, which it cannot with an empty history.
 void StateMachine::break_down() {
     refresh();
     request_products(State::model_products, model_panel());
@@ -369,9 +319,8 @@ void StateMachine::judge_direction(const Reply &reply) {
     request_evaluation(State::trial_point);
 }
 
-// Replaces a direction that is not a sufficient descent direction because of the projection onto the box. The new
-// direction truncates the step from the Cauchy point to the subspace minimiser at the box (Morales and Nocedal 2011,
-// section 3).
+// Replaces a direction that does not descend because of the projection onto the box. The new direction truncates the
+// step from the Cauchy point to the subspace minimiser at the box (Morales and Nocedal 2011, section 3).
 void StateMachine::replace_direction() {
     if (operator_.is_used()) {
         // If the projection has changed x + d, the direction to P(x + t d) descends if t is small enough.
@@ -408,8 +357,7 @@ void StateMachine::request_truncation() {
 
 void StateMachine::judge_trial_products(const Reply &reply) {
     if (measures_again(*reply.sums)) return;
-    // If the caller's diagonal is valid for several iterates, its elements may have changed since they were checked.
-    // Therefore they are checked again.
+    // A diagonal of the caller that is valid for several iterates may have changed, and is checked again.
     if (uses_callers_diagonal(settings) && panel_.weighted && reply.sums->variable_sums[bad_weights] > 0)
         return suspend(State::diagonal_checked, Verb::check_diagonal);
     if (descent_ != Descent::judged) {
@@ -479,10 +427,9 @@ void StateMachine::recover(const Reply &reply) {
     begin_direction(reply);
 }
 
-// Samples f along the direction of the failed line search. Of the inner products at these points, only the value of f
-// is used, which the backend returns with them. They are therefore requested without correction pairs. Errors of f that
-// are no larger than rounding errors do not count as noise. The line search has then failed for another reason, such as
-// a wrong gradient, and the solve must not end as converged.
+// Samples f along the direction of the failed line search. Only the value of f is used of the inner products at these
+// points, so that they are requested without pairs. Errors of f that are no larger than rounding errors are not noise.
+// The line search has then failed for another reason, such as a wrong gradient, and the end must not be convergence.
 void StateMachine::follow_noise_samples(noise::Sampling next) {
     switch (next) {
     case noise::Sampling::step:

@@ -1,13 +1,11 @@
 // L-BFGS-B for one large problem, as a state machine. advance() continues with the reply to the last request until it
 // needs another sweep over the n variables or an action of the caller. It never loops over n and allocates nothing.
 //
-// states.hpp lists the states and the transitions between them. The Cauchy search, the use of an operator and the
-// sampling of a noisy f are machines of their own, each within one state of this one. Their functions begin() and
-// resume() return the next request.
+// states.hpp lists the states and their transitions. The Cauchy search, the use of an operator and the sampling of a
+// noisy f are machines of their own, each within one state; their begin() and resume() return the next request.
 //
 // The object is one block of state_bytes(m) bytes without a pointer, made by make_state(). It may be moved, saved and
-// loaded as bytes whenever its last request has been performed. A checkpoint consists of these bytes and of n-vectors
-// (solver/checkpoint.cpp).
+// loaded as bytes whenever its last request has been performed. A checkpoint also contains n-vectors.
 #pragma once
 
 #include "lbfgsb/free_gram.hpp"
@@ -19,8 +17,6 @@ namespace cudaopt {
 
 class StateMachine : public Iteration {
   public:
-    using State = cudaopt::State;
-
     Settings settings;
 
     // The returned request is valid until the next call of one of these three functions.
@@ -29,16 +25,14 @@ class StateMachine : public Iteration {
     // ranks do not take part, so that no norm is measured. give_up() is called if a sweep of the backend took too long.
     const Request &stop(bool alone = false);
     const Request &give_up(bool stop_requested, double seconds_passed);
-    // Resets the state to that before the first call. With keep_pairs the pairs are kept for a warm start; the newest
-    // may be unfinished (finish_pair()).
+    // Resets the state. keep_pairs: for a warm start, the pairs are kept. The newest may be unfinished (finish_pair()).
     void begin_anew(bool keep_pairs);
     // Ends the solve because the backend has failed.
     void break_off() { state_ = State::ended, broken_ = true; }
     // Called after a checkpoint is loaded: the sums of the last inner products no longer exist.
     void forget_products() { products_valid_ = false; }
 
-    // Validates an object that was read as bytes: it is in a state in which the caller of a handle with this n, m and
-    // precision has control, and every index, size and enumerator in it is within its range (loaded.hpp).
+    // Validates an object that was read as bytes, for a handle with this n, m and precision (loaded.hpp).
     bool is_consistent(int64_t n_, int m, int bits);
 
     // Requests the last inner products again, all of them formed in double precision.
@@ -46,11 +40,8 @@ class StateMachine : public Iteration {
         requested_.single = false;
         return request_;
     }
-    // The last request, and its operands.
-    const Request &request() const { return request_; }
+    // The operands of the last request.
     const PanelRequest &panel_requested() const { return state_ == State::cauchy ? cauchy_.panel() : requested_; }
-    // Without bounds, the products over the free variables that a new diagonal requires are used only to set Y'Y
-    // (CompactMatrix::load_free_yy()).
     ProductsRequest products_requested() const {
         const PanelRequest &panel = panel_requested();
         return {panel, state_ == State::cauchy ? DiagonalUpdate{} : update_requested_,
@@ -82,19 +73,24 @@ class StateMachine : public Iteration {
     // Returns whether B_0 is theta diag(1 / h) instead of theta I.
     bool weighted() const { return hessian_.weighted(settings); }
     // Returns theta of the newest model. With the caller's diagonal it is 1 before the first model is formed.
-    double model_theta() const;
-    // Returns whether x is a trial point and the sums over the direction to it, such as g'd, are not known yet. The
-    // reply to a request for products_at_trial() then includes them.
+    double model_theta() const {
+        if (!uses_callers_diagonal(settings)) return matrix_.theta();
+        const double coefficient = direction_request_.gradient_coefficient;
+        return coefficient < 0 ? -1 / coefficient : 1;
+    }
+    // Returns whether x is a trial point whose direction sums follow with the reply to products_at_trial().
     bool awaits_direction_sums() const { return state_ == State::trial_point && descent_ == Descent::unknown; }
-    // The request for inner products at a trial point.
     PanelRequest products_at_trial() const {
         return trial_panel(settings, *this, matrix_, hessian_, needs_free_gram());
     }
     void set_direction_sums(const DirectionSums &sums) { direction = sums, descent_ = Descent::sums_known; }
-    // The slot of a new pair contains g_base, the previous gradient, until the sweep of the next direction forms y = g
-    // - g_base. If this is pending, the function returns the slot and regards y as formed; otherwise it returns -1.
-    // Warm starts use it.
-    int finish_pair();
+    // The slot of a new pair contains g_base until the sweep of the next direction forms y = g - g_base. If this is
+    // pending, finish_pair() returns the slot and regards y as formed; otherwise it returns -1.
+    int finish_pair() {
+        if (!pair_unfinished_) return -1;
+        pair_unfinished_ = products_valid_ = false;
+        return matrix_.newest_slot();
+    }
 
     template <class Visit> void each_array(int m, Visit &visit) {
         matrix_.each_array(m, visit);
@@ -122,18 +118,14 @@ class StateMachine : public Iteration {
     void request_evaluation(State next);
 
     // These functions check the start, and execute the steps at the start and at each iterate.
-    void check_start();
     void judge_start(const StartReport &report);
     void measure_start();
     bool measures_again(const PanelProducts &sums);
     void measure_iterate(const Reply &reply);
-    void log_iterate(const Reply &reply);
     void after_log(const Reply &reply);
     void judge_iterate(const Reply &reply);
 
     // These functions compute the search direction.
-    void accept_diagonal(const Reply &reply);
-    void report_bad_diagonal(int64_t index);
     void begin_direction(const Reply &reply);
     void begin_cauchy(const Reply &reply);
     bool keeps_free_gram(const Reply &reply) const;
@@ -169,7 +161,7 @@ class StateMachine : public Iteration {
     PanelRequest model_panel() const {
         return hessian_.model_panel(settings, panel_, matrix_.weights(), needs_free_gram());
     }
-    void use_stored_pairs() { panel_ = stored_panel(matrix_, needs_free_gram()); }
+    void use_stored_pairs() { panel_ = matrix_.stored_panel(needs_free_gram()); }
     void refresh();
     void note_norm(double norm) { cudaopt::note_norm(*this, matrix_, request_.norm.kind, norm); }
 

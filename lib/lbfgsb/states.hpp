@@ -54,8 +54,7 @@ constexpr uint64_t any_of(std::initializer_list<State> states) {
 
 // Each set contains the states that may follow an event: the subspace minimiser is found; the stopping tests are
 // passed; the log is written; the trial point is accepted; the direction or the line search is rejected; the products
-// at a trial point are known. Later steps may need no request, so that each set contains the states after those as
-// well.
+// at a trial point are known. Later steps may need no request, so that their states are in the set as well.
 constexpr uint64_t after_minimiser = any_of({State::direction_taken, State::truncated, State::operator_used}),
                    after_tests =
                        after_minimiser | any_of({State::cauchy, State::model_products, State::diagonal_checked}),
@@ -64,9 +63,8 @@ constexpr uint64_t after_minimiser = any_of({State::direction_taken, State::trun
                    after_rejection = any_of({State::search_failed, State::truncation_ready, State::operator_used}),
                    after_products = after_acceptance | after_rejection | any_of({State::stepped, State::step_max});
 
-// The last three states may follow every earlier one, because the solve may end in any of them. `ending` and `ended`
-// may also follow themselves (may_follow()). The products are requested again after infinite components of g were set
-// to 0. A row with 0 allows only the last three states.
+// The last three states may follow every earlier one, where the solve ends. `ending` and `ended` may also follow
+// themselves (may_follow()). Products are requested again after infinite components of g were set to 0.
 constexpr Transition transitions[] = {
     {State::start, "start", any_of({State::start_checked})},
     {State::start_checked, "start_checked", any_of({State::start_refused, State::first_point})},

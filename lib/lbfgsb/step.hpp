@@ -24,8 +24,7 @@
 //     descent    If d is not a sufficient descent direction, it is truncated at the box, or the line search fails.
 //
 // With a diagonal h, B_0 = theta diag(1 / h_i), and the method is applied in the variables x_i / sqrt(h_i). Most
-// functions below are templates over the type of the compact matrix and, where needed, of the initial Hessian. The
-// latter is fixed at compile time for some batches.
+// functions below are templates over the type of the matrix and, where needed, of the initial Hessian.
 #pragma once
 
 #include "lbfgsb/initial_hessian.hpp"
@@ -34,22 +33,13 @@
 
 namespace cudaopt {
 
-// Returns the request for the products of the stored pairs. free_gram: whether the products over the variables that are
-// free at x are needed. The Cauchy search corrects them for the variables that reach a bound.
-template <class Matrix> CUDA_OPT_HD_INLINE PanelRequest stored_panel(const Matrix &matrix, bool free_gram) {
-    PanelRequest panel = matrix.stored_panel();
-    panel.free_gram = free_gram;
-    return panel;
-}
-
 // Returns the request for sweep 1 at a trial point. It assumes that the trial point is accepted, which is nearly always
 // the case. If the caller supplies another diagonal at this point, the products of the older pairs must be weighted
 // with it. Only the products of the newest pair are then requested here.
 template <class Matrix, class Hessian>
 CUDA_OPT_HD_INLINE PanelRequest trial_panel(const Settings &settings, const Iteration &it, const Matrix &matrix,
                                             const Hessian &hessian, bool free_gram) {
-    PanelRequest panel = matrix.tentative_panel();
-    panel.free_gram = free_gram;
+    PanelRequest panel = matrix.tentative_panel(free_gram);
     if (uses_callers_diagonal(settings) && !hessian.stays_valid(settings, it.results.iterations)) panel.pairs = 1;
     return panel;
 }
@@ -68,8 +58,7 @@ CUDA_OPT_HD_INLINE DiagonalUpdate take_update(const Settings &settings, const It
 // Appends the accepted step as a correction pair s = step d, y = g - g_base. With a learned diagonal, y is multiplied
 // by curvature_scale(). The pair is skipped unless s'y > eps |s'g_base| and its products are normal numbers. A skipped
 // pair is counted, `panel` becomes the request for the stored pairs, and theta may change if there are none. Returns
-// whether the products at the new iterate suffice for the next model. keeps_ss: whether S'S is needed
-// (CompactMatrix::append()).
+// whether the products at the new iterate suffice for the next model. keeps_ss: for CompactMatrix::append().
 template <class Matrix, class Hessian>
 CUDA_OPT_HD_INLINE bool append_pair(const Settings &settings, Iteration &it, Matrix &matrix, Hessian &hessian,
                                     const PanelProducts &sums, PanelRequest &panel, bool keeps_ss) {
@@ -86,7 +75,7 @@ CUDA_OPT_HD_INLINE bool append_pair(const Settings &settings, Iteration &it, Mat
     if (matrix.pairs() == 0)
         if (const double theta = it.scale_without_pair(settings, matrix.theta()); theta != matrix.theta())
             matrix.set_scale(theta);
-    panel = stored_panel(matrix, panel.free_gram);
+    panel = matrix.stored_panel(panel.free_gram);
     return matrix.pairs() == 0 && !callers;
 }
 
@@ -99,16 +88,14 @@ CUDA_OPT_HD_INLINE void discard_pairs(const Settings &settings, Iteration &it, M
     it.truncated = false;
 }
 
-// Begins the next direction. Sets the first step of its line search. Sets theta as well if the direction is a first
-// step along -g, or without ROBUST if no pair is stored.
+// Begins the next direction: sets its first step and, along -g or without ROBUST and pairs, theta.
 template <class Matrix>
 CUDA_OPT_HD_INLINE void begin_direction(const Settings &settings, Iteration &it, Matrix &matrix) {
     if (const double theta = it.begin_direction(settings, matrix.pairs()); theta > 0) matrix.set_scale(theta);
 }
 
-// Adapts the stored products to the diagonal h of the model; without one it does nothing. The method is applied in the
-// variables x_i / sqrt(h_i), in which B_0 = theta I. Returns false if an element of the diagonal is not positive and
-// finite.
+// Adapts the stored products to the diagonal h of the model, if there is one. The method is applied in the variables
+// x_i / sqrt(h_i), in which B_0 = theta I. Returns false if an element of h is not positive and finite.
 template <class Matrix, class Hessian>
 CUDA_OPT_HD_INLINE bool weigh_products(const Settings &settings, Matrix &matrix, const Hessian &hessian,
                                        const PanelProducts &sums, bool bounded) {
@@ -120,10 +107,9 @@ CUDA_OPT_HD_INLINE bool weigh_products(const Settings &settings, Matrix &matrix,
     return true;
 }
 
-// Minimises the model over the variables that are free at the Cauchy point (Byrd et al. 1995, section 5.1). `path` is
-// the finished Cauchy search. q receives the coefficients of the minimiser, one for each of the panel's columns. v is
-// workspace, and `system` holds the factors. Returns false if a factorisation fails. If no variable is free, nothing is
-// done.
+// Minimises the model over the variables that are free at the Cauchy point (Byrd et al. 1995, section 5.1), if any.
+// `path` is the finished Cauchy search. q receives the coefficients of the minimiser, one for each of the panel's
+// columns. v is workspace, and `system` holds the factors. Returns false if a factorisation fails.
 template <int M>
 CUDA_OPT_HD_INLINE bool minimise_over_free(const Iteration &it, const CompactMatrix<M> &matrix,
                                            const CauchySearch<M> &path, const PanelProducts &sums,
@@ -162,7 +148,6 @@ CUDA_OPT_HD_INLINE NormRequest norm_request(const Settings &settings, const Iter
     return {kind, it.change_weight, slot, unfinished && slot == matrix.newest_slot()};
 }
 
-// Stores a norm in the record of the solve.
 template <class Matrix> CUDA_OPT_HD_INLINE void note_norm(Iteration &it, const Matrix &matrix, Norm kind, double norm) {
     it.note_norm(kind, norm, kind == Norm::relative_change ? matrix.curvature(matrix.stiffest_pair()) : 0);
 }

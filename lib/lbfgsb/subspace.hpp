@@ -5,8 +5,7 @@
 //
 //     x_c - x + d_u = -g / theta + W q,    q = M c / theta - K^-1 W_F'r_c / theta^2    on the free variables.
 //
-// Since W_F'r_c = -(1 - theta t*) p - G M c and K^-1 G M c = theta (K^-1 c - M c), neither M nor G is needed in
-// addition to K:
+// Since W_F'r_c = -(1 - theta t*) p - G M c and K^-1 G M c = theta (K^-1 c - M c), K suffices without M and G:
 //
 //     q = K^-1 (p / theta + (c - t* p)) / theta,
 //

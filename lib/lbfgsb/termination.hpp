@@ -1,5 +1,4 @@
-// The decisions that end a solve, by a stopping test, at a limit or at the caller's request, and the record of the
-// termination.
+// The decisions that end a solve, by stopping tests, limits or the caller, and the record of the termination.
 #pragma once
 
 #include "lbfgsb/progress.hpp"
@@ -79,6 +78,10 @@ struct Termination : Progress {
     }
 
     CUDA_OPT_HD void end(int code, Event why) { end_code = code, end_why = why; }
+    CUDA_OPT_HD void end_by_bad_diagonal(int64_t index) {
+        numbers[0] = static_cast<double>(index);
+        end(CUDA_OPT_BAD_DIAGONAL, Event::diagonal_is_bad);
+    }
 
     // The solve ends without further sweeps that return a number.
     CUDA_OPT_HD void skip_norms() { best_norms_unknown = pg_norm_unknown = x_norm_unknown = false; }
@@ -118,7 +121,6 @@ struct Termination : Progress {
     }
 
   protected:
-    // Returns whether a stopping test is satisfied at the iterate.
     CUDA_OPT_HD_INLINE bool holds(Test test, const Settings &settings) const {
         const Results &r = results;
         switch (test) {
@@ -169,7 +171,6 @@ struct Termination : Progress {
         return settings.metric == Metric::callers_operator ? Norm::none : norm_for_curvature(settings, pairs);
     }
 
-    // Decides what follows at an iterate at which `test` is satisfied.
     CUDA_OPT_HD_INLINE IterateVerdict verdict_on(const Settings &settings, Test test) {
         constexpr int most_in_vain = 1000;
         const bool is_noisy = noise_level(settings, results.f) > 0;
@@ -180,7 +181,7 @@ struct Termination : Progress {
                 converge(settings, test);
                 return IterateVerdict::end;
             }
-            restarts = !restart_is_recent();
+            restarts = !is_restarting();
         }
         if (results.f <= settings.f_unbounded) end(CUDA_OPT_UNBOUNDED, Event::below_any_bound);
         else if (nothing_decreases && is_noisy) converge(settings, Test::noise);
@@ -193,9 +194,8 @@ struct Termination : Progress {
     }
 
     // Returns whether f has decreased by no more than FACTR allows. With ROBUST this does not count if f has increased,
-    // because g may then not be the gradient of f, or after a first step along -g, because the length of that step is
-    // an estimate. Version 3.0 accepts both as convergence. It does not count either if the bound is smaller than the
-    // noise in the difference of two values of f.
+    // because g may then not be the gradient of f, or after a first step along -g, whose length is an estimate. Version
+    // 3.0 accepts both. It does not count either if the bound is below the noise in the difference of two values of f.
     CUDA_OPT_HD_INLINE bool decrease_is_small(const Settings &settings) const {
         const double decrease = f_previous - results.f;
         if (settings.robust && (decrease < 0 || steps_since_gradient == 1)) return false;
@@ -222,8 +222,7 @@ struct Termination : Progress {
         return is_small && results.pg_norm2 * results.pg_norm2 / (2 * model_theta) <= significant_decrease(settings);
     }
 
-    // Returns whether the test ROUNDING may end the solve. With a noise level a failed line search is no evidence that
-    // the model is right.
+    // Returns whether ROUNDING may end the solve. With noise, a failed line search does not confirm the model.
     CUDA_OPT_HD_INLINE bool tests_rounding(const Settings &settings) const {
         return settings.robust && settings.rounding > 0 && !(noise_level(settings, results.f) > 0);
     }
@@ -244,8 +243,7 @@ struct Termination : Progress {
     }
 
     // Returns an estimate of the change of f that is caused by rounding x. In the variables x_i / |x_i|, rounding moves
-    // x by about u, the unit roundoff, and changes f by u times the norm of the relative gradient, plus k u^2 / 2,
-    // where k is the curvature in these variables.
+    // x by about u, and changes f by u times the norm of the relative gradient, plus k u^2 / 2 with their curvature k.
     CUDA_OPT_HD_CALL inline double change_by_rounding() const {
         const double u = unit_of_x();
         return u * (relative_gradient + u * relative_curvature / 2);
@@ -257,9 +255,8 @@ struct Termination : Progress {
     }
 
     // Returns whether rounding x and f explains the relative gradient, although it is not small. What the stiffest
-    // variables do not explain of it must be small, and f must decrease along it, if its curvature is k, by no more
-    // than rounding causes. If the values of f have single precision, the first condition is omitted, because their
-    // errors allow a larger gradient.
+    // variables do not explain of it must be small, and f must decrease along it, with its curvature, by no more than
+    // rounding causes. If f has single precision, the first condition is omitted: errors of f allow larger gradients.
     CUDA_OPT_HD_CALL inline bool explains_gradient_by_rounding(const Settings &settings) const {
         constexpr double most_along_gradient = 2;
         return relative_curvature != unmeasured && (single_f || unexplained <= flat_gradient(settings)) &&
@@ -270,9 +267,8 @@ struct Termination : Progress {
         return settings.rounding * unit_of_f() * std::fabs(f_base);
     }
 
-    // Returns whether rounding explains that a line search failed, although the relative gradient is not small. It must
-    // explain the gradient, the decrease that the model predicts, and the rise of f at the lowest point of the line
-    // search.
+    // Returns whether rounding explains that a line search failed, although the relative gradient is not small: it
+    // explains the gradient, the decrease that the model predicts, and the rise of f at the lowest point.
     CUDA_OPT_HD_CALL inline bool is_rounding(const Settings &settings) const {
         constexpr double largest_rise = 10;
         const double by_x = change_by_rounding(), by_f = rounding_of_f(settings);
@@ -305,7 +301,7 @@ struct Termination : Progress {
     // the curvature there. Otherwise it restarts along -g, with an empty history and a new scale.
     CUDA_OPT_HD_CALL inline bool factr_is_verified(const Settings &settings) const {
         if (!settings.robust || is_relatively_flat(settings)) return true;
-        if (restart_is_recent()) return false;
+        if (is_restarting()) return false;
         if (least_decrease(settings) <= settings.rounding * change_by_rounding() &&
             explains_gradient_by_rounding(settings))
             return true;

@@ -1,5 +1,4 @@
-// The decisions at a trial point: whether the direction descends, whether the line search continues, and how the
-// accepted step updates the model.
+// The decisions at a trial point: descent, the line search, and the update of the model by the accepted step.
 #pragma once
 
 #include "lbfgsb/termination.hpp"
@@ -50,8 +49,7 @@ struct Trials : Termination {
     // Records the sums of the sweep that formed d, and returns whether d is used as a descent direction. After the
     // projection onto the box, the direction to the subspace minimiser may be almost orthogonal to the projected
     // gradient. Over several iterations the steps then become shorter, and the iterates converge to a point that is not
-    // a minimiser. If the diagonal is learned, so that iterates need not match L-BFGS-B 3.0, such a direction is
-    // treated as one that does not descend.
+    // a minimiser. With a learned diagonal, which need not match L-BFGS-B 3.0, such a direction is rejected.
     CUDA_OPT_HD_INLINE bool descends(const Settings &settings, const DirectionSums &sums, int pairs) {
         direction = sums;
         slope_base = sums.slope;
@@ -119,9 +117,8 @@ struct Trials : Termination {
         return exhaust_search(settings, f, verdict != SearchVerdict::evaluate);
     }
 
-    // Makes the trial point the next iterate. Because f has rounding errors and may have noise, this point may be worse
-    // than an earlier iterate (is_best()). Returns whether the base point must be saved: the new iterate is worse and
-    // no point is saved yet.
+    // Makes the trial point the next iterate. Because of rounding errors and noise, it may be worse than an earlier one
+    // (is_best()). Returns whether the base point must be saved: the new iterate is worse and no point is saved.
     CUDA_OPT_HD_INLINE bool accept(const Settings &settings, const PanelProducts &sums) {
         at_iterate = true;
         results.iterations++;
@@ -167,8 +164,7 @@ struct Trials : Termination {
     // the step, of the cubic that interpolates f and the slopes at both ends, divided by the mean second derivative
     // along the step, which s'y measures. The model then contains the curvature at the new iterate instead of that
     // halfway (Biggs, J. Inst. Math. Appl. 8 (1971) 315). For a quadratic the factor is 1. It is limited to [1/2, 2],
-    // because the cubic does not describe f if the factor is outside. If the decrease of f may be due to noise, the
-    // factor is 1.
+    // beyond which the cubic does not describe f. It is 1 if the decrease of f may be due to noise.
     CUDA_OPT_HD_INLINE double curvature_scale(const Settings &settings, const PanelProducts &sums,
                                               double curvature) const {
         constexpr double largest_factor = 2, significant_decrease = 1e-6; // relative to f; also suits single precision
@@ -181,9 +177,8 @@ struct Trials : Termination {
     }
 
     // Returns theta of B_0 = theta I if the history is empty after a step from which no pair was formed. If f was still
-    // decreasing when the line search reached its limit of evaluations, the next line search begins with the step
-    // length that was reached. This length is limited to a distance of 1, as at the start of a solve, because a
-    // function without a lower bound never stops decreasing.
+    // decreasing at the limit of evaluations, the next line search begins with the step length that was reached. It is
+    // limited to a distance of 1, as at the start, because a function without a lower bound never stops decreasing.
     CUDA_OPT_HD_INLINE double scale_without_pair(const Settings &settings, double theta) const {
         const double continued = greatest(theta / step, results.pg_norm2);
         return exhausted && settings.metric != Metric::callers && continued < theta ? continued : theta;
@@ -255,8 +250,7 @@ struct Trials : Termination {
         return twice;
     }
 
-    // Called if f or g is not finite at the trial point. It proposes a shorter step, or ends the line search or the
-    // solve.
+    // Called if f or g is not finite. It proposes a shorter step, or ends the line search or the solve.
     CUDA_OPT_HD_CALL inline TrialVerdict backtrack(const Settings &settings) {
         if (returning) {
             failure = SearchFailure::lower_not_found_again;

@@ -1,5 +1,4 @@
-// The trial point of one variable, shared by host and device. Arithmetic is in double precision, whatever the storage
-// precision is.
+// The trial point of one variable, for host and device, in double precision whatever the storage precision is.
 #pragma once
 
 #include "lbfgsb/box.hpp"
@@ -33,17 +32,14 @@ struct Trial {
 // the diagonal, or 1 without a diagonal. `largest` is the largest number that the storage type can represent.
 CUDA_OPT_HD inline Trial trial_of_variable(const BoxedVariable &at, const DirectionRequest &request, double h,
                                            double move, double largest) {
-    // That the variable is active is taken into account only in the last line, so that neighbouring GPU threads do not
-    // diverge.
+    // Only the last line depends on whether the variable is active, so that GPU threads do not diverge.
     const bool stays = is_active(at.x, at.g, at.l, at.u);
-    // The breakpoint matters only if it is not beyond the threshold. For most variables this is decided without a
-    // division, which takes longer than all other operations here.
+    // For most variables a comparison shows that the breakpoint is beyond the threshold, without a slow division.
     if (request.panel.threshold > 0 && !stays &&
         !breakpoint_exceeds(request.panel.threshold, at.x, h * at.g, at.l, at.u)) {
         const double t = breakpoint(at.x, h * at.g, at.l, at.u);
-        // h g or the quotient may underflow. Then t = 0 although x is not at the bound that -g points to, and that
-        // bound may be infinite. Such a variable stays at x. This agrees with the inner products, where it does not
-        // count as free and has z = 0.
+        // h g or the quotient may underflow. Then t = 0 although x is not at the bound ahead, which may be infinite.
+        // The variable stays at x. This agrees with the inner products, where it is not free and has z = 0.
         if (t == 0) return {at.x, false};
         if (t <= request.panel.threshold) return {at.g < 0 ? at.u : at.l, false};
     }
@@ -55,17 +51,15 @@ CUDA_OPT_HD inline Trial trial_of_variable(const BoxedVariable &at, const Direct
     return {stays ? at.x : x, !stays && x != at.x + move};
 }
 
-// Returns the largest step along d for which x + step d stays in [l, u]. The line search uses it as its largest step.
-// It is also the factor by which the displacement from the Cauchy point to the subspace minimiser is truncated, if it
-// is less than 1 (Byrd et al. 1995, eq. 5.8).
+// Returns the largest step along d for which x + step d stays in [l, u], for the line search and, if it is less than 1,
+// for the truncation of the displacement to the subspace minimiser (Byrd et al. 1995, eq. 5.8).
 CUDA_OPT_HD inline double largest_step_of_variable(double x, double d, double l, double u) {
     if (d < 0) return (l - x) / d;
     if (d > 0) return (u - x) / d;
     return infinity;
 }
 
-// Returns the largest fraction of the displacement from the Cauchy point to the subspace minimiser that keeps a free
-// variable in the box.
+// Returns the largest fraction of the step from the Cauchy point to the minimiser that keeps a variable in the box.
 CUDA_OPT_HD inline double truncation_of_variable(const BoxedVariable &at, const DirectionRequest &request, double h,
                                                  double move) {
     if (is_active(at.x, at.g, at.l, at.u)) return infinity;

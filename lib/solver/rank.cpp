@@ -66,8 +66,7 @@ int Solver::continue_as_rank() {
         return run_as_rank(state_->give_up(joined.wish == give_up_stopped, reply_.seconds));
     stop_agreed_ = stop_agreed_ || joined.wish == stop;
     if (joined.of == Exchange::set_up) attempt([this] { allocate_as_rank(); });
-    else if (state_->state() == StateMachine::State::start_checked && own_dimension() > 0)
-        attempt([this] { move_into_box(); });
+    else if (state_->state() == State::start_checked && own_dimension() > 0) attempt([this] { move_into_box(); });
     // If single precision was not accurate enough for these sums, they are formed again in double precision. All ranks
     // base this decision on the sums over all ranks, so that they decide as a single rank would.
     if (joined.in_double) return run_as_rank(state_->request_in_double());

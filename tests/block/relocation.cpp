@@ -7,7 +7,7 @@
 #include "rare.hpp"
 
 using namespace block_test;
-using State = StateMachine::State;
+using State = cudaopt::State;
 
 namespace {
 

@@ -79,7 +79,7 @@ class Iterate {
   public:
     Iterate(Box box, const Shape &shape, Uniform &uniform)
         : machine(shape.n, shape.m, 64, 64), memory(shape.m), middle(shape.m), shape_(shape) {
-        memory.clear();
+        memory.drop_pairs(false);
         draw_point(box, uniform);
         for (int k = 0; k < shape.steps; k++) {
             if (k > 0 && k == shape.steps - shape.kept) weigh(stored(false));

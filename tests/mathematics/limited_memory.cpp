@@ -86,7 +86,7 @@ TEST_CASE("The history contains the newest m pairs in slots that are used cyclic
     for (int m = 1; m <= 8; m++) {
         Placed<Memory> memory(m);
         reference::Machine machine(4, m, 64, 64);
-        memory.clear();
+        memory.drop_pairs(false);
         CHECK(memory.capacity() == m);
         for (int seen = 1; seen <= 3 * m + 2; seen++) {
             INFO("m = " << m << ", " << seen << " pairs appended");
@@ -138,7 +138,7 @@ TEST_CASE("theta is kept on request if pairs are dropped and is reset if the his
     memory.drop_pairs(false);
     CHECK(memory.theta() == 1);
     memory.set_scale(3);
-    memory.clear();
+    memory.drop_pairs(false);
     CHECK(memory.theta() == 1);
     CHECK(memory.factor(iterate.middle));
 }
@@ -149,7 +149,7 @@ TEST_CASE("A history whose pairs were dropped gives the same results as a new on
         Iterate iterate(Box::infinite, {9, m, 2 * m + 1, false, false, 1, 1}, uniform);
         Placed<Memory> fresh(m);
         Placed<Memory::Factors> fresh_middle(m);
-        fresh.clear();
+        fresh.drop_pairs(false);
         iterate.memory.drop_pairs(false);
         reference::Machine machine(9, m, 64, 64);
         for (int k = 0; k <= m; k++) {

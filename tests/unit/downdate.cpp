@@ -48,8 +48,8 @@ TEST_CASE("Downdating subtracts the products of each variable except those with 
 }
 
 TEST_CASE("The limit on downdates grows with the cost of a sweep up to the number of free variables", "[downdate]") {
-    CHECK(cauchy::most_downdates(1e6, 12) > cauchy::most_downdates(1e5, 12));
-    CHECK(cauchy::most_downdates(1e6, 12) > cauchy::most_downdates(1e6, 36));
-    CHECK(cauchy::most_downdates(600, 12) == 600);
-    CHECK(cauchy::most_downdates(0, 12) == 512);
+    CHECK(most_downdates(1e6, 12) > most_downdates(1e5, 12));
+    CHECK(most_downdates(1e6, 12) > most_downdates(1e6, 36));
+    CHECK(most_downdates(600, 12) == 600);
+    CHECK(most_downdates(0, 12) == 512);
 }
