@@ -11,6 +11,7 @@ import jax.numpy as jnp  # noqa: E402
 
 import cuda_opt  # noqa: E402
 import cuda_opt.jax  # noqa: E402
+from cuda_opt._jax_program import handler  # noqa: E402
 from cuda_opt.jax import argmin, minimize, minimize_batch  # noqa: E402
 
 
@@ -188,8 +189,8 @@ def test_closures_may_contain_traced_values(centre):
 
 
 def test_traced_values_outside_of_a_closure_are_rejected():
-    """A traced value that fun obtains from an object, and not directly from its closure, is rejected with the reason.
-    """
+    """A traced value that fun obtains from an object, and not directly from its closure, is rejected with the reason,
+    unless fun is a part of the program that has the value."""
 
     class Model:
         pass
@@ -202,8 +203,11 @@ def test_traced_values_outside_of_a_closure_are_rejected():
 
     with pytest.raises(TypeError, match="fun depends on values that JAX is tracing"):
         jax.grad(solve)(2.0)
-    with pytest.raises(Exception, match="fun depends on values that JAX is tracing"):
-        jax.jit(solve)(2.0).block_until_ready()  # on a GPU, JAX reports the error when the value is used
+    if handler() is None or jax.default_backend() != "cpu":
+        with pytest.raises(Exception, match="fun depends on values that JAX is tracing"):
+            jax.jit(solve)(2.0).block_until_ready()  # on a GPU, JAX reports the error when the value is used
+    else:  # fun is a part of the program that has the traced value
+        assert jax.jit(solve)(2.0) == pytest.approx(argmin(quartic, jnp.zeros(3), 2.0).sum())
 
 
 def test_solves_work_in_the_strict_promotion_modes_of_jax():
