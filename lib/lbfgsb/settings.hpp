@@ -27,13 +27,18 @@ struct Settings {
     double gtol = 0.9, ftol = 1e-4, xtol = 0.1, step_min = 1e-20, step_max = 1e20, max_seconds = 0;
 };
 
+// nvcc writes a member's type with parentheses, of which g++ warns, unless the type has a name.
+using IntMember = int64_t Settings::*;
+using BoolMember = bool Settings::*;
+using RealMember = double Settings::*;
+
 // One row per setting: its key and name in cuda_opt.h, and the range of valid values that cuda_opt.h documents.
 struct IntSetting {
     int32_t key;
     const char *name;
     // At most one of these is not NULL: `value` is for numbers, `flag` for settings that are 0 or 1.
-    int64_t Settings::*value;
-    bool Settings::*flag;
+    IntMember value;
+    BoolMember flag;
     int64_t least, most;
     bool shared; // whether all ranks must have the same value
 };
@@ -42,7 +47,7 @@ struct IntSetting {
 struct RealSetting {
     int32_t key;
     const char *name;
-    double Settings::*value;
+    RealMember value;
     double least, most;
     bool open_below, open_above; // whether the end point `least`, or `most`, is itself invalid
 };
