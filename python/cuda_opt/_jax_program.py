@@ -130,13 +130,17 @@ def solve_in_program(
     )
     number = begin()
 
+    # The state must not have the order of the call's results. Otherwise XLA makes the call the root of the body, and
+    # its motion of invariant code (seen in jaxlib 0.5.3 to 0.12) can take the call's operands for the elements of a
+    # tuple: x then counts as invariant, and f and g are evaluated once, before the loop.
     def body(state: Any) -> Any:
-        _, x, _, _ = state
+        x, _, _, _ = state
         f, g = evaluate(x)
-        return advance(number, x, jnp.reshape(f, ()).astype(of_f.dtype), g, lower, upper, **attributes)
+        info, x, f, g = advance(number, x, jnp.reshape(f, ()).astype(of_f.dtype), g, lower, upper, **attributes)
+        return x, g, f, info
 
-    start = jnp.ones(4, jnp.int32), jnp.clip(x0, lower, upper), jnp.zeros((), of_f.dtype), jnp.zeros_like(x0)
-    info, x, _, g = jax.lax.while_loop(lambda state: state[0][0] > 0, body, start)
+    start = jnp.clip(x0, lower, upper), jnp.zeros_like(x0), jnp.zeros((), of_f.dtype), jnp.ones(4, jnp.int32)
+    x, g, _, info = jax.lax.while_loop(lambda state: state[3][0] > 0, body, start)
     if not (m := attributes["kept_pairs"]):
         return x, g, info
     of_pairs = shape((2 * int(m) + 1, x0.size), x0.dtype)
