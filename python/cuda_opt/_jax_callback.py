@@ -32,7 +32,7 @@ from ._solver import Solver
 
 # minimize_batch accepts at most this many variables and correction pairs per problem.
 BATCH_VARIABLES, BATCH_PAIRS = 4096, 64
-NOT_OF_BATCHES = {"disp", "HISTORY_BITS", "IPRINT_FREQUENCY", "IPRINT_TYPE"}
+_NOT_OF_BATCHES = {"disp", "HISTORY_BITS", "IPRINT_FREQUENCY", "IPRINT_TYPE"}
 STATISTICS = ("nit", "nfev", "task", "degenerate")
 _TRACED = "fun depends on values that JAX is tracing (jit, grad, vmap), not by its arguments: pass them in args"
 
@@ -59,6 +59,11 @@ class Solve:
     def most_pairs(self, n: int) -> int:
         """Return m, the maximum number of correction pairs of a solve of n variables on the host."""
         return self.given_pairs or _default_pairs(n)
+
+    def is_batch(self, n: int) -> bool:
+        """Return whether problems of n variables along the axes of ``vmap`` are solved as one batch."""
+        is_small = n <= BATCH_VARIABLES and self.given_pairs <= BATCH_PAIRS
+        return is_small and not _NOT_OF_BATCHES & dict(self.options).keys()
 
     @property
     def degenerate_below(self) -> float:
@@ -231,9 +236,7 @@ def _on_host(
             for leaf, axis in zip(numeric, shared)
         ]
         x0, lower, upper = map(rows, (x0, lower, upper))
-        is_small = n <= BATCH_VARIABLES and solve.given_pairs <= BATCH_PAIRS
-        by_batch = is_small and not NOT_OF_BATCHES & dict(solve.options).keys()
-        if by_batch:
+        if solve.is_batch(n):
             found = _solve_batch(solve, x0, leaves, shared, lower, upper)
             if pairs:
                 none = np.zeros((count, 2 * solve.most_pairs(n) + 1, n), x0.dtype)

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ._constants import INTEGERS, REALS
-from ._jax_callback import BATCH_PAIRS, BATCH_VARIABLES, NOT_OF_BATCHES, Solve, traced_solve
+from ._jax_callback import Solve, traced_solve
 from ._library import library
 from ._options import Options, options_of
 
@@ -73,25 +73,20 @@ def runs_in_program(solve: Solve) -> bool:
     return solve.in_program and handler() is not None and not options_of(dict(solve.options), None).disp
 
 
-def traced_minimum(
-    solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upper: Any
-) -> tuple[Any, ...]:
+def traced_minimum(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, ...]:
     """Return what ``traced_solve`` returns, without a callback if the solve needs no Python and runs on a host."""
     options = options_of(dict(solve.options), None)
     callback = partial(traced_solve, solve, pairs)
     if not runs_in_program(solve):
         return callback(x0, numeric, lower, upper)
     kept = solve.most_pairs(x0.size) if pairs else 0
-    is_small = x0.size <= BATCH_VARIABLES and options.m <= BATCH_PAIRS
-    batches = is_small and not NOT_OF_BATCHES & dict(solve.options).keys()
+    attributes = _attributes(options, solve.is_batch(x0.size), kept)
 
     def program(x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, ...]:
         def evaluate(x: Any) -> Any:
             return solve.function.evaluate(x, numeric)[:2]
 
-        x, g, (task, iterations, evaluations, _), *rows = solve_in_program(
-            evaluate, x0, lower, upper, _attributes(options, batches, kept)
-        )
+        x, g, (task, iterations, evaluations, _), *rows = solve_in_program(evaluate, x0, lower, upper, attributes)
         active = ((x <= lower) | (x >= upper)) & (lower < upper)
         degenerate = (active & (jnp.abs(g) <= solve.degenerate_below)).sum()
         return x, jnp.stack([iterations, evaluations, task, degenerate]).astype(x.dtype), *rows
@@ -111,13 +106,13 @@ def solve_in_program(
         ``evaluate(x)`` returns f and the gradient at x, of shape (n,).
     x0, lower, upper : arrays of shape (n,)
     attributes : dict
-        Those of the handler. ``batches``: whether the problems along an axis of ``vmap`` are solved as one batch.
-        ``kept_pairs``: if it is m > 0, the correction pairs are returned as well.
+        The keyword arguments of ``advance``, as ``_attributes`` returns them. If ``kept_pairs`` is k > 0, the last k
+        correction pairs are returned as well.
 
     Returns
     -------
     x, the gradient there, an array of integers (the return code, the numbers of iterations and evaluations, and the
-    stopping test), and with m > 0 the array (2 m + 1, n) of ``traced_solve``
+    stopping test), and with k > 0 the array (2 k + 1, n) of ``traced_solve``
     """
     double = bool(getattr(jax.config, "jax_enable_x64"))
     shape: Any = jax.ShapeDtypeStruct
@@ -130,9 +125,10 @@ def solve_in_program(
     )
     number = begin()
 
-    # The state must not have the order of the call's results. Otherwise XLA makes the call the root of the body, and
-    # its motion of invariant code (seen in jaxlib 0.5.3 to 0.12) can take the call's operands for the elements of a
-    # tuple: x then counts as invariant, and f and g are evaluated once, before the loop.
+    # The state (x, g, f, info) must be ordered unlike the results of ``advance``, (info, x, f, g). With equal orders,
+    # XLA uses the call itself as the result of the loop's body. Its motion of loop-invariant code has then mistaken the
+    # call's operands for the elements of the state, regarded x as constant, and evaluated f and g only once, before the
+    # loop.
     def body(state: Any) -> Any:
         x, _, _, _ = state
         f, g = evaluate(x)

@@ -34,3 +34,14 @@ def _parabola():
 @pytest.fixture(name="rosenbrock")
 def _rosenbrock():
     return rosenbrock
+
+
+@pytest.fixture
+def doubles():
+    """Run a test of JAX with jax_enable_x64 on."""
+    import jax
+
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", True)
+    yield
+    jax.config.update("jax_enable_x64", before)

@@ -14,14 +14,7 @@ from cuda_opt._jax_program import handler  # noqa: E402
 from cuda_opt.jax import argmin, minimize  # noqa: E402
 
 Bounds = cuda_opt.Bounds
-
-
-@pytest.fixture(autouse=True)
-def doubles():
-    before = jax.config.jax_enable_x64
-    jax.config.update("jax_enable_x64", True)
-    yield
-    jax.config.update("jax_enable_x64", before)
+pytestmark = pytest.mark.usefixtures("doubles")
 
 
 def random(*shape, seed=1):

@@ -18,14 +18,7 @@ if handler() is None:
     pytest.skip("the handler for XLA was not built, or does not fit this jaxlib", allow_module_level=True)
 if jax.default_backend() != "cpu":
     pytest.skip("programs are compiled for a GPU, where solves are callbacks", allow_module_level=True)
-
-
-@pytest.fixture(autouse=True)
-def doubles():
-    before = jax.config.jax_enable_x64
-    jax.config.update("jax_enable_x64", True)
-    yield
-    jax.config.update("jax_enable_x64", before)
+pytestmark = pytest.mark.usefixtures("doubles")
 
 
 def chain(x, coefficient):

@@ -15,14 +15,7 @@ jnp = jax.numpy
 import cuda_opt.jax as solver  # noqa: E402
 
 Bounds = cuda_opt.Bounds
-
-
-@pytest.fixture(autouse=True)
-def doubles():
-    before = jax.config.jax_enable_x64
-    jax.config.update("jax_enable_x64", True)
-    yield
-    jax.config.update("jax_enable_x64", before)
+pytestmark = pytest.mark.usefixtures("doubles")
 
 
 def squares(x, centre, weight=1.0):

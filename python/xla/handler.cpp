@@ -4,9 +4,11 @@
 //     info, x, f, g = advance(number, x, f, g, lower, upper), repeated while info says that a problem waits
 //     rows = pairs(number, x), the correction pairs, if advance() had kept_pairs > 0
 //
-// `number` names the solve, in two words. f and g are the values at x. x, g and the bounds have the shape (n,), or more
-// axes for several problems; f then has one number per problem, and info has a row of solves.hpp's Info per problem.
-// The first call begins the solve. The program evaluates f and g at each x that it receives, and calls again.
+// `number` identifies the solve: a 64-bit integer in two 32-bit elements, because JAX has no 64-bit integers by
+// default. f and g are the values at x. x, g and the bounds have the shape (n,), or more axes for several problems; f
+// then has one number per problem, and info has a row of solves.hpp's Info per problem. begin() only reserves the
+// number. The first advance() creates the solve and starts it at x. The program evaluates f and g at each x that
+// advance() returns and calls advance() again, until info reports that all problems have ended.
 #include <algorithm>
 #include <exception>
 
@@ -31,19 +33,23 @@ Store &store() {
 ffi::Error failure(const std::string &sentence) { return {ffi::ErrorCode::kInternal, "cuda_opt: " + sentence}; }
 
 ffi::Error unknown(int64_t number) {
-    return failure("there is no solve " + std::to_string(number) + ": it has ended, or more than " +
-                   std::to_string(Store::most) + " others have begun since its last call");
+    return failure("there is no solve " + std::to_string(number) + ": it has ended or failed, or " +
+                   std::to_string(Store::most) + " other solves have been used since its last call");
 }
 
 int64_t number_in(const Array &words) {
     int64_t number;
-    std::memcpy(&number, words.untyped_data(), sizeof number); // of several rows, all are equal
+    std::memcpy(&number, words.untyped_data(), sizeof number); // under vmap there is a copy for each problem
     return number;
 }
 
 ffi::Error begin(ffi::Result<ffi::BufferR1<ffi::DataType::S32>> words) {
-    const int64_t number = store().add();
-    std::memcpy(words->untyped_data(), &number, sizeof number);
+    try {
+        const int64_t number = store().add();
+        std::memcpy(words->untyped_data(), &number, sizeof number);
+    } catch (const std::exception &error) {
+        return failure(error.what());
+    }
     return ffi::Error::Success();
 }
 
@@ -98,7 +104,7 @@ ffi::Error advance(Array words, Array x, Array f, Array g, Array lower, Array up
             begun == Begun::ready ? solve->advance(values_of(f), g.untyped_data()) : begun == Begun::moved;
         solve->read_x(x_out->untyped_data());
         std::memcpy(info->untyped_data(), solve->info().data(), solve->info().size() * sizeof(int32_t));
-        if (!waits || solve->kind().rows > 1) { // otherwise the program evaluates f and g before it reads them
+        if (!waits || solve->kind().rows > 1) { // a single problem gets f and g at the next x from the program
             std::vector<double> values;
             solve->read_f_and_g(values, g_out->untyped_data());
             write_values(values, *f_out);
@@ -153,7 +159,7 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(cuda_opt_xla_advance, advance,
 XLA_FFI_DEFINE_HANDLER_SYMBOL(cuda_opt_xla_pairs, pairs,
                               ffi::Ffi::Bind()
                                   .Arg<Array>()   // number
-                                  .Arg<Array>()   // x at the end, so that the loop has ended
+                                  .Arg<Array>()   // the final x, so that XLA runs this call after the loop
                                   .Ret<Array>()); // rows
 
 extern "C" {

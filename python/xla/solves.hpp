@@ -19,10 +19,10 @@
 
 namespace cudaopt::xla {
 
-// What the numbers of a problem mean in the array `info` of the handler's results.
+// The columns of the array `info`, which has one row for each problem.
 enum Info { info_task, info_iterations, info_evaluations, info_stop_test, info_size };
 
-// What solves have in common that one handle can perform one after the other.
+// The properties of a solve that cannot be changed later. Solves with equal properties can use one handle in turn.
 struct Kind {
     int64_t rows, n; // problems, and variables of each
     bool single;     // precision
@@ -39,8 +39,9 @@ struct Kind {
     double workspace_bytes() const { return static_cast<double>(rows * n) * (2 * m + 10) * (single ? 4 : 8); }
 };
 
-// What follows the begin of a solve. `moved`: the library has moved the start into the box, and f and g have to be
-// evaluated there.
+// The result of begin(). `ended`: the solve has already ended, for example because bounds cross. `moved`: the library
+// has moved the start into the box, and f and g have to be evaluated there. `ready`: advance() can be called with f and
+// g at the start.
 enum class Begun { ended, moved, ready };
 
 // One problem, or several with one row each.
@@ -56,8 +57,8 @@ class Solve {
     virtual void read_x(void *x) const = 0;
     virtual void read_f_and_g(std::vector<double> &f, void *g) const = 0;
     virtual const std::vector<int32_t> &info() const = 0; // info_size numbers for each problem
-    // Writes 2m + 1 rows of n elements for each problem, with m = kept_pairs: the differences s of its correction
-    // pairs, oldest first, the differences y, and the diagonal of the initial inverse Hessian. With fewer than m pairs
+    // Writes 2k + 1 rows of n elements for each problem, with k = kept_pairs: the differences s of its correction
+    // pairs, oldest first, the differences y, and the diagonal of the initial inverse Hessian. With fewer than k pairs
     // the first rows of s and of y are 0. Of a batch no pairs are known, and the diagonal is 1.
     virtual void read_pairs(void *rows) const = 0;
 
@@ -177,7 +178,7 @@ template <class Real> class SolveOf : public Solve {
     std::size_t bytes() const { return x_.size() * sizeof(Real); }
     std::size_t offset(std::size_t row) const { return row * size(n_); }
 
-    // Calls the library. Of the tasks that it may return, a program performs only evaluations.
+    // Calls the library until each problem waits for an evaluation or has ended. Returns whether one waits.
     bool step() {
         if (batch_) return step_batch();
         bool waits = false;
@@ -228,9 +229,10 @@ template <class Real> class SolveOf : public Solve {
     int64_t active_ = -1;
 };
 
-// The solves between two calls, by their numbers. A program that ends by an error leaves its solve behind. Of more than
-// `most` solves, the one that was used least recently is dropped. If its program goes on nevertheless, its next call
-// fails. A few small solves that have ended are kept, since it takes longer to make a handle than to use it.
+// The solves between two calls, by their numbers. If a program ends by an error, its solve remains in the store. The
+// store therefore has a limit: when a solve is added to `most` others, the one whose last call is the oldest is
+// deleted. If its program still runs, the next call of that program returns an error. The store also keeps a few small
+// solves that have ended, because creating a handle takes longer than a short solve.
 class Store {
   public:
     static constexpr std::size_t most = 256, most_ended = 8;
