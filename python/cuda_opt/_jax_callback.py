@@ -50,6 +50,8 @@ class Solve:
     warns: bool = False
     # ``in_program`` says that JAX is compiling a program, so that no Python need run when it is executed.
     in_program: bool = False
+    # ``bounded`` is false if no bounds were given.
+    bounded: bool = True
 
     @property
     def given_pairs(self) -> int:
@@ -87,7 +89,9 @@ def _default_pairs(n: int) -> int:
     return m
 
 
-def solve_of(function: Function, options: Mapping[str, Any] | None, tol: float | None, warns: bool = False) -> Solve:
+def solve_of(
+    function: Function, options: Mapping[str, Any] | None, tol: float | None, warns: bool = False, bounded: bool = True
+) -> Solve:
     """Check the options and return the ``Solve`` that describes the function and these options.
 
     Raises
@@ -104,7 +108,8 @@ def solve_of(function: Function, options: Mapping[str, Any] | None, tol: float |
     except TypeError as error:
         raise TypeError(f"an option is not hashable: {error}") from None
     return Solve(
-        function, tuple(sorted(given.items())), bool(getattr(jax.config, "jax_enable_x64")), warns, is_tracing()
+        function, tuple(sorted(given.items())), bool(getattr(jax.config, "jax_enable_x64")), warns, is_tracing(),
+        bounded,
     )
 
 

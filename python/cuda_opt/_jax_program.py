@@ -1,12 +1,15 @@
-"""Solves that are part of a compiled JAX program, on the host.
+"""Solves that are part of a compiled JAX program, on the host and on CUDA.
 
 The program is a ``lax.while_loop``. Its body evaluates f and the gradient at x and calls the handler of
-``python/xla/handler.cpp``, which continues the solve in the C library and returns the next x. No Python runs. The
-handler is a library of its own. It is compiled if XLA's headers, which are part of jaxlib, are there when cuda_opt is
-built. Without it, and on other platforms, the solve is a callback (``_jax_callback``)."""
+``python/xla/handler.cpp``, which continues the solve in the C library and returns the next x. No Python runs, and the
+arrays stay on their device. Under ``vmap`` one loop solves all problems.
+
+The handler is a library of its own. It is compiled if XLA's headers, which are part of jaxlib, are there when cuda_opt
+is built. Without it, and on other platforms, the solve is a callback (``_jax_callback``)."""
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import re
 from collections.abc import Callable
@@ -17,13 +20,15 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.custom_batching import custom_vmap
 
+from ._backends import backends
 from ._constants import INTEGERS, REALS
 from ._jax_callback import Solve, traced_solve
 from ._library import library
-from ._options import Options, options_of
+from ._options import options_of
 
-_BEGIN, _ADVANCE, _PAIRS = "cuda_opt_begin", "cuda_opt_advance", "cuda_opt_pairs"
+_BEGIN, _ADVANCE, _END = "cuda_opt_begin", "cuda_opt_advance", "cuda_opt_end"
 
 
 def _version_of_xla() -> int:
@@ -46,21 +51,34 @@ def handler() -> Any:
     except (OSError, AttributeError, IndexError):
         return None
     ffi: Any = jax.ffi
-    for name in _BEGIN, _ADVANCE, _PAIRS:
-        function = getattr(found, name.replace("cuda_opt", "cuda_opt_xla"))
-        ffi.register_ffi_target(name, ffi.pycapsule(function), platform="cpu")
+    for name in _BEGIN, _ADVANCE, _END:
+        for platform in "cpu", "CUDA":
+            function = getattr(found, name.replace("cuda_opt", "cuda_opt_xla") + "_" + platform)
+            ffi.register_ffi_target(name, ffi.pycapsule(function), platform=platform)
     found.cuda_opt_xla_waiting.restype = ctypes.c_int64
     return found
 
 
-def _attributes(options: Options, batches: bool, pairs: int) -> dict[str, Any]:
+@lru_cache(maxsize=None)
+def _solves_on_cuda() -> bool:
+    """Return whether JAX has a GPU on which the C library can solve."""
+    try:
+        jax.local_devices(backend="cuda")
+    except RuntimeError:
+        return False
+    return backends()["cuda"].works
+
+
+def _attributes(solve: Solve, n: int, with_pairs: bool) -> dict[str, Any]:
+    options = options_of(dict(solve.options), None)
     items = options.settings.items()
     integers = {INTEGERS[name]: int(value) for name, value in items if name in INTEGERS}
     reals = {REALS[name]: float(value) for name, value in items if name in REALS}
     return {
         "m": np.int32(options.m),
-        "batches": batches,
-        "kept_pairs": np.int32(pairs),
+        "kept_pairs": np.int32(solve.most_pairs(n) if with_pairs else 0),
+        "batches": solve.is_batch(n),
+        "bounded": solve.bounded,
         "integer_keys": np.array(list(integers), np.int64),
         "integers": np.array(list(integers.values()), np.int64),
         "real_keys": np.array(list(reals), np.int64),
@@ -74,71 +92,110 @@ def runs_in_program(solve: Solve) -> bool:
 
 
 def traced_minimum(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, ...]:
-    """Return what ``traced_solve`` returns, without a callback if the solve needs no Python and runs on a host."""
-    options = options_of(dict(solve.options), None)
+    """Return what ``traced_solve`` returns, without a callback if the solve needs no Python and runs on the host or on
+    CUDA."""
     callback = partial(traced_solve, solve, pairs)
     if not runs_in_program(solve):
         return callback(x0, numeric, lower, upper)
-    kept = solve.most_pairs(x0.size) if pairs else 0
-    attributes = _attributes(options, solve.is_batch(x0.size), kept)
+    attributes = _attributes(solve, x0.size, pairs)
 
     def program(x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, ...]:
-        def evaluate(x: Any) -> Any:
-            return solve.function.evaluate(x, numeric)[:2]
+        def evaluate(x: Any, numeric: Any) -> Any:
+            f, g, _ = solve.function.evaluate(x, numeric)
+            return jnp.reshape(f, ()), g.astype(x.dtype)
 
-        x, g, (task, iterations, evaluations, _), *rows = solve_in_program(evaluate, x0, lower, upper, attributes)
+        x, g, info, rows = solve_in_program(evaluate, attributes, x0, numeric, lower, upper)
+        task, iterations, evaluations, _ = info
         active = ((x <= lower) | (x >= upper)) & (lower < upper)
         degenerate = (active & (jnp.abs(g) <= solve.degenerate_below)).sum()
-        return x, jnp.stack([iterations, evaluations, task, degenerate]).astype(x.dtype), *rows
+        statistics = jnp.stack([iterations, evaluations, task, degenerate]).astype(x.dtype)
+        return (x, statistics, rows)[: 2 + pairs]
 
-    found: tuple[Any, ...] = jax.lax.platform_dependent(x0, numeric, lower, upper, cpu=program, default=callback)
+    platforms = {"cpu": program, "cuda": program} if _solves_on_cuda() else {"cpu": program}
+    found: tuple[Any, ...] = jax.lax.platform_dependent(x0, numeric, lower, upper, **platforms, default=callback)
     return found
 
 
 def solve_in_program(
-    evaluate: Callable[[Any], tuple[Any, Any]], x0: Any, lower: Any, upper: Any, attributes: dict[str, Any]
-) -> tuple[Any, ...]:
-    """Minimise inside the program that JAX is tracing, for a host.
+    evaluate: Callable[[Any, Any], tuple[Any, Any]], attributes: dict[str, Any], x0: Any, numeric: Any, lower: Any,
+    upper: Any,
+) -> tuple[Any, Any, Any, Any]:
+    """Minimise inside the program that JAX is tracing.
 
     Parameters
     ----------
     evaluate : callable
-        ``evaluate(x)`` returns f and the gradient at x, of shape (n,).
-    x0, lower, upper : arrays of shape (n,)
+        ``evaluate(x, numeric)`` returns f and the gradient at x.
     attributes : dict
-        The keyword arguments of ``advance``, as ``_attributes`` returns them. If ``kept_pairs`` is k > 0, the last k
+        The keyword arguments of ``begin``, as ``_attributes`` returns them. If ``kept_pairs`` is k > 0, the last k
         correction pairs are returned as well.
+    x0, lower, upper : arrays of shape (..., n)
+        One problem, or several along further axes, which x, f and the gradient in ``evaluate`` then have too.
 
     Returns
     -------
-    x, the gradient there, an array of integers (the return code, the numbers of iterations and evaluations, and the
-    stopping test), and with k > 0 the array (2 k + 1, n) of ``traced_solve``
+    x; the gradient there; an array (..., 4) of integers: the return code, the numbers of iterations and evaluations,
+    and the stopping test; the array (..., 2 k + 1, n) of ``traced_solve``, or with k = 0 one without elements
     """
-    double = bool(getattr(jax.config, "jax_enable_x64"))
-    shape: Any = jax.ShapeDtypeStruct
-    of_f, of_info = shape((), jnp.float64 if double else jnp.float32), shape((4,), jnp.int32)
-    ffi: Any = jax.ffi
-    begin = ffi.ffi_call(_BEGIN, shape((2,), jnp.int32), has_side_effect=True)
-    advance = ffi.ffi_call(
-        _ADVANCE, (of_info, shape(x0.shape, x0.dtype), of_f, shape(x0.shape, x0.dtype)), has_side_effect=True,
-        vmap_method="broadcast_all",
-    )
-    number = begin()
 
-    # The state (x, g, f, info) must be ordered unlike the results of ``advance``, (info, x, f, g). With equal orders,
-    # XLA uses the call itself as the result of the loop's body. Its motion of loop-invariant code has then mistaken the
+    @custom_vmap
+    def solve(x0: Any, numeric: Any, lower: Any, upper: Any) -> Any:
+        return _loop(evaluate, attributes, x0, numeric, lower, upper)
+
+    @solve.def_vmap
+    def _(count: int, mapped: Any, x0: Any, numeric: Any, lower: Any, upper: Any) -> Any:
+        rows = [
+            array if is_mapped else jnp.broadcast_to(array, (count, *array.shape))
+            for array, is_mapped in zip((x0, lower, upper), (mapped[0], *mapped[2:]))
+        ]
+        of_each = jax.vmap(evaluate, (0, [0 if is_mapped else None for is_mapped in mapped[1]]))
+        return solve_in_program(of_each, attributes, rows[0], numeric, *rows[1:]), (True,) * 4
+
+    found: tuple[Any, Any, Any, Any] = solve(x0, list(numeric), lower, upper)
+    return found
+
+
+def _loop(
+    evaluate: Callable[[Any, Any], tuple[Any, Any]], attributes: dict[str, Any], x0: Any, numeric: Any, lower: Any,
+    upper: Any,
+) -> tuple[Any, Any, Any, Any]:
+    shape: Any = jax.ShapeDtypeStruct
+    of_x, of_count, of_number = shape(x0.shape, x0.dtype), shape((), jnp.int32), shape((2,), jnp.int32)
+    k, axes = int(attributes["kept_pairs"]), x0.shape[:-1]
+    of_pairs = shape((*axes, 2 * k + 1 if k else 0, x0.shape[-1]), x0.dtype)
+    if math.prod(x0.shape) == 0:
+        return jnp.zeros_like(x0), jnp.zeros_like(x0), jnp.zeros((*axes, 4), jnp.int32), jnp.zeros_like(of_pairs)
+    ffi: Any = jax.ffi
+    begin = ffi.ffi_call(_BEGIN, (of_number, of_count, of_x), has_side_effect=True)
+    advance = ffi.ffi_call(_ADVANCE, (of_count, of_x), has_side_effect=True)
+    end = ffi.ffi_call(_END, (shape((*axes, 4), jnp.int32), of_x, of_x, of_pairs), has_side_effect=True)
+    number, waiting, x = begin(x0, lower, upper, **attributes)
+
+    # The state (x, waiting) must be ordered unlike the results of ``advance``, (waiting, x). With equal orders, XLA
+    # uses the call itself as the result of the loop's body. Its motion of loop-invariant code has then mistaken the
     # call's operands for the elements of the state, regarded x as constant, and evaluated f and g only once, before the
     # loop.
     def body(state: Any) -> Any:
-        x, _, _, _ = state
-        f, g = evaluate(x)
-        info, x, f, g = advance(number, x, jnp.reshape(f, ()).astype(of_f.dtype), g, lower, upper, **attributes)
-        return x, g, f, info
+        f, g = evaluate(state[0], numeric)
+        waiting, x = advance(number, _bytes_of_double(f), g)
+        return x, waiting
 
-    start = jnp.clip(x0, lower, upper), jnp.zeros_like(x0), jnp.zeros((), of_f.dtype), jnp.ones(4, jnp.int32)
-    x, g, _, info = jax.lax.while_loop(lambda state: state[3][0] > 0, body, start)
-    if not (m := attributes["kept_pairs"]):
-        return x, g, info
-    of_pairs = shape((2 * int(m) + 1, x0.size), x0.dtype)
-    pairs = ffi.ffi_call(_PAIRS, of_pairs, has_side_effect=True, vmap_method="broadcast_all")
-    return x, g, info, pairs(number, x)
+    x, _ = jax.lax.while_loop(lambda state: state[1] > 0, body, (x, waiting))
+    info, x, g, pairs = end(number, x)
+    return x, g, info, pairs
+
+
+def _bytes_of_double(f: Any) -> Any:
+    """Return numbers as doubles. Without ``jax_enable_x64`` JAX has none: the bits of the doubles are then computed
+    from those of the single-precision numbers, as two integers each."""
+    if bool(getattr(jax.config, "jax_enable_x64")):
+        return f.astype(jnp.float64)
+    bits = jax.lax.bitcast_convert_type(f.astype(jnp.float32), jnp.uint32)
+    exponent, mantissa = (bits >> 23) & 0xFF, bits & 0x7FFFFF
+    # A subnormal number has the exponent 0 and no leading 1: its mantissa is shifted until it has one.
+    shift = jax.lax.clz(mantissa) - 8
+    is_normal, is_zero = exponent > 0, (exponent == 0) & (mantissa == 0)
+    mantissa = jnp.where(is_normal | is_zero, mantissa, (mantissa << shift) & 0x7FFFFF)
+    wide = jnp.where(is_normal, exponent + 896, 897 - shift)
+    wide = jnp.where(exponent == 0xFF, 0x7FF, jnp.where(is_zero, 0, wide))
+    return jnp.stack([mantissa << 29, (bits & np.uint32(1 << 31)) | wide << 20 | mantissa >> 3], -1)

@@ -55,7 +55,7 @@ def _traced(
 ) -> TracedResult:
     """Return the result of a solve that JAX may trace. f, the gradient and aux are evaluated once more at x, inside the
     function that JAX transforms, so that JAX can differentiate them."""
-    solve, variables = solve_of(function, options, tol, warns), function.form.variables
+    solve, variables = solve_of(function, options, tol, warns, bounds is not None), function.form.variables
     numeric = [jnp.asarray(leaf) for leaf in numeric]
     arguments = flat, numeric, *broadcast_bounds(bounds, flat)
     function.check(flat, numeric)

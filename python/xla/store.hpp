@@ -1,0 +1,110 @@
+// The store in which the solves of XLA programs wait between two calls.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "solves.hpp"
+
+namespace cudaopt::xla {
+
+// Where a program on CUDA has the number of its solve: the execution of the program, the stream, and the address.
+using Place = std::tuple<int64_t, const void *, const void *>;
+
+// The solves between two calls, by their numbers. If a program ends by an error, its solve remains in the store. The
+// store therefore has a limit: when a solve is added to `most` others, the one whose last call is the oldest is
+// deleted. If its program still runs, the next call of that program returns an error. The store also keeps a few solves
+// that have ended, because creating a handle takes longer than a short solve.
+class Store {
+  public:
+    static constexpr std::size_t most = 256, most_ended = 8;
+    static constexpr double largest_ended = 1e7; // bytes, on the host
+
+    // Returns the number of a new solve.
+    int64_t add(std::shared_ptr<Solve> solve) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        drop_oldest();
+        waiting_[++last_] = {std::move(solve), {}, ++clock_};
+        return last_;
+    }
+    // Returns the number of the waiting solve that was at this place, or 0.
+    int64_t number_at(const Place &place) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        for (const auto &[number, one] : waiting_)
+            if (std::find(one.places.begin(), one.places.end(), place) != one.places.end()) return number;
+        return 0;
+    }
+    void note_place(int64_t number, const Place &place) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        const auto found = waiting_.find(number);
+        if (found != waiting_.end()) found->second.places.push_back(place);
+    }
+    // Returns a solve for the time of a call, or nothing if there is no such solve or another call has it. The solve is
+    // not deleted during the call.
+    std::shared_ptr<Solve> lend(int64_t number) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        const auto found = waiting_.find(number);
+        if (found == waiting_.end() || found->second.solve.use_count() > 1) return nullptr;
+        found->second.used = ++clock_;
+        return found->second.solve;
+    }
+    void remove(int64_t number) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        waiting_.erase(number);
+    }
+    // Keeps a solve that has ended for take_ended().
+    void keep_ended(std::shared_ptr<Solve> solve, const Memory &memory) {
+        const double bytes = solve->kind().workspace_bytes();
+        if (memory.on_cuda() ? !memory.has_plenty(bytes) : bytes > largest_ended) return;
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (ended_.size() == most_ended) ended_.erase(ended_.begin());
+        ended_.push_back(std::move(solve));
+    }
+    // Returns a solve of this kind that has ended, or nothing.
+    std::shared_ptr<Solve> take_ended(const Kind &kind) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        for (auto one = ended_.begin(); one != ended_.end(); one++)
+            if ((*one)->kind() == kind) {
+                std::shared_ptr<Solve> solve = std::move(*one);
+                ended_.erase(one);
+                return solve;
+            }
+        return nullptr;
+    }
+    void delete_ended() {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ended_.clear();
+    }
+    int64_t size() {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return static_cast<int64_t>(waiting_.size());
+    }
+
+  private:
+    struct Waiting {
+        std::shared_ptr<Solve> solve;
+        std::vector<Place> places;
+        int64_t used = 0;
+    };
+
+    void drop_oldest() {
+        if (waiting_.size() < most) return;
+        auto oldest = waiting_.begin();
+        for (auto one = waiting_.begin(); one != waiting_.end(); one++)
+            if (one->second.used < oldest->second.used) oldest = one;
+        waiting_.erase(oldest);
+    }
+
+    std::mutex mutex_;
+    std::map<int64_t, Waiting> waiting_;
+    std::vector<std::shared_ptr<Solve>> ended_;
+    int64_t last_ = 0, clock_ = 0;
+};
+
+} // namespace cudaopt::xla
