@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ._bounds import SCALES, SIDES, batch_limits_of, scales_of
-from ._constants import BATCH_CODE, ENDS, INTEGERS, LIMITS, REALS, Task
+from ._constants import BACKEND_CUDA, BATCH_CODE, ENDS, INTEGERS, LIMITS, REALS, Task
 from ._handle import Handle, integer, stream_number
 from ._library import error, library
-from ._options import options_of, refuse_missing_diagonal
+from ._options import chooses_hessian, options_of, refuse_missing_diagonal
 from ._result import BatchResult, IntermediateResult, new_result
 from ._scaled_batch import BatchScales
 from ._space import Array, as_array, name_of
@@ -87,7 +87,11 @@ class Batch(Handle):
 
     def step(self) -> int:
         """Perform one step of the batch. Return EVALUATE_BATCH, or the return code with which the batch has ended."""
-        return self._after(self._exclusively(self._function("batch_solve"), *self._addresses), _BATCH_ENDS)
+        return self.checked(self._exclusively(self._function("batch_solve"), *self._addresses))
+
+    def checked(self, code: int) -> int:
+        """Return the code of a step. Raises an error if it is a failure."""
+        return self._after(code, _BATCH_ENDS)
 
     def evaluate(self, fun: Callable[..., Any], jac: Any, indices: bool, args: tuple[Any, ...]) -> None:
         """Evaluate the active problems. Copy f, the gradients and, if there are any, the diagonals to the arrays of the
@@ -261,8 +265,9 @@ def minimize_batch(
         iterate of each problem.
     options : dict
         As in ``minimize``, for each problem; ``MAX_SECONDS`` is for the whole batch, ``THREADS`` is the number of host
-        threads, which share the problems. ``INITIAL_HESSIAN`` is ``InitialHessian.LEARNED`` by default, unless
-        diagonal is given, because it takes fewer evaluations. There is no log, and the history has the precision of x:
+        threads, which share the problems. Unless diagonal is given, ``INITIAL_HESSIAN`` is by default
+        ``InitialHessian.LEARNED`` on the host, which takes fewer evaluations, and ``InitialHessian.SCALAR`` on CUDA,
+        which takes less time. There is no log, and the history has the precision of x:
         ``disp`` and ``HISTORY_BITS`` are errors. maxcor is at most 64; default 10.
     indices : bool
         True: the second argument of fun and jac is p, an int64 array of shape (k,) of the library of x0 in its memory
@@ -301,6 +306,30 @@ def minimize_batch(
         if there is no CUDA device, or if the workspace does not fit into memory
     Exceptions of fun, jac and callback are passed on unchanged.
     """
+    return solved_batch(
+        fun, x0, args, jac, bounds, callback, options, indices=indices, diagonal=diagonal, tol=tol, stream=stream,
+        x_scale=x_scale,
+    )
+
+
+def solved_batch(
+    fun: Callable[..., Any],
+    x0: Array,
+    args: Any,
+    jac: Any,
+    bounds: Any,
+    callback: Callable[..., Any] | None,
+    options: Mapping[str, Any] | None,
+    *,
+    indices: bool,
+    diagonal: Callable[..., Any] | None,
+    tol: float | None,
+    stream: Any,
+    x_scale: Any,
+    loop: Callable[[Batch], tuple[int, int]] | None = None,
+) -> BatchResult:
+    """Return what ``minimize_batch`` returns. If ``loop(batch)`` is given, it performs the solve instead of a loop that
+    calls fun, and returns the return code and the number of rounds."""
     if jac is not True and not callable(jac):
         raise ValueError(f"jac is {jac!r}: it has to be True, where fun returns f and its gradient, or a function")
     if not callable(fun):
@@ -318,14 +347,18 @@ def minimize_batch(
         raise ValueError("BATCH_PACKED is given: minimize_batch hands out the active problems alone")
     if diagonal is None:
         refuse_missing_diagonal(given)
-    elif not given.keys() & {"INITIAL_HESSIAN", "METRIC"}:
+    elif not chooses_hessian(given):
         del settings["INITIAL_HESSIAN"]
     if not isinstance(args, tuple):
         args = (args,)
     batch = Batch(x0, options_given.m, bounds, stream, diagonal, x_scale)
     rounds = 0
+    if batch._space.backend == BACKEND_CUDA and not chooses_hessian(given):
+        settings.pop("INITIAL_HESSIAN", None)
     try:
         batch.set(settings.items())
+        if loop is not None:
+            return _result(batch, *loop(batch))
         while (task := batch.step()) > 0:
             batch.evaluate(fun, jac, indices, args)
             rounds += 1

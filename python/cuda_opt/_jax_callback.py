@@ -120,7 +120,7 @@ def refuse_tracer(f: Any) -> None:
 
 
 @contextmanager
-def _clear_tracer_errors() -> Iterator[None]:
+def clear_tracer_errors() -> Iterator[None]:
     """A context that explains the exception by which JAX refuses traced values that a function did not get as
     arguments."""
     try:
@@ -143,7 +143,7 @@ def _solve_one(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upp
     evaluate, history = solve.function.compiled(), _Pairs()
 
     def fun(x: Any) -> tuple[float, Any]:
-        with _clear_tracer_errors():
+        with clear_tracer_errors():
             f, g, _ = evaluate(x, numeric)
         refuse_tracer(f)
         return np.asarray(f).item(), np.asarray(g)  # float(f) would take longer
@@ -180,7 +180,7 @@ def _solve_batch(solve: Solve, x0: Any, numeric: Any, axes: Any, lower: Any, upp
         # again for each number of unfinished problems.
         active = len(x)
         rows = np.minimum(np.arange(min(1 << (active - 1).bit_length(), count)), active - 1)
-        with _clear_tracer_errors():
+        with clear_tracer_errors():
             f, g = evaluate(x[rows], p[rows], numeric)
         return np.asarray(f, np.float64)[:active], np.asarray(g)[:active]
 

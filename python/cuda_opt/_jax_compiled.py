@@ -64,16 +64,26 @@ def compiled(
     TypeError
         if the key, which contains the static leaves of the arguments, is not hashable
     """
+    def build() -> Callable[..., Any]:
+        reference = _weak(function)
+
+        def traced(*arguments: Any) -> Any:
+            return make(reference())(*arguments)
+
+        return jax.jit(traced)
+
+    found: Callable[..., Any] = stored(function, key, build)
+    return found
+
+
+def stored(function: Callable[..., Any], key: Hashable, make: Callable[[], Any]) -> Any:
+    """Return ``make()``, which is called only once for a function and a key. Its value must have no reference to the
+    function."""
     values = _cache.values_of(function)
     try:
         found = values.get(key)
     except TypeError as error:
         raise TypeError(f"an argument of the function is neither numeric nor hashable: {error}") from None
     if found is None:
-        reference = _weak(function)
-
-        def traced(*arguments: Any) -> Any:
-            return make(reference())(*arguments)
-
-        found = values[key] = jax.jit(traced)
+        found = values[key] = make()
     return found

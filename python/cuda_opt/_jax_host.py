@@ -43,6 +43,25 @@ def host_of(flat: jax.Array) -> Any:
     return devices[0] if len(devices) == 1 and devices[0].platform == "cpu" else None
 
 
+def with_numpy(flat: jax.Array, bounds: Any, x_scale: Any, solve: Callable[[Any, Any, Any], Any]) -> Any:
+    """Return the result of ``solve(x0, bounds, x_scale)``, whose arguments are NumPy arrays for JAX arrays on the host,
+    with JAX arrays."""
+    device = host_of(flat)
+    if device is None:
+        return solve(flat, bounds, x_scale)
+
+    def side(limit: Any) -> Any:
+        return np.asarray(limit) if isinstance(limit, jax.Array) else limit
+
+    if isinstance(bounds, Bounds):
+        bounds = Bounds(side(bounds.lb), side(bounds.ub))
+    with jax.default_device(device):
+        result = solve(np.array(flat), bounds, side(x_scale))
+        result["x"], result["jac"] = jnp.array(result["x"]), jnp.array(result["jac"])
+    result["hess_inv"] = HostInverseHessian(result["hess_inv"])
+    return result
+
+
 def minimize_on_host(
     evaluate: Callable[[Any], Any],
     flat: jax.Array,
@@ -54,7 +73,7 @@ def minimize_on_host(
 ) -> Any:
     """Minimise by ``cuda_opt.minimize`` on the host. In the result and in the callback's argument, x and jac are JAX
     arrays."""
-    device, single = host_of(flat), flat.dtype == np.float32
+    single = flat.dtype == np.float32
     if not single:
         check_precision(64, "x0")
 
@@ -68,16 +87,10 @@ def minimize_on_host(
         intermediate_result["x"] = jnp.array(intermediate_result["x"])
         callback(intermediate_result=intermediate_result)
 
-    def side(limit: Any) -> Any:
-        return np.asarray(limit) if isinstance(limit, jax.Array) else limit
-
-    if isinstance(bounds, Bounds):
-        bounds = Bounds(side(bounds.lb), side(bounds.ub))
-    with jax.default_device(device):
-        result = minimize(
-            as_numpy, np.array(flat), (), True, bounds, as_jax if callback else None, options, tol=tol,
-            x_scale=side(x_scale),
-        )
-        result["x"], result["jac"] = jnp.array(result["x"]), jnp.array(result["jac"])
-    result["hess_inv"] = HostInverseHessian(result["hess_inv"])
-    return result
+    following = as_jax if callback else None
+    return with_numpy(
+        flat, bounds, x_scale,
+        lambda x0, bounds, x_scale: minimize(
+            as_numpy, x0, (), True, bounds, following, options, tol=tol, x_scale=x_scale
+        ),
+    )

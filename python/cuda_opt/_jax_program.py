@@ -26,7 +26,7 @@ from ._backends import backends
 from ._constants import INTEGERS, REALS
 from ._jax_callback import Solve, traced_solve
 from ._library import library
-from ._options import options_of
+from ._options import chooses_hessian, options_of
 
 _BEGIN, _ADVANCE, _END = "cuda_opt_begin", "cuda_opt_advance", "cuda_opt_end"
 
@@ -55,18 +55,36 @@ def handler() -> Any:
         for platform in "cpu", "CUDA":
             function = getattr(found, name.replace("cuda_opt", "cuda_opt_xla") + "_" + platform)
             ffi.register_ffi_target(name, ffi.pycapsule(function), platform=platform)
-    found.cuda_opt_xla_waiting.restype = ctypes.c_int64
+    pointer, number = ctypes.c_void_p, ctypes.c_int64
+    found.cuda_opt_xla_waiting.restype = found.cuda_opt_xla_lend.restype = number
+    found.cuda_opt_xla_lend.argtypes = [*4 * [pointer], number, number, ctypes.c_int32, ctypes.c_int32]
+    found.cuda_opt_xla_take_back.argtypes = [number, pointer, pointer]
     return found
 
 
 @lru_cache(maxsize=None)
 def _solves_on_cuda() -> bool:
+    return backends()["cuda"].works
+
+
+def solves_on(device: Any) -> bool:
+    """Return whether solves within programs are possible on a device."""
+    return device.platform == "cpu" or (device.platform in ("gpu", "cuda") and _solves_on_cuda())
+
+
+def _has_gpu() -> bool:
     """Return whether JAX has a GPU on which the C library can solve."""
     try:
-        jax.local_devices(backend="cuda")
+        return solves_on(jax.local_devices(backend="cuda")[0])
     except RuntimeError:
         return False
-    return backends()["cuda"].works
+
+
+_NO_SETTINGS: dict[str, Any] = {
+    "m": np.int32(0), "kept_pairs": np.int32(0), "reals": np.array([]),
+    "batches": False, "bounded": False, "chooses_hessian": True,
+    **{name: np.array([], np.int64) for name in ("integer_keys", "integers", "real_keys")},
+}
 
 
 def _attributes(solve: Solve, n: int, with_pairs: bool) -> dict[str, Any]:
@@ -79,6 +97,7 @@ def _attributes(solve: Solve, n: int, with_pairs: bool) -> dict[str, Any]:
         "kept_pairs": np.int32(solve.most_pairs(n) if with_pairs else 0),
         "batches": solve.is_batch(n),
         "bounded": solve.bounded,
+        "chooses_hessian": chooses_hessian(dict(solve.options)),
         "integer_keys": np.array(list(integers), np.int64),
         "integers": np.array(list(integers.values()), np.int64),
         "real_keys": np.array(list(reals), np.int64),
@@ -111,7 +130,7 @@ def traced_minimum(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any,
         statistics = jnp.stack([iterations, evaluations, task, degenerate]).astype(x.dtype)
         return (x, statistics, rows)[: 2 + pairs]
 
-    platforms = {"cpu": program, "cuda": program} if _solves_on_cuda() else {"cpu": program}
+    platforms = {"cpu": program, "cuda": program} if _has_gpu() else {"cpu": program}
     found: tuple[Any, ...] = jax.lax.platform_dependent(x0, numeric, lower, upper, **platforms, default=callback)
     return found
 
@@ -127,7 +146,7 @@ def solve_in_program(
     evaluate : callable
         ``evaluate(x, numeric)`` returns f and the gradient at x.
     attributes : dict
-        The keyword arguments of ``begin``, as ``_attributes`` returns them. If ``kept_pairs`` is k > 0, the last k
+        The keyword arguments of ``advance``, as ``_attributes`` returns them. If ``kept_pairs`` is k > 0, the last k
         correction pairs are returned as well.
     x0, lower, upper : arrays of shape (..., n)
         One problem, or several along further axes, which x, f and the gradient in ``evaluate`` then have too.
@@ -160,29 +179,45 @@ def _loop(
     upper: Any,
 ) -> tuple[Any, Any, Any, Any]:
     shape: Any = jax.ShapeDtypeStruct
-    of_x, of_count, of_number = shape(x0.shape, x0.dtype), shape((), jnp.int32), shape((2,), jnp.int32)
     k, axes = int(attributes["kept_pairs"]), x0.shape[:-1]
-    of_pairs = shape((*axes, 2 * k + 1 if k else 0, x0.shape[-1]), x0.dtype)
+    of_info, of_pairs = shape((*axes, 4), jnp.int32), shape((*axes, 2 * k + 1 if k else 0, x0.shape[-1]), x0.dtype)
     if math.prod(x0.shape) == 0:
-        return jnp.zeros_like(x0), jnp.zeros_like(x0), jnp.zeros((*axes, 4), jnp.int32), jnp.zeros_like(of_pairs)
+        return x0, x0, jnp.zeros(of_info.shape, of_info.dtype), jnp.zeros(of_pairs.shape, of_pairs.dtype)
     ffi: Any = jax.ffi
-    begin = ffi.ffi_call(_BEGIN, (of_number, of_count, of_x), has_side_effect=True)
-    advance = ffi.ffi_call(_ADVANCE, (of_count, of_x), has_side_effect=True)
-    end = ffi.ffi_call(_END, (shape((*axes, 4), jnp.int32), of_x, of_x, of_pairs), has_side_effect=True)
-    number, waiting, x = begin(x0, lower, upper, **attributes)
+    number = ffi.ffi_call(_BEGIN, shape((2,), jnp.int32), has_side_effect=True)()
+    x, g, _, _ = advance_to_the_end(number, evaluate, attributes, jnp.clip(x0, lower, upper), numeric, lower, upper)
+    info, pairs = ffi.ffi_call(_END, (of_info, of_pairs), has_side_effect=True)(number, x)
+    return x, g, info, pairs
 
-    # The state (x, waiting) must be ordered unlike the results of ``advance``, (waiting, x). With equal orders, XLA
-    # uses the call itself as the result of the loop's body. Its motion of loop-invariant code has then mistaken the
+
+def advance_to_the_end(
+    number: Any, evaluate: Callable[[Any, Any], tuple[Any, Any]], attributes: dict[str, Any], x0: Any, numeric: Any,
+    lower: Any, upper: Any,
+) -> tuple[Any, Any, Any, Any]:
+    """Perform the loop of the solve with this number, from x0, which is in the box. Return x, the gradient, f as
+    ``_bytes_of_double`` does, and a token that is 0."""
+    shape: Any = jax.ShapeDtypeStruct
+    f = _bytes_of_double(jnp.zeros(x0.shape[:-1], x0.dtype))
+    of_token, of_x, of_f = shape((), jnp.int32), shape(x0.shape, x0.dtype), shape(f.shape, f.dtype)
+    ffi: Any = jax.ffi
+    advance = ffi.ffi_call(
+        _ADVANCE, (of_token, of_x, of_f, of_x), has_side_effect=True, input_output_aliases={1: 1, 2: 2, 3: 3}
+    )
+
+    # The state (x, g, f, token) must be ordered unlike the results of ``advance``, (token, x, f, g). With equal orders,
+    # XLA uses the call itself as the result of the loop's body. Its motion of loop-invariant code has then mistaken the
     # call's operands for the elements of the state, regarded x as constant, and evaluated f and g only once, before the
     # loop.
     def body(state: Any) -> Any:
         f, g = evaluate(state[0], numeric)
-        waiting, x = advance(number, _bytes_of_double(f), g)
-        return x, waiting
+        settings = {**_NO_SETTINGS, **attributes}
+        token, x, f, g = advance(number, state[0], _bytes_of_double(f), g, lower, upper, **settings)
+        return x, g, f, token
 
-    x, _ = jax.lax.while_loop(lambda state: state[1] > 0, body, (x, waiting))
-    info, x, g, pairs = end(number, x)
-    return x, g, info, pairs
+    found: tuple[Any, Any, Any, Any] = jax.lax.while_loop(
+        lambda state: state[3] == number[0], body, (x0, jnp.zeros_like(x0), f, number[0])
+    )
+    return found
 
 
 def _bytes_of_double(f: Any) -> Any:

@@ -136,6 +136,7 @@ def solved(
     diagonal: Any = None,
     preconditioner: Any = None,
     x_scale: Any = None,
+    loop: Callable[[Solver], None] | None = None,
 ) -> tuple[Solver, Evaluation]:
     """Create a solver, perform the solve, and return the solver.
 
@@ -147,6 +148,8 @@ def solved(
         ``after_evaluation(solver)`` returns the function to call after each evaluation.
     copies : bool
         True: fun and jac receive copies of x.
+    loop : callable
+        ``loop(solver)`` performs the solve, instead of a loop that calls fun.
     The other parameters are those of ``minimize``.
     """
     array = as_array(x0)
@@ -165,6 +168,9 @@ def solved(
             solver["IPRINT_FREQUENCY"] = options.disp
             solver.set_log(print)
         evaluation = Evaluation(solver, fun, jac, arguments, options, copies)
+        if loop is not None:
+            loop(solver)
+            return solver, evaluation
         evaluate = evaluation.evaluate
         report = None
         if report_of is not None:

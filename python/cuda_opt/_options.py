@@ -82,6 +82,11 @@ def _hint(names: list[str]) -> str:
     return f", but there {'is' if len(meant) == 1 else 'are'} {', '.join(meant)}" if meant else ""
 
 
+def chooses_hessian(options: Mapping[str, Any]) -> bool:
+    """Return whether the user's options contain the kind of the initial Hessian."""
+    return bool(options.keys() & {"INITIAL_HESSIAN", "METRIC"})
+
+
 def refuse_missing_diagonal(options: Mapping[str, Any]) -> None:
     """Raise ValueError if the options select the user's diagonal as initial Hessian. It is called if there is none."""
     kinds = [options[name] for name in ("INITIAL_HESSIAN", "METRIC") if name in options]

@@ -13,6 +13,7 @@ from ._bounds import Bounds, _from_pairs
 from ._constants import Task
 from ._jax_callback import STATISTICS, refuse_tracer, solve_now, solve_of
 from ._jax_compiled import compiled
+from ._jax_driven import minimize_batch_driven, minimize_driven
 from ._jax_function import Function, function_of, refers_to_tracers
 from ._jax_host import host_of, minimize_on_host
 from ._jax_implicit import minimum
@@ -20,6 +21,7 @@ from ._jax_trees import (
     as_variable, broadcast_bounds, check_elements, flat_bounds, flat_scales, is_traced, is_tracing, two_sides,
 )
 from ._minimize import minimize as _minimize
+from ._options import options_of
 from ._result import Result
 from ._space import as_array, name_of
 
@@ -189,9 +191,12 @@ def minimize(
 
     following = report if callback else None
     x_scale = flat_scales(x_scale, flat, variables)
-    if jit and host_of(flat):
+    result = None
+    if callback is None and jit and not options_of(options or {}, tol).disp:
+        result = minimize_driven(function, flat, numeric, bounds, options, tol, x_scale)
+    if result is None and jit and host_of(flat):
         result = minimize_on_host(evaluate, flat, bounds, following, options, tol, x_scale)
-    else:
+    elif result is None:
         result = _minimize(evaluate, flat, (), True, bounds, following, options, tol=tol, x_scale=x_scale)
     if has_aux:
         result["aux"] = both(result["x"], numeric)[2]
@@ -348,6 +353,15 @@ def minimize_batch(
 
         return compiled(one, ("minimize_batch", differentiate, has_data), make) if jit else make(one)
 
+    if callback is None and diagonal is None and x_scale is None and jit:
+
+        def of_all(one: Callable[..., Any]) -> Callable[..., Any]:
+            return lambda x, data: jax.vmap(one if value_and_grad else jax.value_and_grad(one))(x, *data)
+
+        key = "minimize_batch", value_and_grad
+        result = minimize_batch_driven(fun, compiled(fun, key, of_all), key, x0, data, bounds, options, tol)
+        if result is not None:
+            return result
     evaluate = of_active(fun, not value_and_grad)
     weigh = of_active(diagonal, False) if callable(diagonal) else diagonal
     return _minimize_batch(

@@ -230,26 +230,30 @@ def test_calls_that_fit_no_solve_are_errors():
     shape, count, vector = jax.ShapeDtypeStruct, jax.ShapeDtypeStruct((), jnp.int32), jax.ShapeDtypeStruct((2,), float)
     none = {name: np.array([], np.int64) for name in ("integer_keys", "integers", "real_keys")}
     settings = {"m": np.int32(5), "kept_pairs": np.int32(0), "batches": False, "bounded": True, "reals": np.array([])}
+    settings["chooses_hessian"] = True
 
     def caller(name, shapes, **attributes):
         call = jax.ffi.ffi_call("cuda_opt_" + name, shapes, has_side_effect=True)
         return jax.jit(lambda *arrays: call(*arrays, **attributes))
 
-    begin = caller("begin", (shape((2,), jnp.int32), count, vector), **settings, **none)
-    advance = caller("advance", (count, vector))
-    end = caller("end", (shape((4,), jnp.int32), vector, vector, shape((0,), float)))
+    begin, end = caller("begin", shape((2,), jnp.int32)), caller("end", (shape((4,), jnp.int32), shape((0,), float)))
+    advance = caller("advance", (count, vector, shape((), float), vector), **settings, **none)
     zeros = jnp.zeros(2)
-    number, waits, x = begin(zeros, zeros - 1, zeros + 1)
-    assert int(waits) == 1
-    waits, x = advance(number, 0.0, zeros)  # the gradient is 0
-    info, x, _, _ = end(number, x)
-    assert int(waits) == 0 and int(info[0]) == cuda_opt.Task.CONVERGED and not x.any()
+    box = zeros - 1, zeros + 1
+    number = begin()
+    token, x, _, _ = advance(number, zeros, 0.0, zeros, *box)  # the gradient is 0
+    info, _ = end(number, x)
+    assert int(token) == 0 and int(info[0]) == cuda_opt.Task.CONVERGED and not x.any()
     for stranger in (number, number + 1000):
-        for call in (lambda: advance(stranger, 0.0, zeros), lambda: end(stranger, zeros)):
+        for call in (lambda: advance(stranger, zeros, 0.0, zeros, *box), lambda: end(stranger, zeros)):
             with pytest.raises(Exception, match="there is no solve"):
                 jax.block_until_ready(call())
-    before = waiting()
-    number, _, x = begin(zeros, zeros - 1, zeros + 1)
-    with pytest.raises(Exception, match="x or g has 3 elements, but the solve needs 2"):
-        jax.block_until_ready(advance(number, 0.0, jnp.zeros(3)))
+    before, longer = waiting(), shape((3,), float)
+    unequal = caller("advance", (count, vector, shape((), float), longer), **settings, **none)
+    with pytest.raises(Exception, match="g or a bound has 3 elements, but the solve needs 2"):
+        jax.block_until_ready(unequal(begin(), zeros, 0.0, jnp.zeros(3), *box))
+    number = begin()
+    assert advance(number, zeros, 1.0, zeros + 1, *box)[0] == number[0]
+    with pytest.raises(Exception, match="has not ended: XLA has put its number where that of another solve was"):
+        jax.block_until_ready(end(number, zeros))
     assert waiting() == before

@@ -1,21 +1,22 @@
 // The handlers of XLA's foreign function interface with which a compiled program performs a solve, on the host and on
 // CUDA:
 //
-//     number, waiting, x = begin(x, lower, upper)
-//     waiting, x = advance(number, f, g), repeated while waiting > 0
-//     info, x, g, pairs = end(number, x)
+//     number = begin()
+//     token, x, f, g = advance(number, x, f, g, lower, upper), repeated while token is the first element of number
+//     info, pairs = end(number, x)
 //
 // `number` identifies the solve: a 64-bit integer in two 32-bit elements, because JAX has no 64-bit integers by
-// default. `waiting` says how many problems wait for f and g at x. x, g and the bounds have the shape (n,), or more
-// axes for several problems; f then has 8 bytes per problem, those of a double. info has a row of solves.hpp's Info per
-// problem, and pairs the rows of Solve::read_pairs(), or no elements.
+// default. begin() only reserves it. f and g are the values at x. x, g and the bounds have the shape (n,), or more axes
+// for several problems; f has 8 bytes per problem, those of a double. The first advance() creates the solve and starts
+// it at x, which has to be in the box. The program evaluates f and g at each x that advance() returns. info has a row
+// of solves.hpp's Info per problem, and pairs the rows of Solve::read_pairs(), or no elements.
 //
 // A solve is found by its number and not by the address of an array. On CUDA the number is in device memory, and to
-// read it takes a wait. Only the first advance() of a solve waits. It notes the place of the number, and a later call
-// at the same place continues the same solve at once, while the device sends the number to the host. The call ends with
-// an error if this number is another one.
+// read it takes a wait. advance() therefore reads it only once, and notes its place: a later call at the same place
+// continues the same solve at once. If XLA has put another number there, advance() returns a token that does not fit
+// this number, so that the loop ends. end() then reads the number, finds a solve that has not ended, and returns an
+// error, with which the whole program ends.
 #include <exception>
-#include <limits>
 
 #include "cuda_opt_batch.h"
 #include "store.hpp"
@@ -66,13 +67,13 @@ std::vector<std::pair<int32_t, Value>> pairs_of(ffi::Span<const int64_t> keys, f
     return pairs;
 }
 
-std::shared_ptr<Solve> create(const Kind &kind) {
-    if (kind.single) return std::make_shared<SolveOf<float>>(kind);
-    return std::make_shared<SolveOf<double>>(kind);
+std::shared_ptr<Owned> create(const Kind &kind) {
+    if (kind.single) return std::make_shared<OwnedOf<float>>(kind);
+    return std::make_shared<OwnedOf<double>>(kind);
 }
 
-std::shared_ptr<Solve> solve_of(const Kind &kind) {
-    if (std::shared_ptr<Solve> solve = store().take_ended(kind)) return solve;
+std::shared_ptr<Owned> solve_of(const Kind &kind) {
+    if (std::shared_ptr<Owned> solve = store().take_ended(kind)) return solve;
     try {
         return create(kind);
     } catch (const cudaopt::Error &error) {
@@ -82,113 +83,106 @@ std::shared_ptr<Solve> solve_of(const Kind &kind) {
     return create(kind);
 }
 
-ffi::Error begin(const Origin &origin, Array x, Array lower, Array upper, Arrays words, Arrays waiting, Arrays x_out,
-                 int32_t m, int32_t kept_pairs, bool batches, bool bounded, ffi::Span<const int64_t> integer_keys,
-                 ffi::Span<const int64_t> integers, ffi::Span<const int64_t> real_keys, ffi::Span<const double> reals) {
-    return guarded(origin, [&](const Memory &memory) {
-        const auto elements = static_cast<int64_t>(x.element_count()), n = x.dimensions().back();
-        for (const Array &bound : {lower, upper}) require_elements(bound, elements, "a bound");
-        const std::shared_ptr<Solve> solve =
-            solve_of({memory.context(), elements / n, n, x.element_type() == ffi::DataType::F32, m, bounded,
-                      batches && x.dimensions().size() > 1, kept_pairs, pairs_of(integer_keys, integers),
-                      pairs_of(real_keys, reals)});
-        const int32_t count = solve->begin(memory, x.untyped_data(), lower.untyped_data(), upper.untyped_data());
-        solve->read_x(memory, x_out->untyped_data());
-        const int64_t number = store().add(solve);
-        int32_t halves[2];
-        std::memcpy(halves, &number, sizeof number);
-        for (int i = 0; i < 2; i++) memory.write(static_cast<int32_t *>(words->untyped_data()) + i, halves[i]);
-        memory.write(waiting->untyped_data(), count);
-    });
+// Reads the number of a solve, which takes a wait on CUDA.
+int64_t number_in(const Memory &memory, const Array &words) {
+    int64_t number = 0;
+    memory.copy(&number, words.untyped_data(), sizeof number);
+    memory.wait();
+    return number;
 }
 
-// The solve of a call of advance() or end(), which are the only ones that have it at this time.
+// A solve for the time of a call.
 class Lent {
   public:
-    Lent(const Memory &memory, int64_t run, const Array &words) : memory_(memory) {
-        const void *const address = words.untyped_data();
-        const Place place{run, memory.stream(), address};
-        number_ = memory.on_cuda() ? store().number_at(place) : 0;
-        const bool is_guess = number_ != 0;
-        if (!is_guess) {
-            memory.copy(&number_, address, sizeof number_);
-            memory.wait();
-            if (memory.on_cuda()) store().note_place(number_, place);
-        }
-        solve_ = store().lend(number_);
-        if (!solve_)
-            throw std::runtime_error("there is no solve " + std::to_string(number_) +
+    Lent(int64_t number) : number_(number) {
+        if (!store().lend(number, solve_))
+            throw std::runtime_error("there is no solve " + std::to_string(number) +
                                      ": it has ended or failed, another call has it, or " +
                                      std::to_string(Store::most) + " other solves have been used since its last call");
-        if (!is_guess) return;
-        *solve_->seen().address() = unseen;
-        memory.copy(const_cast<int64_t *>(solve_->seen().address()), address, sizeof number_);
-        is_seen_ = false;
     }
     // A solve whose call ends by an exception cannot be continued.
     ~Lent() {
-        if (solve_ && !is_done_) store().remove(number_);
+        if (is_lent_) store().remove(number_);
     }
     Lent(const Lent &) = delete;
     Lent &operator=(const Lent &) = delete;
 
-    Solve &solve() { return *solve_; }
-    // Ends the call. Throws std::runtime_error if the device has another number than the one of the solve.
-    void done() {
-        if (!is_seen_) {
-            if (*solve_->seen().address() == unseen) memory_.wait();
-            const int64_t seen = *solve_->seen().address();
-            if (seen != number_)
-                throw std::runtime_error("the solve " + std::to_string(number_) + " was continued for the solve " +
-                                         std::to_string(seen) + ", because XLA has moved its number");
-        }
-        is_done_ = true;
-    }
-    // Ends the solve.
-    void finish() {
-        done();
-        store().remove(number_);
-        store().keep_ended(std::move(solve_), memory_);
+    std::shared_ptr<Solve> &solve() { return solve_; } // empty before it has begun
+    void put_back() {
+        store().put_back(number_, std::move(solve_));
+        is_lent_ = false;
     }
 
   private:
-    static constexpr int64_t unseen = std::numeric_limits<int64_t>::min();
-    const Memory &memory_;
-    int64_t number_ = 0;
+    const int64_t number_;
     std::shared_ptr<Solve> solve_;
-    bool is_seen_ = true, is_done_ = false;
+    bool is_lent_ = true;
 };
 
-ffi::Error advance(const Origin &origin, Array words, Array f, Array g, Arrays waiting, Arrays x_out) {
+ffi::Error begin(const Origin &origin, Arrays words) {
     return guarded(origin, [&](const Memory &memory) {
-        Lent lent(memory, origin.run, words);
-        const Kind &kind = lent.solve().kind();
-        if (f.size_bytes() != static_cast<std::size_t>(kind.rows) * sizeof(double))
+        const int64_t number = store().add();
+        int32_t halves[2];
+        std::memcpy(halves, &number, sizeof number);
+        for (int i = 0; i < 2; i++) memory.write(static_cast<int32_t *>(words->untyped_data()) + i, halves[i]);
+    });
+}
+
+ffi::Error advance(const Origin &origin, Array words, Array x, Array f, Array g, Array lower, Array upper, Arrays token,
+                   Arrays x_out, Arrays f_out, Arrays g_out, int32_t m, int32_t kept_pairs, bool batches, bool bounded,
+                   bool chooses_hessian, ffi::Span<const int64_t> integer_keys, ffi::Span<const int64_t> integers,
+                   ffi::Span<const int64_t> real_keys, ffi::Span<const double> reals) {
+    return guarded(origin, [&](const Memory &memory) {
+        const Place place{origin.run, memory.stream(), words.untyped_data()};
+        int64_t number = memory.on_cuda() ? store().number_at(place) : 0;
+        if (number == 0) {
+            number = number_in(memory, words);
+            if (memory.on_cuda()) store().note_place(number, place);
+        }
+        Lent lent(number);
+        std::shared_ptr<Solve> &solve = lent.solve();
+        const auto elements = static_cast<int64_t>(x.element_count()), n = x.dimensions().back();
+        for (const Array &array : {g, lower, upper}) require_elements(array, elements, "g or a bound");
+        if (f.size_bytes() != static_cast<std::size_t>(elements / n) * sizeof(double))
             throw std::runtime_error("f has " + std::to_string(f.size_bytes()) + " bytes, but there are " +
-                                     std::to_string(kind.rows) + " problems with 8 bytes each");
-        for (const Array &array : {g, *x_out}) require_elements(array, kind.rows * kind.n, "x or g");
-        const int32_t count = lent.solve().advance(memory, f.untyped_data(), g.untyped_data());
-        lent.solve().read_x(memory, x_out->untyped_data());
-        memory.write(waiting->untyped_data(), count);
-        lent.done();
+                                     std::to_string(elements / n) + " problems with 8 bytes each");
+        void *const arrays[] = {x_out->untyped_data(), f_out->untyped_data(), g_out->untyped_data()};
+        memory.copy(arrays[0], x.untyped_data(), x.size_bytes());
+        memory.copy(arrays[1], f.untyped_data(), f.size_bytes());
+        memory.copy(arrays[2], g.untyped_data(), g.size_bytes());
+        if (!solve) {
+            const bool as_batch = batches && x.dimensions().size() > 1;
+            auto settings = pairs_of(integer_keys, integers);
+            // As in minimize_batch(), where the scalar takes less time on CUDA.
+            if (as_batch && memory.on_cuda() && !chooses_hessian)
+                for (auto &[key, value] : settings)
+                    if (key == CUDA_OPT_INITIAL_HESSIAN) value = CUDA_OPT_INITIAL_HESSIAN_SCALAR;
+            solve = solve_of({memory.context(), elements / n, n, x.element_type() == ffi::DataType::F32, m, bounded,
+                              as_batch, kept_pairs, settings, pairs_of(real_keys, reals)});
+        }
+        require_elements(x, solve->rows * solve->n, "x");
+        solve->call(memory, arrays[0], arrays[1], arrays[2], lower.untyped_data(), upper.untyped_data());
+        memory.write(token->untyped_data(), solve->has_ended() ? 0 : static_cast<int32_t>(number));
+        lent.put_back();
     });
 }
 
 // x is an argument so that XLA runs this call after the loop.
-ffi::Error end(const Origin &origin, Array words, Array, Arrays info_out, Arrays x_out, Arrays g_out, Arrays pairs) {
+ffi::Error end(const Origin &origin, Array words, Array, Arrays info_out, Arrays pairs) {
     return guarded(origin, [&](const Memory &memory) {
-        Lent lent(memory, origin.run, words);
-        const Kind &kind = lent.solve().kind();
+        const int64_t number = number_in(memory, words);
+        const auto solve = std::dynamic_pointer_cast<Owned>(Lent(number).solve());
+        if (!solve || !solve->has_ended())
+            throw std::runtime_error("the solve " + std::to_string(number) +
+                                     " has not ended: XLA has put its number where that of another solve was");
+        const Kind &kind = solve->kind();
         require_elements(*info_out, kind.rows * info_size, "info");
-        for (const Array &array : {*x_out, *g_out}) require_elements(array, kind.rows * kind.n, "x or g");
         require_elements(*pairs, kind.kept_pairs > 0 ? kind.rows * (2 * kind.kept_pairs + 1) * kind.n : 0, "pairs");
-        const std::vector<int32_t> info = lent.solve().info();
+        const std::vector<int32_t> info = solve->info();
         memory.copy(info_out->untyped_data(), info.data(), info.size() * sizeof(int32_t));
-        lent.solve().read_x(memory, x_out->untyped_data());
-        lent.solve().read_g(memory, g_out->untyped_data());
-        if (kind.kept_pairs > 0) lent.solve().read_pairs(memory, pairs->untyped_data());
-        memory.wait(); // `info` must outlive the copy, and another solve may use the arrays of this one at once
-        lent.finish();
+        if (kind.kept_pairs > 0) solve->read_pairs(memory, pairs->untyped_data());
+        memory.wait(); // `info` must outlive the copy
+        store().keep_ended(solve, memory);
     });
 }
 
@@ -223,32 +217,31 @@ template <> struct CtxDecoding<OnCuda> {
 namespace {
 
 template <class Where> auto begin_of() {
-    return ffi::Ffi::Bind()
-        .Ctx<Where>()
-        .template Arg<Array>() // x
-        .template Arg<Array>() // lower
-        .template Arg<Array>() // upper
-        .template Ret<Array>() // number
-        .template Ret<Array>() // waiting
-        .template Ret<Array>() // x
-        .template Attr<int32_t>("m")
-        .template Attr<int32_t>("kept_pairs")
-        .template Attr<bool>("batches")
-        .template Attr<bool>("bounded")
-        .template Attr<ffi::Span<const int64_t>>("integer_keys")
-        .template Attr<ffi::Span<const int64_t>>("integers")
-        .template Attr<ffi::Span<const int64_t>>("real_keys")
-        .template Attr<ffi::Span<const double>>("reals");
+    return ffi::Ffi::Bind().Ctx<Where>().template Ret<Array>(); // number
 }
 
 template <class Where> auto advance_of() {
     return ffi::Ffi::Bind()
         .Ctx<Where>()
-        .template Arg<Array>()  // number
-        .template Arg<Array>()  // f
-        .template Arg<Array>()  // g
-        .template Ret<Array>()  // waiting
-        .template Ret<Array>(); // x
+        .template Arg<Array>() // number
+        .template Arg<Array>() // x
+        .template Arg<Array>() // f
+        .template Arg<Array>() // g
+        .template Arg<Array>() // lower
+        .template Arg<Array>() // upper
+        .template Ret<Array>() // token
+        .template Ret<Array>() // x
+        .template Ret<Array>() // f
+        .template Ret<Array>() // g
+        .template Attr<int32_t>("m")
+        .template Attr<int32_t>("kept_pairs")
+        .template Attr<bool>("batches")
+        .template Attr<bool>("bounded")
+        .template Attr<bool>("chooses_hessian")
+        .template Attr<ffi::Span<const int64_t>>("integer_keys")
+        .template Attr<ffi::Span<const int64_t>>("integers")
+        .template Attr<ffi::Span<const int64_t>>("real_keys")
+        .template Attr<ffi::Span<const double>>("reals");
 }
 
 template <class Where> auto end_of() {
@@ -257,8 +250,6 @@ template <class Where> auto end_of() {
         .template Arg<Array>()  // number
         .template Arg<Array>()  // x
         .template Ret<Array>()  // info
-        .template Ret<Array>()  // x
-        .template Ret<Array>()  // g
         .template Ret<Array>(); // pairs
 }
 
@@ -275,6 +266,25 @@ extern "C" {
 // Returns the version of XLA's interface with which this file was compiled. XLA refuses handlers that are newer than
 // itself, and then the whole backend fails.
 int cuda_opt_xla_version() { return 1000 * XLA_FFI_API_MAJOR + XLA_FFI_API_MINOR; }
+// Returns the number under which a program continues the solve of a handle of Python, or 0 if memory is exhausted. The
+// other arguments are those of the handle's solve, which has not begun; `is_batch`: the handle is one of a batch.
+int64_t cuda_opt_xla_lend(cuda_opt *handle, void *x, void *f, void *g, int64_t rows, int64_t n, int32_t single,
+                          int32_t is_batch) {
+    try {
+        return store().add(std::make_shared<Borrowed>(handle, x, f, g, rows, n, single != 0, is_batch != 0));
+    } catch (const std::exception &) {
+        return 0;
+    }
+}
+// Ends the use of a handle in programs, after a call that runs at this time. Returns its last task or code, or
+// CUDA_OPT_MISUSE if a call has failed. `stream` receives the stream of its last call, `evaluations` the number of its
+// calls with f and g.
+int cuda_opt_xla_take_back(int64_t number, void **stream, int64_t *evaluations) {
+    const auto borrowed = std::dynamic_pointer_cast<Borrowed>(store().take(number));
+    *stream = borrowed ? borrowed->stream() : nullptr;
+    *evaluations = borrowed ? borrowed->evaluations() : 0;
+    return borrowed ? borrowed->task() : CUDA_OPT_MISUSE;
+}
 // Returns the number of solves that wait for their next call, for tests.
 int64_t cuda_opt_xla_waiting() { return store().size(); }
 }

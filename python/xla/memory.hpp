@@ -9,12 +9,9 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
-#include <memory>
-#include <mutex>
 #include <stdexcept>
 #include <string>
-#include <utility>
-#include <vector>
+#include <type_traits>
 
 namespace cudaopt::xla {
 
@@ -27,7 +24,6 @@ struct Driver {
     int (*cuStreamGetCtx)(void *stream, void **context) = nullptr;
     int (*cuCtxPushCurrent)(void *context) = nullptr;
     int (*cuCtxPopCurrent)(void **context) = nullptr;
-    int (*cuMemHostAlloc)(void **memory, std::size_t bytes, unsigned flags) = nullptr;
     int (*cuMemGetInfo)(std::size_t *free, std::size_t *total) = nullptr;
 
     static const Driver &get() {
@@ -53,7 +49,6 @@ struct Driver {
         find(cuStreamGetCtx, {"cuStreamGetCtx"});
         find(cuCtxPushCurrent, {"cuCtxPushCurrent_v2", "cuCtxPushCurrent"});
         find(cuCtxPopCurrent, {"cuCtxPopCurrent_v2", "cuCtxPopCurrent"});
-        find(cuMemHostAlloc, {"cuMemHostAlloc"});
         find(cuMemGetInfo, {"cuMemGetInfo_v2", "cuMemGetInfo"});
     }
 };
@@ -80,8 +75,9 @@ class Memory {
     void *stream() const { return stream_; }
     // Distinguishes the devices. NULL for the host.
     void *context() const { return context_; }
-    // Copies between arrays of this memory, or between such an array and host memory.
+    // Copies between arrays of this memory, or between such an array and host memory, unless both are one array.
     void copy(void *to, const void *from, std::size_t bytes) const {
+        if (to == from) return;
         if (!driver_) std::memcpy(to, from, bytes);
         else check(driver_->cuMemcpyAsync(address(to), address(from), bytes, stream_), "cuMemcpyAsync");
     }
@@ -109,43 +105,6 @@ class Memory {
 
     const Driver *driver_ = nullptr;
     void *stream_ = nullptr, *context_ = nullptr;
-};
-
-// A 64-bit number in page-locked host memory, to which a device can write while the host continues. The memory of a
-// number that is destroyed is used for the next one.
-class HostNumber {
-  public:
-    HostNumber() {
-        const std::lock_guard<std::mutex> lock(mutex());
-        if (unused().empty()) {
-            constexpr std::size_t count = 512;
-            void *memory = nullptr;
-            if (Driver::get().cuMemHostAlloc(&memory, count * sizeof(int64_t), 1) != 0) // 1: for all contexts
-                throw std::runtime_error("the CUDA driver has no page-locked memory left");
-            for (std::size_t i = 0; i < count; i++) unused().push_back(static_cast<int64_t *>(memory) + i);
-        }
-        number_ = unused().back();
-        unused().pop_back();
-    }
-    ~HostNumber() {
-        const std::lock_guard<std::mutex> lock(mutex());
-        unused().push_back(number_);
-    }
-    HostNumber(const HostNumber &) = delete;
-    HostNumber &operator=(const HostNumber &) = delete;
-    volatile int64_t *address() { return number_; }
-
-  private:
-    // Both are never destroyed: a program may still run while the process ends.
-    static std::mutex &mutex() {
-        static std::mutex *const one = new std::mutex;
-        return *one;
-    }
-    static std::vector<int64_t *> &unused() {
-        static std::vector<int64_t *> *const all = new std::vector<int64_t *>;
-        return *all;
-    }
-    int64_t *number_;
 };
 
 } // namespace cudaopt::xla

@@ -1,7 +1,8 @@
 // The solves that run inside compiled XLA programs.
 //
-// A solve owns its arrays x, f, g and its bounds, so that it does not matter where XLA keeps the program's arrays, and
-// whether it moves or reuses them.
+// XLA keeps the results of a call at the same address in all iterations of a loop, and leaves them unchanged there if
+// the next call has them as its arguments. A solve therefore works on the program's own arrays x, f and g. A call that
+// sees an array at another address is an error.
 #pragma once
 
 #include <algorithm>
@@ -42,24 +43,98 @@ struct Kind {
     double workspace_bytes() const { return static_cast<double>(array_bytes()) * (2 * m + 10); }
 };
 
-// One problem, or several with one row each. All arrays of the arguments are in `memory`, which has the kind's context.
+// One problem, or several with one row each.
 class Solve {
   public:
-    explicit Solve(Kind kind) : kind_(std::move(kind)) {
-        if (kind_.context) seen_.emplace();
-    }
     virtual ~Solve() = default;
-    const Kind &kind() const { return kind_; }
-    // On CUDA the number of this solve, as the device reads it from the program's array.
-    HostNumber &seen() { return *seen_; }
+    // One call of the program: takes f (doubles) and g at x, and puts the next x, at which f and g are requested, or
+    // the minimum, with its f and g, in their place. In the first call x is the start. x, g and the bounds have rows *
+    // n elements. All arrays are in `memory`.
+    void call(const Memory &memory, void *x, void *f, void *g, const void *lower, const void *upper) {
+        if (!std::exchange(has_begun_, true)) {
+            start(memory, x, f, g, lower, upper);
+            waits_ = step();
+            if (!waits_) return finish(memory, x);
+        }
+        take(memory, x, f, g);
+        waits_ = step();
+        finish(memory, x);
+    }
+    // Returns whether no problem waits for an evaluation.
+    bool has_ended() const { return has_begun_ && !waits_; }
 
-    // Begins at x, an array of rows * n elements, as are the bounds. Returns how many problems wait for an evaluation.
-    // The former solve must have ended.
-    virtual int32_t begin(const Memory &memory, const void *x, const void *lower, const void *upper) = 0;
-    // Continues with f (doubles) and g at the last x. Returns how many problems wait for another evaluation.
-    virtual int32_t advance(const Memory &memory, const void *f, const void *g) = 0;
-    virtual void read_x(const Memory &memory, void *x) const = 0;
-    virtual void read_g(const Memory &memory, void *g) const = 0;
+    const int64_t rows, n;
+
+  protected:
+    Solve(int64_t rows, int64_t n) : rows(rows), n(n) {}
+    // Before the first step of a solve.
+    virtual void start(const Memory &memory, void *x, void *f, void *g, const void *lower, const void *upper) = 0;
+    // Before each other step.
+    virtual void take(const Memory &memory, void *x, void *f, void *g) = 0;
+    // Calls the library until each problem waits for an evaluation or has ended. Returns whether one waits.
+    virtual bool step() = 0;
+    // After the last step of a call.
+    virtual void finish(const Memory &, void *) {}
+    bool has_begun_ = false;
+
+  private:
+    bool waits_ = false;
+};
+
+// Codes that do not describe the user's problem are errors of the program.
+inline bool is_failure(int task) {
+    return task == CUDA_OPT_MISUSE || task == CUDA_OPT_CUDA_FAILURE || task == CUDA_OPT_OUT_OF_MEMORY;
+}
+
+// A solve with a handle and arrays that belong to Python. The program's f and g are copied to these arrays, and their x
+// to the program.
+class Borrowed : public Solve {
+  public:
+    Borrowed(cuda_opt *handle, void *x, void *f, void *g, int64_t rows, int64_t n, bool single, bool is_batch)
+        : Solve(rows, n), handle_(handle), x_(x), f_(f), g_(g), width_(single ? 4 : 8), is_batch_(is_batch) {}
+    int task() const { return task_; }
+    int64_t evaluations() const { return evaluations_; }
+    void *stream() const { return stream_; }
+
+  private:
+    std::size_t bytes() const { return static_cast<std::size_t>(rows * n) * width_; }
+    void start(const Memory &memory, void *, void *, void *, const void *, const void *) override {
+        stream_ = memory.stream();
+        cudaopt::check(handle_, cuda_opt_set_stream(handle_, stream_));
+    }
+    void take(const Memory &memory, void *, void *f, void *g) override {
+        memory.copy(f_, f, static_cast<std::size_t>(rows) * sizeof(double));
+        memory.copy(g_, g, bytes());
+        evaluations_++;
+    }
+    bool step() override {
+        auto *const f = static_cast<double *>(f_);
+        if (width_ == 4) {
+            auto *const x = static_cast<float *>(x_), *const g = static_cast<float *>(g_);
+            task_ = is_batch_ ? cuda_opt_batch_solve_f32(handle_, x, f, g) : cuda_opt_solve_f32(handle_, x, f, g);
+        } else {
+            auto *const x = static_cast<double *>(x_), *const g = static_cast<double *>(g_);
+            task_ = is_batch_ ? cuda_opt_batch_solve(handle_, x, f, g) : cuda_opt_solve(handle_, x, f, g);
+        }
+        return task_ > 0;
+    }
+    void finish(const Memory &memory, void *x) override { memory.copy(x, x_, bytes()); }
+
+    cuda_opt *const handle_;
+    void *const x_, *const f_, *const g_, *stream_ = nullptr;
+    const std::size_t width_; // of an element
+    const bool is_batch_;
+    int task_ = CUDA_OPT_EVALUATE_FG;
+    int64_t evaluations_ = 0;
+};
+
+// A solve that works on the program's own arrays x, f and g.
+class Owned : public Solve {
+  public:
+    explicit Owned(Kind kind) : Solve(kind.rows, kind.n), kind_(std::move(kind)) {}
+    const Kind &kind() const { return kind_; }
+    // Allows a further solve, once this one has ended.
+    void renew() { has_begun_ = false; }
     // Returns info_size numbers for each problem, once all have ended.
     virtual std::vector<int32_t> info() const = 0;
     // Writes 2k + 1 rows of n elements for each problem, with k = kept_pairs: the differences s of its correction
@@ -70,7 +145,6 @@ class Solve {
 
   private:
     const Kind kind_;
-    std::optional<HostNumber> seen_;
 };
 
 // The steps s and the changes y of the gradient in the last iterations of one problem on the host. They are those of
@@ -115,62 +189,33 @@ template <class Real> class Pairs {
     int64_t skipped_ = 0, refreshes_ = 0;
 };
 
-template <class Real> class SolveOf : public Solve {
+template <class Real> class OwnedOf : public Owned {
   public:
-    explicit SolveOf(const Kind &kind) : Solve(kind), rows_(kind.rows), n_(kind.n), tasks_(size(rows_)) {
-        if (kind.as_batch) batch_.emplace(n_, rows_, kind.m, kind.backend());
+    explicit OwnedOf(const Kind &kind) : Owned(kind), rows_(size(kind.rows)), n_(size(kind.n)), tasks_(rows_) {
+        if (kind.as_batch) batch_.emplace(kind.n, kind.rows, kind.m, kind.backend());
         else
-            for (int64_t row = 0; row < rows_; row++) each_.emplace_back(n_, kind.m, kind.backend());
-        const Handle &owner = batch_ ? static_cast<const Handle &>(*batch_) : each_.at(0);
-        for (std::optional<Array<Real>> *array : {&x_, &g_, &lower_, &upper_})
-            if (kind.bounded || array == &x_ || array == &g_) array->emplace(owner, rows_ * n_);
-        f_.emplace(owner, rows_);
+            for (std::size_t row = 0; row < rows_; row++) each_.emplace_back(kind.n, kind.m, kind.backend());
         for_each_handle([&](Handle &handle) {
             for (const auto &[key, value] : kind.integers) handle.set_int(key, value);
             for (const auto &[key, value] : kind.reals) handle.set_real(key, value);
+            if (kind.bounded && !lower_) {
+                lower_.emplace(handle, kind.rows * kind.n);
+                upper_.emplace(handle, kind.rows * kind.n);
+            }
         });
         if (kind.bounded && batch_) batch_->set_bounds_of_each(*lower_, *upper_);
-        for (int64_t row = 0; row < static_cast<int64_t>(each_.size()); row++) {
-            Minimiser<Real> &solver = each_[size(row)];
-            if (kind.bounded) solver.set_bounds(lower_->data() + row * n_, upper_->data() + row * n_);
-            if (keeps_pairs()) solver.set_int(CUDA_OPT_REPORT_ITERATES, 1);
+        for (std::size_t row = 0; row < each_.size(); row++) {
+            if (kind.bounded) each_[row].set_bounds(lower_->data() + row * n_, upper_->data() + row * n_);
+            if (keeps_pairs()) each_[row].set_int(CUDA_OPT_REPORT_ITERATES, 1);
         }
     }
-
-    int32_t begin(const Memory &memory, const void *x, const void *lower, const void *upper) override {
-        for_each_handle([&](Handle &handle) {
-            handle.reset();
-            handle.set_stream(memory.stream());
-        });
-        memory.copy(x_->data(), x, kind().array_bytes());
-        if (kind().bounded) {
-            memory.copy(lower_->data(), lower, kind().array_bytes());
-            memory.copy(upper_->data(), upper, kind().array_bytes());
-        }
-        pairs_.assign(keeps_pairs() ? each_.size() : 0, {});
-        has_pairs_ = false;
-        std::fill(tasks_.begin(), tasks_.end(), CUDA_OPT_EVALUATE_FG);
-        return step();
-    }
-
-    int32_t advance(const Memory &memory, const void *f, const void *g) override {
-        memory.copy(f_->data(), f, size(rows_) * sizeof(double));
-        memory.copy(g_->data(), g, kind().array_bytes());
-        if (!std::exchange(has_pairs_, true))
-            for (std::size_t row = 0; row < pairs_.size(); row++)
-                pairs_[row].begin(x_->data() + offset(row), g_->data() + offset(row), n_);
-        return step();
-    }
-
-    void read_x(const Memory &memory, void *x) const override { memory.copy(x, x_->data(), kind().array_bytes()); }
-    void read_g(const Memory &memory, void *g) const override { memory.copy(g, g_->data(), kind().array_bytes()); }
 
     std::vector<int32_t> info() const override {
-        std::vector<int32_t> info(size(rows_ * info_size));
+        std::vector<int32_t> info(rows_ * info_size);
         constexpr int32_t keys[] = {CUDA_OPT_BATCH_CODE, CUDA_OPT_ITERATIONS, CUDA_OPT_EVALUATIONS, CUDA_OPT_STOP_TEST};
         for (std::size_t k = 0; k < info_size; k++) {
             const std::vector<int64_t> values = batch_ ? batch_->integers(keys[k]) : std::vector<int64_t>();
-            for (std::size_t row = 0; row < size(rows_); row++)
+            for (std::size_t row = 0; row < rows_; row++)
                 info[row * info_size + k] = batch_           ? static_cast<int32_t>(values[row])
                                             : k == info_task ? tasks_[row]
                                                              : static_cast<int32_t>(each_[row].get_int(keys[k]));
@@ -179,15 +224,14 @@ template <class Real> class SolveOf : public Solve {
     }
 
     void read_pairs(const Memory &memory, void *to) const override {
-        const std::size_t m = size(kind().kept_pairs), size_of_each = (2 * m + 1) * size(n_);
-        std::vector<Real> rows(size(rows_) * size_of_each);
-        for (std::size_t row = 0; row < size(rows_); row++) {
+        const std::size_t m = size(kind().kept_pairs), size_of_each = (2 * m + 1) * n_;
+        std::vector<Real> rows(rows_ * size_of_each);
+        for (std::size_t row = 0; row < rows_; row++) {
             Real *const first = rows.data() + row * size_of_each;
             if (row < pairs_.size()) pairs_[row].write(first, kind().kept_pairs);
             const bool knows_diagonal = !batch_ && each_[row].get_int(CUDA_OPT_EVALUATIONS) > 0;
-            const std::vector<Real> diagonal =
-                knows_diagonal ? each_[row].diagonal() : std::vector<Real>(size(n_), Real(1));
-            std::copy(diagonal.begin(), diagonal.end(), first + 2 * m * size(n_));
+            const std::vector<Real> diagonal = knows_diagonal ? each_[row].diagonal() : std::vector<Real>(n_, Real(1));
+            std::copy(diagonal.begin(), diagonal.end(), first + 2 * m * n_);
         }
         memory.copy(to, rows.data(), rows.size() * sizeof(Real));
         memory.wait(); // `rows` must outlive the copy
@@ -195,46 +239,67 @@ template <class Real> class SolveOf : public Solve {
 
   private:
     static std::size_t size(int64_t count) { return static_cast<std::size_t>(count); }
-    std::size_t offset(std::size_t row) const { return row * size(n_); }
+    Real *x(std::size_t row) const { return x_ + row * n_; }
+    Real *g(std::size_t row) const { return g_ + row * n_; }
+    double *f(std::size_t row) const { return f_ + row; }
     bool keeps_pairs() const { return kind().kept_pairs > 0 && !kind().context; }
     template <class Action> void for_each_handle(const Action &action) {
         if (batch_) action(*batch_);
         for (Minimiser<Real> &solver : each_) action(solver);
     }
 
-    // Calls the library until each problem waits for an evaluation or has ended. Returns how many wait.
-    int32_t step() {
-        if (batch_) return step_batch();
-        int32_t waiting = 0;
+    void start(const Memory &memory, void *x, void *f, void *g, const void *lower, const void *upper) override {
+        x_ = static_cast<Real *>(x);
+        f_ = static_cast<double *>(f);
+        g_ = static_cast<Real *>(g);
+        for_each_handle([&](Handle &handle) {
+            handle.reset();
+            handle.set_stream(memory.stream());
+        });
+        if (kind().bounded) {
+            memory.copy(lower_->data(), lower, kind().array_bytes());
+            memory.copy(upper_->data(), upper, kind().array_bytes());
+        }
+        pairs_.assign(keeps_pairs() ? each_.size() : 0, {});
+        has_pairs_ = false;
+        std::fill(tasks_.begin(), tasks_.end(), CUDA_OPT_EVALUATE_FG);
+    }
+
+    void take(const Memory &, void *x, void *f, void *g) override {
+        if (x != x_ || f != f_ || g != g_)
+            throw std::runtime_error("XLA has moved x, f or g between two calls of a solve");
+        if (std::exchange(has_pairs_, true)) return;
+        for (std::size_t row = 0; row < pairs_.size(); row++) pairs_[row].begin(this->x(row), this->g(row), kind().n);
+    }
+
+    bool step() override {
+        if (batch_) {
+            const int task = batch_->solve(x(0), f(0), g(0));
+            refuse_failure(task, *batch_);
+            return task > 0;
+        }
+        bool waits = false;
         for (std::size_t row = 0; row < each_.size(); row++) {
             if (tasks_[row] <= 0) continue;
             Minimiser<Real> &solver = each_[row];
-            Real *const x = x_->data() + offset(row), *const g = g_->data() + offset(row);
-            while ((tasks_[row] = solver.solve(x, f_->data() + row, g)) == CUDA_OPT_NEW_ITERATE)
-                if (!pairs_.empty()) pairs_[row].add(solver, x, g, kind().kept_pairs);
+            while ((tasks_[row] = solver.solve(x(row), f(row), g(row))) == CUDA_OPT_NEW_ITERATE)
+                if (!pairs_.empty()) pairs_[row].add(solver, x(row), g(row), kind().kept_pairs);
             refuse_failure(tasks_[row], solver);
-            waiting += tasks_[row] > 0;
+            waits = waits || tasks_[row] > 0;
         }
-        return waiting;
+        return waits;
     }
 
-    int32_t step_batch() {
-        const int task = batch_->solve(*x_, *f_, *g_);
-        refuse_failure(task, *batch_);
-        return task > 0 ? static_cast<int32_t>(batch_->active()) : 0;
-    }
-
-    // Codes that do not describe the user's problem are errors of the program.
     static void refuse_failure(int task, const Handle &solver) {
-        if (task == CUDA_OPT_MISUSE || task == CUDA_OPT_CUDA_FAILURE || task == CUDA_OPT_OUT_OF_MEMORY)
-            throw Error(task, solver.message());
+        if (is_failure(task)) throw Error(task, solver.message());
     }
 
-    const int64_t rows_, n_;
+    const std::size_t rows_, n_;
+    Real *x_ = nullptr, *g_ = nullptr;
+    double *f_ = nullptr;
     std::vector<Minimiser<Real>> each_;
     std::optional<Batch<Real>> batch_;
-    std::optional<Array<Real>> x_, g_, lower_, upper_;
-    std::optional<Array<double>> f_;
+    std::optional<Array<Real>> lower_, upper_;
     std::vector<int32_t> tasks_;     // of each_
     std::vector<Pairs<Real>> pairs_; // of each_, if they are kept
     bool has_pairs_ = false;         // whether pairs_ have begun

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -26,14 +28,16 @@ class Store {
     static constexpr std::size_t most = 256, most_ended = 8;
     static constexpr double largest_ended = 1e7; // bytes, on the host
 
-    // Returns the number of a new solve.
-    int64_t add(std::shared_ptr<Solve> solve) {
+    // Returns the number of a solve, which is empty before it has begun. The number is 0 neither as a whole nor in its
+    // lower half.
+    int64_t add(std::shared_ptr<Solve> solve = nullptr) {
         const std::lock_guard<std::mutex> lock(mutex_);
         drop_oldest();
-        waiting_[++last_] = {std::move(solve), {}, ++clock_};
+        if (static_cast<int32_t>(++last_) == 0) last_++;
+        waiting_[last_] = {std::move(solve), {}, ++clock_, false};
         return last_;
     }
-    // Returns the number of the waiting solve that was at this place, or 0.
+    // Returns the number of the waiting solve that was the last at this place, or 0.
     int64_t number_at(const Place &place) {
         const std::lock_guard<std::mutex> lock(mutex_);
         for (const auto &[number, one] : waiting_)
@@ -42,37 +46,60 @@ class Store {
     }
     void note_place(int64_t number, const Place &place) {
         const std::lock_guard<std::mutex> lock(mutex_);
+        for (auto &[other, one] : waiting_)
+            one.places.erase(std::remove(one.places.begin(), one.places.end(), place), one.places.end());
         const auto found = waiting_.find(number);
         if (found != waiting_.end()) found->second.places.push_back(place);
     }
-    // Returns a solve for the time of a call, or nothing if there is no such solve or another call has it. The solve is
-    // not deleted during the call.
-    std::shared_ptr<Solve> lend(int64_t number) {
+    // Lends a solve for the time of a call. `solve` is empty if it has not begun. Returns false if there is no such
+    // solve, or if another call has it. It is not deleted during the call.
+    bool lend(int64_t number, std::shared_ptr<Solve> &solve) {
         const std::lock_guard<std::mutex> lock(mutex_);
         const auto found = waiting_.find(number);
-        if (found == waiting_.end() || found->second.solve.use_count() > 1) return nullptr;
+        if (found == waiting_.end() || std::exchange(found->second.is_lent, true)) return false;
         found->second.used = ++clock_;
-        return found->second.solve;
+        solve = found->second.solve;
+        return true;
+    }
+    void put_back(int64_t number, std::shared_ptr<Solve> solve) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        const auto found = waiting_.find(number);
+        if (found == waiting_.end()) return;
+        found->second.solve = std::move(solve);
+        found->second.is_lent = false;
+    }
+    // Takes a solve out of the store, after the call that may have it. Returns nothing if there is no such solve.
+    std::shared_ptr<Solve> take(int64_t number) {
+        for (;; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            const auto found = waiting_.find(number);
+            if (found == waiting_.end()) return nullptr;
+            if (found->second.is_lent) continue;
+            std::shared_ptr<Solve> solve = std::move(found->second.solve);
+            waiting_.erase(found);
+            return solve;
+        }
     }
     void remove(int64_t number) {
         const std::lock_guard<std::mutex> lock(mutex_);
         waiting_.erase(number);
     }
     // Keeps a solve that has ended for take_ended().
-    void keep_ended(std::shared_ptr<Solve> solve, const Memory &memory) {
+    void keep_ended(std::shared_ptr<Owned> solve, const Memory &memory) {
         const double bytes = solve->kind().workspace_bytes();
         if (memory.on_cuda() ? !memory.has_plenty(bytes) : bytes > largest_ended) return;
         const std::lock_guard<std::mutex> lock(mutex_);
         if (ended_.size() == most_ended) ended_.erase(ended_.begin());
         ended_.push_back(std::move(solve));
     }
-    // Returns a solve of this kind that has ended, or nothing.
-    std::shared_ptr<Solve> take_ended(const Kind &kind) {
+    // Returns a solve of this kind that has ended, ready to begin again, or nothing.
+    std::shared_ptr<Owned> take_ended(const Kind &kind) {
         const std::lock_guard<std::mutex> lock(mutex_);
         for (auto one = ended_.begin(); one != ended_.end(); one++)
             if ((*one)->kind() == kind) {
-                std::shared_ptr<Solve> solve = std::move(*one);
+                std::shared_ptr<Owned> solve = std::move(*one);
                 ended_.erase(one);
+                solve->renew();
                 return solve;
             }
         return nullptr;
@@ -91,6 +118,7 @@ class Store {
         std::shared_ptr<Solve> solve;
         std::vector<Place> places;
         int64_t used = 0;
+        bool is_lent = false;
     };
 
     void drop_oldest() {
@@ -103,7 +131,7 @@ class Store {
 
     std::mutex mutex_;
     std::map<int64_t, Waiting> waiting_;
-    std::vector<std::shared_ptr<Solve>> ended_;
+    std::vector<std::shared_ptr<Owned>> ended_;
     int64_t last_ = 0, clock_ = 0;
 };
 

@@ -1,0 +1,218 @@
+"""Solves outside transformed functions, whose loop is nevertheless a compiled program.
+
+The solver and its arrays are Python's, as in every other solve. Only the loop that evaluates f and the gradient and
+performs a step is a JAX program, which calls the handler of ``python/xla``. It is compiled once for each of the user's
+functions, as f itself would be. Between two evaluations no Python runs."""
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ._batch import Batch, solved_batch
+from ._constants import Task
+from ._handle import Handle
+from ._jax_callback import clear_tracer_errors
+from ._jax_compiled import stored
+from ._jax_function import Function
+from ._jax_host import with_numpy
+from ._jax_program import advance_to_the_end, handler, solves_on
+from ._library import error
+from ._minimize import solved
+from ._options import options_of
+from ._result import result_of
+from ._solver import Solver
+from ._space import bits_of
+from ._space_jax import check_precision
+
+_PYTHON = ("pure_callback", "io_callback", "debug_callback")
+
+
+def _is_jaxpr(one: Any) -> bool:
+    return hasattr(one, "eqns") or hasattr(getattr(one, "jaxpr", None), "eqns")
+
+
+def _calls_python(jaxpr: Any) -> bool:
+    """Return whether a jaxpr, or one inside it, calls Python."""
+    for equation in jaxpr.eqns:
+        if equation.primitive.name in _PYTHON:
+            return True
+        for parameter in jax.tree_util.tree_leaves(list(equation.params.values()), is_leaf=_is_jaxpr):
+            if _is_jaxpr(parameter) and _calls_python(getattr(parameter, "jaxpr", parameter)):
+                return True
+    return False
+
+
+@contextmanager
+def _stopped_by_interrupts(solver: Handle) -> Iterator[None]:
+    """A context in which SIGINT (Ctrl-C) also ends the solve. The main thread waits for the program, and Python raises
+    KeyboardInterrupt only afterwards. Signals are also written to the file descriptor of ``signal.set_wakeup_fd``, from
+    which a thread reads them at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    end, ours = os.pipe()
+    os.set_blocking(ours, False)
+    before = signal.set_wakeup_fd(ours, warn_on_full_buffer=False)
+
+    def watch() -> None:
+        while received := os.read(end, 1):
+            if received[0] == signal.SIGINT:
+                solver.request_stop()
+            if before >= 0:
+                os.write(before, received)
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(ours)
+        thread.join()
+        os.close(end)
+
+
+def drive(
+    solver: Handle, addresses: list[Any], shape: tuple[int, ...], program: Callable[..., Any], x0: Any, *arguments: Any
+) -> tuple[int, int]:
+    """Perform the solve of a handle that has not begun by a program of ``program_of``.
+
+    Parameters
+    ----------
+    addresses : list
+        the addresses of the handle's x, f and g
+    shape : tuple
+        the shape of x: (n,), or (problems, n) of a batch
+    program, x0, arguments
+        ``program(number, x0, *arguments)`` with arrays of x0's device
+
+    Returns
+    -------
+    the return code, and the number of evaluations
+    """
+    library, single = handler(), x0.dtype == np.float32
+    rows, n = shape if len(shape) == 2 else (1, *shape)
+
+    def solve(handle: Any, *_: Any) -> int:
+        number = library.cuda_opt_xla_lend(handle, *addresses, rows, n, single, len(shape) == 2)
+        if number == 0:
+            raise error(int(Task.OUT_OF_MEMORY), "there is no memory for a solve in a program")
+        stream, evaluations = ctypes.c_void_p(), ctypes.c_int64()
+        try:
+            with _stopped_by_interrupts(solver):
+                program(np.array([number], np.int64).view(np.int32), x0, *arguments).block_until_ready()
+        except BaseException:
+            solver.request_stop()
+            raise
+        finally:
+            code = int(library.cuda_opt_xla_take_back(number, ctypes.byref(stream), ctypes.byref(evaluations)))
+            solver._space.stream = stream.value if stream.value else solver._space.stream
+            found.append(evaluations.value)
+        return code
+
+    found: list[int] = []
+    return solver._exclusively(solve), found[0]
+
+
+def program_of(fun: Callable[..., Any], key: Any, evaluate: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """Return the compiled program of a solve, ``program(number, x0, lower, upper, numeric)``.
+
+    Parameters
+    ----------
+    fun, key
+        as for ``compiled``
+    evaluate : callable
+        ``evaluate(x, numeric)``, which ``compiled`` has returned, begins its results with f and the gradient.
+    """
+
+    def program(number: Any, x0: Any, lower: Any, upper: Any, numeric: Any) -> Any:
+        def of_solve(x: Any, numeric: Any) -> Any:
+            f, g = evaluate(x, numeric)[:2]
+            return jnp.reshape(f, x.shape[:-1]), g.astype(x.dtype)
+
+        return advance_to_the_end(number, of_solve, {}, jnp.clip(x0, lower, upper), numeric, x0, x0)[-1]
+
+    found: Callable[..., Any] = stored(fun, (key, "driven"), lambda: jax.jit(program))
+    return found
+
+
+def can_drive(fun: Callable[..., Any], key: Any, program: Any, x0: Any, *arguments: Any) -> bool:
+    """Return whether the loop can be a program: there is a handler for x0's device, which has the other arrays as well,
+    and f does not call Python. JAX would replace an exception of that code by its own. The arguments are those of
+    ``program_of`` and of its result."""
+    arrays = [leaf for leaf in jax.tree_util.tree_leaves((x0, arguments)) if isinstance(leaf, jax.Array)]
+    devices = {device for array in arrays for device in array.devices()}
+    if handler() is None or len(devices) != 1 or not solves_on(*devices):
+        return False
+
+    def find() -> str:
+        return "calls" if _calls_python(program.trace(np.zeros(2, np.int32), x0, *arguments).jaxpr.jaxpr) else "none"
+
+    return bool(stored(fun, (key, "Python"), find) == "none")
+
+
+def minimize_driven(
+    function: Function, flat: jax.Array, numeric: list[Any], bounds: Any, options: Any, tol: float | None, x_scale: Any
+) -> Any:
+    """Minimise by a program, on the device of x0. Return what ``cuda_opt.minimize`` returns, with JAX arrays, or None
+    if it cannot be a program."""
+    fun, form = function.fun, function.form
+    program = program_of(fun, form, function.compiled())
+    infinite = (-math.inf, math.inf)
+    sides: Any = infinite if bounds is None else (bounds.lb, bounds.ub)
+    given: list[Any] = [infinity if side is None else side for side, infinity in zip(sides, infinite)]
+    arguments = (*(jnp.asarray(side, flat.dtype) if hasattr(side, "shape") else side for side in given), numeric)
+
+    devices = list(flat.devices())
+
+    def loop(solver: Solver) -> None:
+        start = jax.device_put(flat, devices[0])
+        solver.end(drive(solver, solver._arguments, (solver.n,), program, start, *arguments)[0])
+
+    def solve(start: Any, bounds: Any, x_scale: Any) -> Any:
+        settings = options_of(options or {}, tol)
+        return result_of(*solved(fun, start, (), True, bounds, settings, x_scale=x_scale, loop=loop))
+
+    # The default device is a part of JAX's keys for traces: it has to be the same for the test and for the solve.
+    with clear_tracer_errors(), jax.default_device(devices[0]):
+        if not can_drive(fun, form, program, flat, *arguments):
+            return None
+        check_precision(bits_of(flat.dtype.name), "x0")
+        return with_numpy(flat, bounds, x_scale, solve)
+
+
+def minimize_batch_driven(
+    fun: Callable[..., Any], evaluate: Callable[..., Any], key: Any, x0: Any, data: Any, bounds: Any, options: Any,
+    tol: float | None,
+) -> Any:
+    """Minimise many functions by a program, on the device of x0. Return what ``cuda_opt.minimize_batch`` returns, or
+    None if it cannot be a program.
+
+    Parameters
+    ----------
+    fun, evaluate, key
+        the function of one problem, and ``evaluate(x, data)`` that ``compiled`` has returned for all problems
+    """
+    program, infinite = program_of(fun, key, evaluate), (-math.inf, math.inf)
+
+    def loop(batch: Batch) -> tuple[int, int]:
+        batch["BATCH_PACKED"] = 0
+        code, rounds = drive(batch, batch._addresses, x0.shape, program, x0, *batch._limits, data)
+        return batch.checked(code), rounds
+
+    if not can_drive(fun, key, program, x0, *infinite, data):
+        return None
+    return solved_batch(
+        fun, x0, (), True, bounds, None, options, indices=False, diagonal=None, tol=tol, stream=None, x_scale=None,
+        loop=loop,
+    )
