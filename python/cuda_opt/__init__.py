@@ -12,7 +12,7 @@ from ._backends import Backend, backends
 from ._batch import minimize_batch
 from ._bounds import Bounds
 from ._check import check_gradient
-from ._constants import Gradient, InitialHessian, Metric, Task
+from ._constants import Gradient, InitialHessian, Metric, StopTest, Task
 from ._library import Error, ImproperInput, OutOfMemory, version
 from ._minimize import minimize
 from ._part import Part
@@ -42,6 +42,7 @@ __all__ = [
     "Part",
     "SearchResult",
     "Solver",
+    "StopTest",
     "Task",
     "backends",
     "check_gradient",

@@ -206,6 +206,7 @@ def _result(batch: Batch, task: int, rounds: int) -> BatchResult:
         njev=evaluations,
         pg_norm_inf=norms,
         codes=codes,
+        stop_test=batch.integers("STOP_TEST"),
         status=np.where(codes == 0, 0, np.where(limits, 1, 2)),
         success=codes == 0,
         rounds=rounds,
@@ -249,7 +250,7 @@ def minimize_batch(
         that f is undefined at this point: the step of that problem is then shortened.
     x0 : array of shape (count, n)
         The starts, float64 or float32, one problem per row; they need not be within the bounds. n is from 1 to 4096;
-        the algorithm is designed for up to a few hundred. JAX needs ``jax_enable_x64``, because f is double.
+        the algorithm is designed for up to a few hundred.
     args : tuple
         Further arguments of fun and jac. Default: none.
     jac : True or callable
@@ -288,14 +289,14 @@ def minimize_batch(
     -------
     BatchResult
         ``x`` and ``jac``, of shape (count, n), and ``fun``, of shape (count,), double: arrays of the library of x0, at
-        the best iterate of each problem. NumPy arrays of shape (count,): ``codes``, numbers of ``Task``; ``success``;
-        ``status``, 0 converged, 1 a limit was reached, 2 otherwise; ``nit``, ``nfev``, ``njev``; ``pg_norm_inf``, the
-        largest component of the projected gradient. A problem whose bounds are crossed, or whose row of x0 is not
-        finite, has the code ``IMPROPER_INPUT``, and NaN for f, the gradient and its norm. A problem whose f or gradient
-        is not finite at the start has the code ``NOT_FINITE``. For the whole batch: ``rounds``, the number of calls of
-        fun; ``task``, ``CONVERGED`` or the code of the first problem that has not converged; ``maxcor``, the number of
-        correction pairs; ``message``, a sentence. ``message_of(p)`` returns a sentence about problem p. For this
-        purpose the result keeps the workspace in memory until the result is deleted.
+        the best iterate of each problem. NumPy arrays of shape (count,): ``codes``, numbers of ``Task``; ``stop_test``,
+        numbers of ``StopTest``; ``success``; ``status``, 0 converged, 1 a limit was reached, 2 otherwise; ``nit``,
+        ``nfev``, ``njev``; ``pg_norm_inf``, the largest component of the projected gradient. A problem whose bounds are
+        crossed, or whose row of x0 is not finite, has the code ``IMPROPER_INPUT``, and NaN for f, the gradient and its
+        norm. A problem whose f or gradient is not finite at the start has the code ``NOT_FINITE``. For the whole batch:
+        ``rounds``, the number of calls of fun; ``task``, ``CONVERGED`` or the code of the first problem that has not
+        converged; ``maxcor``, the number of correction pairs; ``message``, a sentence. ``message_of(p)`` returns a
+        sentence about problem p. For this purpose the result keeps the workspace in memory until the result is deleted.
 
     Raises
     ------

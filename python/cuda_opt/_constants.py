@@ -65,6 +65,18 @@ class Gradient(IntEnum):
     UNDECIDED = 7
 
 
+class StopTest(IntEnum):
+    """The stopping tests with which a solve converges (docs/termination.md). Each is the key of its tolerance."""
+
+    NONE = 0  # the solve has not converged
+    EPS = 200
+    PGTOL = 201
+    FACTR = 202
+    F_TARGET = 203
+    ROUNDING = 211
+    NOISE = 213
+
+
 LIMITS = frozenset({Task.ITERATION_LIMIT, Task.EVALUATION_LIMIT, Task.TIME_LIMIT})
 # ENDS contains the return codes with which a solve ends regularly. The other negative codes report a wrong call or a
 # failure.

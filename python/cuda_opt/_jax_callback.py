@@ -7,6 +7,7 @@ otherwise. Outside transformed functions ``solve_now`` performs the same solve w
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -32,8 +33,11 @@ from ._solver import Solver
 
 # minimize_batch accepts at most this many variables and correction pairs per problem.
 BATCH_VARIABLES, BATCH_PAIRS = 4096, 64
-_NOT_OF_BATCHES = {"disp", "HISTORY_BITS", "IPRINT_FREQUENCY", "IPRINT_TYPE"}
-STATISTICS = ("nit", "nfev", "task", "degenerate")
+_NOT_OF_BATCHES = {
+    "disp", "F_PART", "HISTORY_BITS", "IPRINT_FREQUENCY", "IPRINT_TYPE", "NOISE_AUTO", "PRODUCT_BITS",
+    "REPORT_ITERATES", "TIMED",
+}
+STATISTICS = ("nit", "nfev", "task", "stop_test", "degenerate")
 _TRACED = "fun depends on values that JAX is tracing (jit, grad, vmap), not by its arguments: pass them in args"
 
 
@@ -127,9 +131,14 @@ def clear_tracer_errors() -> Iterator[None]:
         yield
     except jax.errors.UnexpectedTracerError as error:
         raise TypeError(_TRACED) from error
+    except (ValueError, NotImplementedError) as error:
+        # f depends on a value that JAX is differentiating or vectorising outside of the solve's program.
+        if re.search("(?i)FFI call to `cuda_opt|ffi_call.*vmap_method", str(error)):
+            raise TypeError(_TRACED) from error
+        raise
 
 
-def _statistics(solve: Solve, dtype: Any, counts: tuple[Any, Any, Any], x: Any, g: Any, lower: Any, upper: Any) -> Any:
+def statistics_of(solve: Solve, dtype: Any, counts: tuple[Any, ...], x: Any, g: Any, lower: Any, upper: Any) -> Any:
     """Return the values named in STATISTICS as an array along the last axis. The array has the floating-point type of
     x, as JAX requires for results of a differentiable function; its derivative is 0."""
     active = ((x <= lower) | (x >= upper)) & (lower < upper)
@@ -155,8 +164,8 @@ def _solve_one(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upp
     start, bounds = np.array(x0), Bounds(np.array(lower), np.array(upper))
     solver, evaluation = solved(fun, start, (), True, bounds, options_of(dict(solve.options), None), **following)
     result = result_of(solver, evaluation)
-    counts = result.nit, result.nfev, int(result.task)
-    found = np.array(result.x), _statistics(solve, start.dtype, counts, result.x, result.jac, lower, upper)
+    counts = result.nit, result.nfev, int(result.task), result.stop_test
+    found = np.array(result.x), statistics_of(solve, start.dtype, counts, result.x, result.jac, lower, upper)
     if not pairs:
         solver.close()
         return found
@@ -186,8 +195,8 @@ def _solve_batch(solve: Solve, x0: Any, numeric: Any, axes: Any, lower: Any, upp
 
     bounds = Bounds(np.array(lower), np.array(upper))
     result = minimize_batch(fun, x0, (), True, bounds, None, dict(solve.options), indices=True)
-    counts = result.nit, result.nfev, result.codes
-    return np.array(result.x), _statistics(solve, x0.dtype, counts, result.x, result.jac, lower, upper)
+    counts = result.nit, result.nfev, result.codes, result.stop_test
+    return np.array(result.x), statistics_of(solve, x0.dtype, counts, result.x, result.jac, lower, upper)
 
 
 def _is_proper(x0: Any, lower: Any, upper: Any) -> bool:
@@ -197,19 +206,23 @@ def _is_proper(x0: Any, lower: Any, upper: Any) -> bool:
 
 def _improper(solve: Solve, pairs: bool, x0: Any) -> tuple[Any, ...]:
     """The result of a problem among others that has no solution, as the batch interface returns it."""
-    statistics = np.array([0, 0, int(Task.IMPROPER_INPUT), 0], x0.dtype)
+    statistics = np.array([0, 0, int(Task.IMPROPER_INPUT), 0, 0], x0.dtype)
     return (x0, statistics, np.zeros((2 * solve.most_pairs(x0.size) + 1, x0.size), x0.dtype))[: 2 + pairs]
 
 
 def _converged(solve: Solve, found: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return what a solve has found, after a warning if it has not converged and ``solve.warns`` is set."""
-    tasks = found[1][..., STATISTICS.index("task")].ravel().astype(int)
+    warn_of_failures(solve, found[1][..., STATISTICS.index("task")].ravel().astype(int))
+    return found
+
+
+def warn_of_failures(solve: Solve, tasks: np.ndarray[Any, Any]) -> None:
+    """Warn of problems that have not converged, if ``solve.warns`` is set. ``tasks`` has their return codes."""
     failed = tasks[tasks != Task.CONVERGED]
     if solve.warns and failed.size:
         which = f"for {failed.size} of {tasks.size} problems" if tasks.size > 1 else "from this start"
         names = " and ".join(sorted({Task(task).name for task in failed}))
         warnings.warn(f"argmin has not converged {which}: it ended with {names}", RuntimeWarning, stacklevel=2)
-    return found
 
 
 def _on_host(

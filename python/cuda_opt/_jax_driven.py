@@ -156,7 +156,8 @@ def can_drive(fun: Callable[..., Any], key: Any, program: Any, x0: Any, *argumen
         return False
 
     def find() -> str:
-        return "calls" if _calls_python(program.trace(np.zeros(2, np.int32), x0, *arguments).jaxpr.jaxpr) else "none"
+        jaxpr = program.trace(np.zeros(2, np.int32), x0, *arguments).jaxpr.jaxpr
+        return "calls" if _calls_python(jaxpr) else "none"
 
     return bool(stored(fun, (key, "Python"), find) == "none")
 
@@ -185,9 +186,9 @@ def minimize_driven(
 
     # The default device is a part of JAX's keys for traces: it has to be the same for the test and for the solve.
     with clear_tracer_errors(), jax.default_device(devices[0]):
+        check_precision(bits_of(flat.dtype.name), "x0")
         if not can_drive(fun, form, program, flat, *arguments):
             return None
-        check_precision(bits_of(flat.dtype.name), "x0")
         return with_numpy(flat, bounds, x_scale, solve)
 
 

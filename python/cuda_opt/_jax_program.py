@@ -124,14 +124,20 @@ def traced_minimum(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any,
             return jnp.reshape(f, ()), g.astype(x.dtype)
 
         x, g, info, rows = solve_in_program(evaluate, attributes, x0, numeric, lower, upper)
-        task, iterations, evaluations, _ = info
+        task, iterations, evaluations, test = info
         active = ((x <= lower) | (x >= upper)) & (lower < upper)
         degenerate = (active & (jnp.abs(g) <= solve.degenerate_below)).sum()
-        statistics = jnp.stack([iterations, evaluations, task, degenerate]).astype(x.dtype)
+        statistics = jnp.stack([iterations, evaluations, task, test, degenerate]).astype(x.dtype)
         return (x, statistics, rows)[: 2 + pairs]
 
-    platforms = {"cpu": program, "cuda": program} if _has_gpu() else {"cpu": program}
-    found: tuple[Any, ...] = jax.lax.platform_dependent(x0, numeric, lower, upper, **platforms, default=callback)
+    vary = _varying_like((x0, numeric, lower, upper))
+
+    def varying(solve: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *arrays: vary(solve(*arrays))
+
+    platforms = {name: varying(program) for name in (("cpu", "cuda") if _has_gpu() else ("cpu",))}
+    arguments = vary((x0, numeric, lower, upper))
+    found: tuple[Any, ...] = jax.lax.platform_dependent(*arguments, **platforms, default=varying(callback))
     return found
 
 
@@ -212,12 +218,36 @@ def advance_to_the_end(
         f, g = evaluate(state[0], numeric)
         settings = {**_NO_SETTINGS, **attributes}
         token, x, f, g = advance(number, state[0], _bytes_of_double(f), g, lower, upper, **settings)
-        return x, g, f, token
+        return vary((x, g, f, token))
 
+    vary = _varying_like((x0, numeric, lower, upper))
+    number, numeric, lower, upper = vary((number, numeric, lower, upper))
     found: tuple[Any, Any, Any, Any] = jax.lax.while_loop(
-        lambda state: state[3] == number[0], body, (x0, jnp.zeros_like(x0), f, number[0])
+        lambda state: state[3] == number[0], body, vary((x0, jnp.zeros_like(x0), f, number[0]))
     )
     return found
+
+
+def _axes_of(array: Any) -> frozenset[str]:
+    """Return the axes of ``shard_map`` along which an array is marked as different on each device. Versions of JAX
+    before 0.6 do not mark arrays."""
+    kind = jax.typeof(array) if hasattr(jax, "typeof") else None
+    axes: Any = getattr(kind, "vma", None) or getattr(getattr(kind, "manual_axis_type", None), "varying", None)
+    return axes or frozenset()
+
+
+def _varying_like(tree: Any) -> Callable[[Any], Any]:
+    """Return a function that marks arrays as different on each device along all axes of ``shard_map`` along which an
+    array of this tree is. Each device solves its own problem. If x were marked as equal on all devices, JAX would add
+    up the gradients of all devices."""
+    leaves = [leaf for leaf in map(jnp.ravel, jax.tree_util.tree_leaves(tree)) if leaf.size]
+    axes = frozenset().union(*map(_axes_of, leaves))
+    if not axes:
+        return lambda arrays: arrays
+    false = sum(((leaf[0] != leaf[0]) & False for leaf in leaves), jnp.array(False))  # marked as all leaves together
+    return lambda arrays: jax.tree_util.tree_map(
+        lambda array: array if _axes_of(array) == axes else jnp.where(false, array, array), arrays
+    )
 
 
 def _bytes_of_double(f: Any) -> Any:

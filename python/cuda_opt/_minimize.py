@@ -295,8 +295,8 @@ def minimize(
     OptimizeResult
         ``x`` and ``jac``, arrays of x0's kind; ``fun``, a float; ``nit``, ``nfev``, ``njev``; ``success``; ``status``,
         0 if converged or if f is as low as its rounding errors allow, 1 if a limit was reached, 2 otherwise; ``task``,
-        the return code; ``message``, a sentence; ``maxcor``, the number of correction pairs; ``hess_inv``, an operator.
-        After every return code x is the best iterate.
+        the return code; ``stop_test``, the ``StopTest`` that was satisfied; ``message``, a sentence; ``maxcor``, the
+        number of correction pairs; ``hess_inv``, an operator. After every return code x is the best iterate.
 
     Raises
     ------

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ._constants import LIMITS, Gradient, InitialHessian, Task
+from ._constants import LIMITS, Gradient, InitialHessian, StopTest, Task
 from ._evaluation import Evaluation
 from ._solver import Solver
 from ._space import Array, NumPySpace
@@ -60,6 +60,7 @@ class OptimizeResult(Result):
     success: bool
     message: str
     task: Task
+    stop_test: StopTest
     maxcor: int
     hess_inv: InverseHessian
 
@@ -75,6 +76,7 @@ class BatchResult(Result):
     njev: np.ndarray[Any, Any]
     pg_norm_inf: np.ndarray[Any, Any]
     codes: np.ndarray[Any, Any]
+    stop_test: np.ndarray[Any, Any]
     status: np.ndarray[Any, Any]
     success: np.ndarray[Any, Any]
     rounds: int
@@ -327,6 +329,7 @@ def result_of(solver: Solver, evaluation: Evaluation) -> OptimizeResult:
         success=solver.status == Task.CONVERGED,
         message=solver.message,
         task=solver.status,
+        stop_test=StopTest(int(solver["STOP_TEST"])),
         maxcor=solver["HISTORY_SIZE"],
         hess_inv=_operator_of(InverseHessian(solver)),
     )

@@ -91,8 +91,6 @@ class JaxSpace(Space):
         return _driver.current(self.device.local_hardware_id or 0)
 
     def empty(self, *shape: int, double: bool = False) -> Array:
-        if double and shape and not _has_doubles():
-            raise ValueError("this takes double precision: set jax_enable_x64")
         with _with_doubles():
             return _complete(jnp.zeros(shape, np.float64 if double else self.dtype, device=self.device))
 
@@ -159,7 +157,9 @@ class JaxSpace(Space):
     def own(self, array: Array) -> Array:
         self.wait()
         with _with_doubles():
-            return jax.dlpack.from_dlpack(array)
+            own = jax.dlpack.from_dlpack(array)
+        # Without jax_enable_x64 the values of f in a batch become single-precision numbers.
+        return own if own.dtype == self.dtype or _has_doubles() else own.astype(self.dtype)
 
     def copy(self, to: Array, count: int, values: Array, what: str) -> None:
         """Copy values to the first ``count`` elements, or rows, of the array ``to``. JAX may still be computing the

@@ -7,11 +7,14 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ._batch import minimize_batch as _minimize_batch
 from ._bounds import Bounds, _from_pairs
 from ._constants import Task
-from ._jax_callback import STATISTICS, refuse_tracer, solve_now, solve_of
+from ._jax_callback import (
+    STATISTICS, Solve, refuse_tracer, solve_now, solve_of, statistics_of, warn_of_failures,
+)
 from ._jax_compiled import compiled
 from ._jax_driven import minimize_batch_driven, minimize_driven
 from ._jax_function import Function, function_of, refers_to_tracers
@@ -38,6 +41,7 @@ class TracedResult(Result):
     status: Any
     success: Any
     task: Any
+    stop_test: Any
     degenerate: Any
     aux: Any
 
@@ -65,7 +69,7 @@ def _traced(
         x, statistics = minimum(solve, *arguments)
         f, g, aux = function.evaluate(x, numeric)
     else:
-        x, statistics = solve_now(solve, *arguments)
+        x, statistics = _solved_now(solve, bounds, *arguments)
         f, g, aux = function.compiled()(x, numeric)
     counts = {name: statistics[i].astype(int) for i, name in enumerate(STATISTICS)}
     limit = (counts["task"] <= int(Task.ITERATION_LIMIT)) & (counts["task"] >= int(Task.TIME_LIMIT))
@@ -75,6 +79,17 @@ def _traced(
     if function.form.has_aux:
         result["aux"] = aux
     return result
+
+
+def _solved_now(solve: Solve, bounds: Any, flat: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
+    """Return what ``solve_now`` returns, by a program if possible."""
+    result = minimize_driven(solve.function, flat, numeric, bounds, dict(solve.options), None, None)
+    if result is None:
+        return solve_now(solve, flat, numeric, lower, upper)
+    warn_of_failures(solve, np.array([int(result.task)]))
+    counts = result.nit, result.nfev, int(result.task), int(result.stop_test)
+    arrays = map(np.asarray, (result.x, result.jac, lower, upper))
+    return result.x, jnp.asarray(statistics_of(solve, flat.dtype, counts, *arrays))
 
 
 def _refuse_scales(x_scale: Any) -> None:
@@ -154,17 +169,18 @@ def minimize(
 
     Notes
     -----
-    Inside ``jit``, ``scan`` and ``cond`` the solve and its derivatives are a part of the compiled program on the host.
-    On a GPU, inside ``vmap``, ``grad``, ``jacfwd`` and ``jacrev`` without ``jit``, with the option ``disp``, and where
-    the handler for XLA was not built, the solve is a callback on the host, for which fun is compiled (docs/python.md).
-    ``vmap`` solves all problems as one batch if they have at most 4096 variables, and one by one otherwise. The
-    derivatives are those of ``argmin``. The result contains ``x``, ``fun``, ``jac``, ``nit``, ``nfev``, ``status``,
-    ``success``, ``task`` (a value of ``Task``) and ``degenerate``, the number of active variables whose multiplier is
-    0. It contains neither ``message`` nor ``hess_inv``.
+    Inside ``jit``, ``scan`` and ``cond`` the solve and its derivatives are a part of the compiled program on the host
+    and on a GPU. Inside ``vmap``, ``grad``, ``jacfwd`` and ``jacrev`` without ``jit``, with the option ``disp``, and
+    where the handler for XLA was not built, the solve is a callback on the host, for which fun is compiled
+    (docs/python.md). ``vmap`` solves all problems as one batch if they have at most 4096 variables, and one by one
+    otherwise. The derivatives are those of ``argmin``. The result contains ``x``, ``fun``, ``jac``, ``nit``, ``nfev``,
+    ``status``, ``success``, ``task`` (a value of ``Task``), ``stop_test`` (a value of ``StopTest``) and ``degenerate``,
+    the number of active variables whose multiplier is 0. It contains neither ``message`` nor ``hess_inv``.
 
-    Outside these transformations, on a GPU or with jit=False, x and g are in the solver's memory and are exchanged by
-    DLPack, so that the x that fun receives is only valid during that evaluation. A function with side effects that
-    stores x must copy it (``jnp.array(x)``).
+    Outside these transformations the loop of the solve is a compiled program as well, unless there is a callback or
+    ``disp``, jit is False, or fun calls Python (``jax.pure_callback``, ``jax.debug.print``). Then each evaluation is
+    one call of the compiled function. On a GPU, x and g are exchanged by DLPack, so that the x that fun receives is
+    only valid during that evaluation. A function with side effects that stores x must copy it (``jnp.array(x)``).
     """
     form = {"value_and_grad": value_and_grad, "has_aux": has_aux}
     function, flat, numeric = function_of(fun, x0, args, kwargs, **form)
@@ -288,8 +304,6 @@ def minimize_batch(
     x_scale: Any = None,
 ) -> Any:
     """Minimise many small functions written in JAX, independently of each other, in one call on x0's device.
-
-    The option ``jax_enable_x64`` must be on.
 
     Parameters
     ----------
