@@ -125,6 +125,22 @@ TEST_CASE("Setting step_max only when the next step depends on it gives the same
     CHECK(updates > 80000);
 }
 
+TEST_CASE("A trial point repeats an end if phi and the slope are equal and the step is close", "[line-search]") {
+    constexpr double close = 2, too_close = 0x1p-20; // distances above and below those of the step from both ends
+    MoreThuente search;
+    search.start(0, -1, 1, wide(1e-3, 0.5));
+    CHECK_FALSE(search.repeats_an_end(0, -1, close)); // the minimum is not bracketed
+    REQUIRE(search.update(3, 2) == SearchVerdict::evaluate);
+    REQUIRE(search.step() > 0.01);
+    REQUIRE(search.step() < 0.99);
+    for (const Value end : {Value{0, -1}, Value{3, 2}}) {
+        CHECK(search.repeats_an_end(end.phi, end.slope, close));
+        CHECK_FALSE(search.repeats_an_end(end.phi, end.slope, too_close));
+        CHECK_FALSE(search.repeats_an_end(end.phi, end.slope + 0.5, close));
+        CHECK_FALSE(search.repeats_an_end(end.phi + 0.5, end.slope, close));
+    }
+}
+
 TEST_CASE("After a cut no trial step reaches a step at which f was undefined", "[line-search]") {
     for (const LineFunction &function : line_functions())
         for (const double first_step : first_steps)
