@@ -272,9 +272,10 @@ struct Solve {
     Counts counts;
     int64_t skipped = 0;
 };
-// Runs a solve of 100 iterations. If `further` > 0, it is followed by a warm start from another point and by this
-// number of iterations.
-Solve solve(const cudaopt_test::Problem &problem, int m, int64_t metric, bool forms_changes, int64_t further) {
+// Runs a solve of the given number of iterations. If `further` > 0, it is followed by a warm start from another point
+// and by this number of iterations.
+Solve solve(const cudaopt_test::Problem &problem, int m, int64_t metric, bool forms_changes, int64_t further,
+            int64_t before = 100) {
     Watched::forms_changes = forms_changes;
     Watched::counts = {};
     Solve made;
@@ -285,7 +286,7 @@ Solve solve(const cudaopt_test::Problem &problem, int m, int64_t metric, bool fo
     solver.settings().metric = metric;
     solver.settings().report_iterates = true;
     solver.settings().eps = solver.settings().factr = 0;
-    for (const int64_t iterations : {int64_t{100}, further}) {
+    for (const int64_t iterations : {before, further}) {
         solver.settings().max_iterations = iterations;
         for (int task = solver.resume(); task > 0; task = solver.resume())
             if (task == CUDA_OPT_EVALUATE_FG) f = problem.evaluate(x, g);
@@ -337,6 +338,24 @@ TEST_CASE("A solve that updates the products has the same f at each iterate", "[
             CHECK(updated.counts.changes >= (metric == Metric::learned ? 20 : 25));
             CHECK(updated.counts.full <= (metric == Metric::learned ? 15 : 3));
         }
+}
+
+// The kept products have the number of pairs and the diagonal of the first model after the warm start, but belong to
+// another point. With them, f at the first iterate would be larger by 4 %.
+TEST_CASE("Products of the last iterate are not used after a warm start from another point", "[free gram]") {
+    using cudaopt::Metric;
+    constexpr int64_t before = 24, further = 3; // so few iterations that rounding errors remain small
+    const cudaopt_test::Problem problem = cudaopt_test::torsion(50, 51);
+    for (const int64_t metric : {Metric::one_number, Metric::learned}) {
+        INFO("initial Hessian " << metric);
+        const Solve anew = solve(problem, 25, metric, false, further, before),
+                    updated = solve(problem, 25, metric, true, further, before);
+        CHECK(updated.counts.changes > 0);
+        REQUIRE(anew.f.size() == before + further);
+        REQUIRE(updated.f.size() == before + further);
+        for (std::size_t k = before; k < anew.f.size(); k++)
+            CHECK(std::fabs(updated.f[k] - anew.f[k]) <= 1e-8 * std::fabs(anew.f[k]));
+    }
 }
 
 TEST_CASE("Products are formed in full after a skipped pair", "[free gram]") {
