@@ -25,7 +25,7 @@ from ._jax_callback import clear_tracer_errors
 from ._jax_compiled import stored
 from ._jax_function import Function
 from ._jax_host import with_numpy
-from ._jax_program import advance_to_the_end, handler, solves_on
+from ._jax_program import advance_to_the_end, handler, solves_on, start_in_box
 from ._library import error
 from ._minimize import solved
 from ._options import options_of
@@ -140,7 +140,7 @@ def program_of(fun: Callable[..., Any], key: Any, evaluate: Callable[[Any, Any],
             f, g = evaluate(x, numeric)[:2]
             return jnp.reshape(f, x.shape[:-1]), g.astype(x.dtype)
 
-        return advance_to_the_end(number, of_solve, {}, jnp.clip(x0, lower, upper), numeric, x0, x0)[-1]
+        return advance_to_the_end(number, of_solve, {}, start_in_box(x0, lower, upper), numeric, x0, x0)[-1]
 
     found: Callable[..., Any] = stored(fun, (key, "driven"), lambda: jax.jit(program))
     return found

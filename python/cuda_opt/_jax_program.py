@@ -191,9 +191,15 @@ def _loop(
         return x0, x0, jnp.zeros(of_info.shape, of_info.dtype), jnp.zeros(of_pairs.shape, of_pairs.dtype)
     ffi: Any = jax.ffi
     number = ffi.ffi_call(_BEGIN, shape((2,), jnp.int32), has_side_effect=True)()
-    x, g, _, _ = advance_to_the_end(number, evaluate, attributes, jnp.clip(x0, lower, upper), numeric, lower, upper)
+    start = start_in_box(x0, lower, upper)
+    x, g, _, _ = advance_to_the_end(number, evaluate, attributes, start, numeric, lower, upper)
     info, pairs = ffi.ffi_call(_END, (of_info, of_pairs), has_side_effect=True)(number, x)
     return x, g, info, pairs
+
+
+def start_in_box(x0: Any, lower: Any, upper: Any) -> Any:
+    """Return the start, moved into the box. Infinite elements remain, because the library refuses such a start."""
+    return jnp.where(jnp.isfinite(x0), jnp.clip(x0, lower, upper), x0)
 
 
 def advance_to_the_end(

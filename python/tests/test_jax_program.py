@@ -97,7 +97,9 @@ def test_f_is_evaluated_at_each_point_of_a_long_solve():
 def test_limits_and_undefined_starts_are_return_codes():
     x, c, lower, upper = problem(2, 6)
     assert in_program(maxiter=1)(x, c, lower, upper).task == cuda_opt.Task.ITERATION_LIMIT
-    assert in_program()(x * jnp.nan, c, lower, upper).task == cuda_opt.Task.IMPROPER_INPUT
+    for start in (x * jnp.nan, x.at[1].set(jnp.inf), x.at[0].set(-jnp.inf)):
+        assert in_program()(start, c, lower, upper).task == cuda_opt.Task.IMPROPER_INPUT
+        assert in_program()(start, c, -jnp.ones(6), jnp.ones(6)).task == cuda_opt.Task.IMPROPER_INPUT
     assert in_program()(x, c * jnp.nan, lower, upper).task == cuda_opt.Task.NOT_FINITE
     assert in_program()(x, c, upper + 1, upper).task == cuda_opt.Task.IMPROPER_INPUT
     assert waiting() == 0
