@@ -104,6 +104,8 @@ def solve_of(
         as for the options of ``minimize``
     """
     given = dict(options or {})
+    if "BATCH_PACKED" in given:
+        raise ValueError("BATCH_PACKED is given: it is for programs that call cuda_opt_batch_solve themselves")
     integer(options_of(given, tol).m, "maxcor", 32, least=0)
     if tol is not None:
         given = {"ftol": float(tol), "gtol": float(tol), **given}

@@ -11,7 +11,8 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import lru_cache
 from typing import Any
 
 import jax
@@ -26,7 +27,7 @@ from ._jax_compiled import stored
 from ._jax_function import Function
 from ._jax_host import with_numpy
 from ._jax_program import advance_to_the_end, handler, solves_on, start_in_box
-from ._library import error
+from ._library import Error, error
 from ._minimize import solved
 from ._options import options_of
 from ._result import result_of
@@ -52,34 +53,66 @@ def _calls_python(jaxpr: Any) -> bool:
     return False
 
 
-@contextmanager
-def _stopped_by_interrupts(solver: Handle) -> Iterator[None]:
-    """A context in which SIGINT (Ctrl-C) also ends the solve. The main thread waits for the program, and Python raises
-    KeyboardInterrupt only afterwards. Signals are also written to the file descriptor of ``signal.set_wakeup_fd``, from
-    which a thread reads them at once."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    end, ours = os.pipe()
-    os.set_blocking(ours, False)
-    before = signal.set_wakeup_fd(ours, warn_on_full_buffer=False)
+class _Watch:
+    """Stops solves at SIGINT (Ctrl-C). The main thread waits for a program, and Python raises KeyboardInterrupt only
+    afterwards. Signals are also written to the file descriptor of ``signal.set_wakeup_fd``, from which a thread reads
+    them at once. The process has one pipe and one such thread."""
 
-    def watch() -> None:
-        while received := os.read(end, 1):
+    def __init__(self) -> None:
+        self.end, self.ours = os.pipe()
+        os.set_blocking(self.ours, False)
+        self.users = -1  # the descriptor that the user has set
+        self.solvers: list[Handle] = []
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        while received := os.read(self.end, 1):
             if received[0] == signal.SIGINT:
-                solver.request_stop()
-            if before >= 0:
-                os.write(before, received)
+                for solver in list(self.solvers):
+                    with suppress(Error):  # it may have been closed
+                        solver.request_stop()
+            with suppress(OSError):  # there is no descriptor of the user, or it is full
+                os.write(self.users, received)
 
-    thread = threading.Thread(target=watch, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        signal.set_wakeup_fd(before)
-        os.close(ours)
-        thread.join()
-        os.close(end)
+    @contextmanager
+    def stops(self, solver: Handle) -> Iterator[None]:
+        """A context in which SIGINT also ends the solve of this handle."""
+        self.solvers.append(solver)
+        before = signal.set_wakeup_fd(self.ours, warn_on_full_buffer=False)
+        if before != self.ours:
+            self.users = before
+        try:
+            yield
+        finally:
+            self.solvers.remove(solver)
+            try:
+                signal.set_wakeup_fd(self.users)
+            except OSError:  # it has been closed
+                signal.set_wakeup_fd(-1)
+
+
+@lru_cache(maxsize=None)
+def _watch() -> _Watch:
+    return _Watch()
+
+
+def _after_fork() -> None:
+    """The child has no thread that reads the pipe, and its signals must not stop solves of the parent."""
+    if _watch.cache_info().currsize:
+        with suppress(ValueError):  # not in the main thread
+            if signal.set_wakeup_fd(-1) != _watch().ours:
+                signal.set_wakeup_fd(_watch().users)
+        _watch.cache_clear()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def _stopped_by_interrupts(solver: Handle) -> AbstractContextManager[None]:
+    """Return a context in which Ctrl-C also ends the solve, if it raises KeyboardInterrupt in this thread."""
+    raises = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    is_main = threading.current_thread() is threading.main_thread()
+    return _watch().stops(solver) if raises and is_main else nullcontext()
 
 
 def drive(

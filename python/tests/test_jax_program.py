@@ -240,16 +240,23 @@ def test_calls_that_fit_no_solve_are_errors():
 
     begin, end = caller("begin", shape((2,), jnp.int32)), caller("end", (shape((4,), jnp.int32), shape((0,), float)))
     advance = caller("advance", (count, vector, shape((), float), vector), **settings, **none)
-    zeros = jnp.zeros(2)
+    zeros, others = jnp.zeros(2), waiting()
     box = zeros - 1, zeros + 1
     number = begin()
+    for _ in range(300):  # XLA may draw the numbers of many solves before it begins the first
+        begin()
     token, x, _, _ = advance(number, zeros, 0.0, zeros, *box)  # the gradient is 0
+    ended = [begin() for _ in range(300)]
+    for one in ended:  # and it may ask for the results after the last of many solves
+        advance(one, zeros, 0.0, zeros, *box)
     info, _ = end(number, x)
     assert int(token) == 0 and int(info[0]) == cuda_opt.Task.CONVERGED and not x.any()
     for stranger in (number, number + 1000):
         for call in (lambda: advance(stranger, zeros, 0.0, zeros, *box), lambda: end(stranger, zeros)):
             with pytest.raises(Exception, match="there is no solve"):
                 jax.block_until_ready(call())
+    assert waiting() == 300 + others
+    assert all(int(end(one, x)[0][0]) == 0 for one in ended)
     before, longer = waiting(), shape((3,), float)
     unequal = caller("advance", (count, vector, shape((), float), longer), **settings, **none)
     with pytest.raises(Exception, match="g or a bound has 3 elements, but the solve needs 2"):

@@ -9,7 +9,7 @@
 // default. begin() only reserves it. f and g are the values at x. x, g and the bounds have the shape (n,), or more axes
 // for several problems; f has 8 bytes per problem, those of a double. The first advance() creates the solve and starts
 // it at x, which has to be in the box. The program evaluates f and g at each x that advance() returns. info has a row
-// of solves.hpp's Info per problem, and pairs the rows of Solve::read_pairs(), or no elements.
+// of solves.hpp's Info per problem, and pairs the rows of Owned::pairs(), or no elements.
 //
 // A solve is found by its number and not by the address of an array. On CUDA the number is in device memory, and to
 // read it takes a wait. advance() therefore reads it only once, and notes its place: a later call at the same place
@@ -121,7 +121,7 @@ class Lent {
 
 ffi::Error begin(const Origin &origin, Arrays words) {
     return guarded(origin, [&](const Memory &memory) {
-        const int64_t number = store().add();
+        const int64_t number = store().draw();
         int32_t halves[2];
         std::memcpy(halves, &number, sizeof number);
         for (int i = 0; i < 2; i++) memory.write(static_cast<int32_t *>(words->untyped_data()) + i, halves[i]);
@@ -163,7 +163,11 @@ ffi::Error advance(const Origin &origin, Array words, Array x, Array f, Array g,
         require_elements(x, solve->rows * solve->n, "x");
         solve->call(memory, arrays[0], arrays[1], arrays[2], lower.untyped_data(), upper.untyped_data());
         memory.write(token->untyped_data(), solve->has_ended() ? 0 : static_cast<int32_t>(number));
-        lent.put_back();
+        const auto owned = std::dynamic_pointer_cast<Owned>(solve);
+        if (!owned || !owned->has_ended()) return lent.put_back();
+        store().put_result(number, {owned->info(), kept_pairs > 0 ? owned->pairs() : std::vector<char>()});
+        memory.wait(); // another solve may use the workspace of this one at once
+        store().keep_ended(owned, memory);
     });
 }
 
@@ -171,18 +175,19 @@ ffi::Error advance(const Origin &origin, Array words, Array x, Array f, Array g,
 ffi::Error end(const Origin &origin, Array words, Array, Arrays info_out, Arrays pairs) {
     return guarded(origin, [&](const Memory &memory) {
         const int64_t number = number_in(memory, words);
-        const auto solve = std::dynamic_pointer_cast<Owned>(Lent(number).solve());
-        if (!solve || !solve->has_ended())
+        Result result;
+        if (!store().take_result(number, result)) {
+            Lent lent(number); // throws if there is no such solve
             throw std::runtime_error("the solve " + std::to_string(number) +
                                      " has not ended: XLA has put its number where that of another solve was");
-        const Kind &kind = solve->kind();
-        require_elements(*info_out, kind.rows * info_size, "info");
-        require_elements(*pairs, kind.kept_pairs > 0 ? kind.rows * (2 * kind.kept_pairs + 1) * kind.n : 0, "pairs");
-        const std::vector<int32_t> info = solve->info();
-        memory.copy(info_out->untyped_data(), info.data(), info.size() * sizeof(int32_t));
-        if (kind.kept_pairs > 0) solve->read_pairs(memory, pairs->untyped_data());
-        memory.wait(); // `info` must outlive the copy
-        store().keep_ended(solve, memory);
+        }
+        require_elements(*info_out, static_cast<int64_t>(result.info.size()), "info");
+        if (pairs->size_bytes() != result.pairs.size())
+            throw std::runtime_error("pairs has " + std::to_string(pairs->size_bytes()) + " bytes, not " +
+                                     std::to_string(result.pairs.size()));
+        memory.copy(info_out->untyped_data(), result.info.data(), result.info.size() * sizeof(int32_t));
+        if (!result.pairs.empty()) memory.copy(pairs->untyped_data(), result.pairs.data(), result.pairs.size());
+        memory.wait(); // the result must outlive the copies
     });
 }
 

@@ -29,7 +29,7 @@ struct Kind {
     int32_t m;
     bool bounded;
     bool as_batch;      // solve several problems as one batch, not one by one
-    int32_t kept_pairs; // the most correction pairs that read_pairs() writes; 0: none are kept
+    int32_t kept_pairs; // the most correction pairs that pairs() returns; 0: none are kept
     std::vector<std::pair<int32_t, int64_t>> integers;
     std::vector<std::pair<int32_t, double>> reals;
 
@@ -137,11 +137,11 @@ class Owned : public Solve {
     void renew() { has_begun_ = false; }
     // Returns info_size numbers for each problem, once all have ended.
     virtual std::vector<int32_t> info() const = 0;
-    // Writes 2k + 1 rows of n elements for each problem, with k = kept_pairs: the differences s of its correction
-    // pairs, oldest first, the differences y, and the diagonal of the initial inverse Hessian. With fewer than k pairs
-    // the first rows of s and of y are 0. Of a batch no pairs are known, and the diagonal is 1. On CUDA only the
-    // diagonal is known.
-    virtual void read_pairs(const Memory &memory, void *rows) const = 0;
+    // Returns the bytes of 2k + 1 rows of n elements for each problem, with k = kept_pairs: the differences s of its
+    // correction pairs, oldest first, the differences y, and the diagonal of the initial inverse Hessian. With fewer
+    // than k pairs the first rows of s and of y are 0. Of a batch no pairs are known, and the diagonal is 1. On CUDA
+    // only the diagonal is known.
+    virtual std::vector<char> pairs() const = 0;
 
   private:
     const Kind kind_;
@@ -223,7 +223,7 @@ template <class Real> class OwnedOf : public Owned {
         return info;
     }
 
-    void read_pairs(const Memory &memory, void *to) const override {
+    std::vector<char> pairs() const override {
         const std::size_t m = size(kind().kept_pairs), size_of_each = (2 * m + 1) * n_;
         std::vector<Real> rows(rows_ * size_of_each);
         for (std::size_t row = 0; row < rows_; row++) {
@@ -233,8 +233,8 @@ template <class Real> class OwnedOf : public Owned {
             const std::vector<Real> diagonal = knows_diagonal ? each_[row].diagonal() : std::vector<Real>(n_, Real(1));
             std::copy(diagonal.begin(), diagonal.end(), first + 2 * m * n_);
         }
-        memory.copy(to, rows.data(), rows.size() * sizeof(Real));
-        memory.wait(); // `rows` must outlive the copy
+        const auto *const bytes = reinterpret_cast<const char *>(rows.data());
+        return {bytes, bytes + rows.size() * sizeof(Real)};
     }
 
   private:

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -19,23 +20,36 @@ namespace cudaopt::xla {
 // Where a program on CUDA has the number of its solve: the execution of the program, the stream, and the address.
 using Place = std::tuple<int64_t, const void *, const void *>;
 
+// The result of a solve that has ended, as end() returns it.
+struct Result {
+    std::vector<int32_t> info;
+    std::vector<char> pairs;
+};
+
 // The solves between two calls, by their numbers. If a program ends by an error, its solve remains in the store. The
 // store therefore has a limit: when a solve is added to `most` others, the one whose last call is the oldest is
 // deleted. If its program still runs, the next call of that program returns an error. The store also keeps a few solves
 // that have ended, because creating a handle takes longer than a short solve.
 class Store {
   public:
-    static constexpr std::size_t most = 256, most_ended = 8;
+    static constexpr std::size_t most = 256, most_ended = 8, most_small = 1000000;
     static constexpr double largest_ended = 1e7; // bytes, on the host
 
-    // Returns the number of a solve, which is empty before it has begun. The number is 0 neither as a whole nor in its
-    // lower half.
-    int64_t add(std::shared_ptr<Solve> solve = nullptr) {
+    // Returns a new number, for a solve that its first call puts into the store. It is 0 neither as a whole nor in its
+    // lower half. XLA may draw all numbers of a program before the first solve begins.
+    int64_t draw() {
         const std::lock_guard<std::mutex> lock(mutex_);
-        drop_oldest();
         if (static_cast<int32_t>(++last_) == 0) last_++;
-        waiting_[last_] = {std::move(solve), {}, ++clock_, false};
+        if (drawn_.size() == most_small) drawn_.erase(drawn_.begin());
+        drawn_.insert(last_);
         return last_;
+    }
+    // Returns the number of a solve that has begun, or can begin at once.
+    int64_t add(std::shared_ptr<Solve> solve) {
+        const int64_t number = draw();
+        const std::lock_guard<std::mutex> lock(mutex_);
+        enter(number).solve = std::move(solve);
+        return number;
     }
     // Returns the number of the waiting solve that was the last at this place, or 0.
     int64_t number_at(const Place &place) {
@@ -55,6 +69,7 @@ class Store {
     // solve, or if another call has it. It is not deleted during the call.
     bool lend(int64_t number, std::shared_ptr<Solve> &solve) {
         const std::lock_guard<std::mutex> lock(mutex_);
+        if (drawn_.count(number) > 0) enter(number);
         const auto found = waiting_.find(number);
         if (found == waiting_.end() || std::exchange(found->second.is_lent, true)) return false;
         found->second.used = ++clock_;
@@ -79,6 +94,23 @@ class Store {
             waiting_.erase(found);
             return solve;
         }
+    }
+    // Replaces a solve that has ended by its result, which needs little memory. XLA may call end() for all solves of a
+    // program after the last of them has ended.
+    void put_result(int64_t number, Result result) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        waiting_.erase(number);
+        if (results_.size() == most_small) results_.erase(results_.begin());
+        results_[number] = std::move(result);
+    }
+    // Takes a result out of the store. Returns false if there is none.
+    bool take_result(int64_t number, Result &result) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        const auto found = results_.find(number);
+        if (found == results_.end()) return false;
+        result = std::move(found->second);
+        results_.erase(found);
+        return true;
     }
     void remove(int64_t number) {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -110,7 +142,7 @@ class Store {
     }
     int64_t size() {
         const std::lock_guard<std::mutex> lock(mutex_);
-        return static_cast<int64_t>(waiting_.size());
+        return static_cast<int64_t>(waiting_.size() + results_.size());
     }
 
   private:
@@ -121,6 +153,13 @@ class Store {
         bool is_lent = false;
     };
 
+    Waiting &enter(int64_t number) {
+        drop_oldest();
+        drawn_.erase(number);
+        Waiting &entry = waiting_[number];
+        entry.used = ++clock_;
+        return entry;
+    }
     void drop_oldest() {
         if (waiting_.size() < most) return;
         auto oldest = waiting_.begin();
@@ -130,6 +169,8 @@ class Store {
     }
 
     std::mutex mutex_;
+    std::set<int64_t> drawn_; // of solves that have not begun
+    std::map<int64_t, Result> results_;
     std::map<int64_t, Waiting> waiting_;
     std::vector<std::shared_ptr<Owned>> ended_;
     int64_t last_ = 0, clock_ = 0;
