@@ -99,9 +99,9 @@ def _watch() -> _Watch:
 def _after_fork() -> None:
     """The child has no thread that reads the pipe, and its signals must not stop solves of the parent."""
     if _watch.cache_info().currsize:
-        with suppress(ValueError):  # not in the main thread
-            if signal.set_wakeup_fd(-1) != _watch().ours:
-                signal.set_wakeup_fd(_watch().users)
+        with suppress(ValueError, OSError):  # not in the main thread, or the descriptor is closed
+            before = signal.set_wakeup_fd(-1)
+            signal.set_wakeup_fd(_watch().users if before == _watch().ours else before)
         _watch.cache_clear()
 
 
@@ -118,7 +118,7 @@ def _stopped_by_interrupts(solver: Handle) -> AbstractContextManager[None]:
 def drive(
     solver: Handle, addresses: list[Any], shape: tuple[int, ...], program: Callable[..., Any], x0: Any, *arguments: Any
 ) -> tuple[int, int]:
-    """Perform the solve of a handle that has not begun by a program of ``program_of``.
+    """Perform the solve of a handle by a program that ``program_of`` returned. The solve must not have begun.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def drive(
     shape : tuple
         the shape of x: (n,), or (problems, n) of a batch
     program, x0, arguments
-        ``program(number, x0, *arguments)`` with arrays of x0's device
+        ``program(number, x0, *arguments)``, with all arrays on x0's device
 
     Returns
     -------
@@ -163,9 +163,10 @@ def program_of(fun: Callable[..., Any], key: Any, evaluate: Callable[[Any, Any],
     Parameters
     ----------
     fun, key
-        as for ``compiled``
+        the user's function and a key, with which the program is stored
     evaluate : callable
-        ``evaluate(x, numeric)``, which ``compiled`` has returned, begins its results with f and the gradient.
+        a function that ``_jax_compiled.compiled`` returned. The first two results of ``evaluate(x, numeric)`` are f and
+        the gradient. ``numeric`` contains the numeric arrays among the arguments of fun.
     """
 
     def program(number: Any, x0: Any, lower: Any, upper: Any, numeric: Any) -> Any:
@@ -180,9 +181,9 @@ def program_of(fun: Callable[..., Any], key: Any, evaluate: Callable[[Any, Any],
 
 
 def can_drive(fun: Callable[..., Any], key: Any, program: Any, x0: Any, *arguments: Any) -> bool:
-    """Return whether the loop can be a program: there is a handler for x0's device, which has the other arrays as well,
-    and f does not call Python. JAX would replace an exception of that code by its own. The arguments are those of
-    ``program_of`` and of its result."""
+    """Return whether the loop can be a program: there is a handler for x0's device, all other arrays are on it as well,
+    and f does not call Python, because JAX would replace an exception raised there by its own. ``fun`` and ``key`` are
+    those of ``program_of``; the other arguments are the program and its arguments."""
     arrays = [leaf for leaf in jax.tree_util.tree_leaves((x0, arguments)) if isinstance(leaf, jax.Array)]
     devices = {device for array in arrays for device in array.devices()}
     if handler() is None or len(devices) != 1 or not solves_on(*devices):
@@ -199,7 +200,7 @@ def minimize_driven(
     function: Function, flat: jax.Array, numeric: list[Any], bounds: Any, options: Any, tol: float | None, x_scale: Any
 ) -> Any:
     """Minimise by a program, on the device of x0. Return what ``cuda_opt.minimize`` returns, with JAX arrays, or None
-    if it cannot be a program."""
+    if ``can_drive`` returns False."""
     fun, form = function.fun, function.form
     program = program_of(fun, form, function.compiled())
     infinite = (-math.inf, math.inf)
@@ -230,7 +231,7 @@ def minimize_batch_driven(
     tol: float | None,
 ) -> Any:
     """Minimise many functions by a program, on the device of x0. Return what ``cuda_opt.minimize_batch`` returns, or
-    None if it cannot be a program.
+    None if ``can_drive`` returns False.
 
     Parameters
     ----------

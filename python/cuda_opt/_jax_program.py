@@ -198,7 +198,7 @@ def _loop(
 
 
 def start_in_box(x0: Any, lower: Any, upper: Any) -> Any:
-    """Return the start, moved into the box. Infinite elements remain, because the library refuses such a start."""
+    """Return the start, moved into the box. Elements that are not finite remain: the library refuses such a start."""
     return jnp.where(jnp.isfinite(x0), jnp.clip(x0, lower, upper), x0)
 
 
@@ -217,7 +217,7 @@ def advance_to_the_end(
     )
 
     # The state (x, g, f, token) must be ordered unlike the results of ``advance``, (token, x, f, g). With equal orders,
-    # XLA uses the call itself as the result of the loop's body. Its motion of loop-invariant code has then mistaken the
+    # XLA uses the call itself as the result of the loop's body. Its loop-invariant code motion has then mistaken the
     # call's operands for the elements of the state, regarded x as constant, and evaluated f and g only once, before the
     # loop.
     def body(state: Any) -> Any:

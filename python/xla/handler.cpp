@@ -11,11 +11,11 @@
 // it at x, which has to be in the box. The program evaluates f and g at each x that advance() returns. info has a row
 // of solves.hpp's Info per problem, and pairs the rows of Owned::pairs(), or no elements.
 //
-// A solve is found by its number and not by the address of an array. On CUDA the number is in device memory, and to
-// read it takes a wait. advance() therefore reads it only once, and notes its place: a later call at the same place
-// continues the same solve at once. If XLA has put another number there, advance() returns a token that does not fit
-// this number, so that the loop ends. end() then reads the number, finds a solve that has not ended, and returns an
-// error, with which the whole program ends.
+// A solve is identified by its number. On CUDA the number is in device memory, and the host has to wait to read it.
+// advance() therefore reads it only once, and notes the execution of the program, the stream and the address of the
+// number: a later call with the same three continues the same solve without reading the number. If XLA has put another
+// number there, advance() returns a token that does not fit this number, so that the loop ends. end() then reads the
+// number, finds a solve that has not ended, and returns an error, with which the whole program ends.
 #include <exception>
 
 #include "cuda_opt_batch.h"
@@ -36,7 +36,8 @@ Store &store() {
     return *one;
 }
 
-// Where a call comes from: a program on the host, or on CUDA the stream of a program, and the number of its execution.
+// What the handlers know of the calling program: whether it runs on CUDA, its stream there, and the number of its
+// execution.
 struct Origin {
     bool on_cuda = false;
     void *stream = nullptr;
@@ -91,7 +92,7 @@ int64_t number_in(const Memory &memory, const Array &words) {
     return number;
 }
 
-// A solve for the time of a call.
+// Has the exclusive use of a solve during one call.
 class Lent {
   public:
     Lent(int64_t number) : number_(number) {
@@ -135,11 +136,10 @@ ffi::Error advance(const Origin &origin, Array words, Array x, Array f, Array g,
     return guarded(origin, [&](const Memory &memory) {
         const Place place{origin.run, memory.stream(), words.untyped_data()};
         int64_t number = memory.on_cuda() ? store().number_at(place) : 0;
-        if (number == 0) {
-            number = number_in(memory, words);
-            if (memory.on_cuda()) store().note_place(number, place);
-        }
+        const bool is_read = number == 0;
+        if (is_read) number = number_in(memory, words);
         Lent lent(number);
+        if (is_read && memory.on_cuda()) store().note_place(number, place);
         std::shared_ptr<Solve> &solve = lent.solve();
         const auto elements = static_cast<int64_t>(x.element_count()), n = x.dimensions().back();
         for (const Array &array : {g, lower, upper}) require_elements(array, elements, "g or a bound");
@@ -153,7 +153,7 @@ ffi::Error advance(const Origin &origin, Array words, Array x, Array f, Array g,
         if (!solve) {
             const bool as_batch = batches && x.dimensions().size() > 1;
             auto settings = pairs_of(integer_keys, integers);
-            // As in minimize_batch(), where the scalar takes less time on CUDA.
+            // On CUDA a batch uses the scalar by default, because it takes less time.
             if (as_batch && memory.on_cuda() && !chooses_hessian)
                 for (auto &[key, value] : settings)
                     if (key == CUDA_OPT_INITIAL_HESSIAN) value = CUDA_OPT_INITIAL_HESSIAN_SCALAR;
@@ -166,7 +166,7 @@ ffi::Error advance(const Origin &origin, Array words, Array x, Array f, Array g,
         const auto owned = std::dynamic_pointer_cast<Owned>(solve);
         if (!owned || !owned->has_ended()) return lent.put_back();
         store().put_result(number, {owned->info(), kept_pairs > 0 ? owned->pairs() : std::vector<char>()});
-        memory.wait(); // another solve may use the workspace of this one at once
+        memory.wait(); // from now on another solve may use this workspace
         store().keep_ended(owned, memory);
     });
 }
@@ -196,7 +196,7 @@ struct OnCuda {};
 
 } // namespace
 
-// How the interface finds the Origin of a call.
+// The interface calls these functions to obtain the Origin of a call.
 namespace xla::ffi {
 
 template <> struct CtxDecoding<OnHost> {
@@ -281,8 +281,8 @@ int64_t cuda_opt_xla_lend(cuda_opt *handle, void *x, void *f, void *g, int64_t r
         return 0;
     }
 }
-// Ends the use of a handle in programs, after a call that runs at this time. Returns its last task or code, or
-// CUDA_OPT_MISUSE if a call has failed. `stream` receives the stream of its last call, `evaluations` the number of its
+// Waits until no call uses the handle, and removes its solve from the store. Returns its last task or code, or
+// CUDA_OPT_MISUSE if a call has failed. `stream` receives the stream of its first call, `evaluations` the number of its
 // calls with f and g.
 int cuda_opt_xla_take_back(int64_t number, void **stream, int64_t *evaluations) {
     const auto borrowed = std::dynamic_pointer_cast<Borrowed>(store().take(number));
@@ -290,6 +290,6 @@ int cuda_opt_xla_take_back(int64_t number, void **stream, int64_t *evaluations) 
     *evaluations = borrowed ? borrowed->evaluations() : 0;
     return borrowed ? borrowed->task() : CUDA_OPT_MISUSE;
 }
-// Returns the number of solves that wait for their next call, for tests.
+// Returns the number of solves in progress and of results that end() has not fetched, for tests.
 int64_t cuda_opt_xla_waiting() { return store().size(); }
 }

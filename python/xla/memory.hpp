@@ -1,4 +1,4 @@
-// The memory in which the arrays of a call are: that of the host, or that of the CUDA device of a stream.
+// The memory that contains the arrays of a call: that of the host, or that of the CUDA device of a stream.
 //
 // The driver's library is opened at run time. Neither CUDA's headers nor its libraries are needed to compile this file,
 // and on a machine without a GPU nothing of it runs.

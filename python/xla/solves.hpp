@@ -1,8 +1,8 @@
 // The solves that run inside compiled XLA programs.
 //
 // XLA keeps the results of a call at the same address in all iterations of a loop, and leaves them unchanged there if
-// the next call has them as its arguments. A solve therefore works on the program's own arrays x, f and g. A call that
-// sees an array at another address is an error.
+// the next call has them as its arguments. A solve of the program (Owned) therefore works on the program's arrays x, f
+// and g, and it is an error if they have moved. A solve of Python (Borrowed) has its own arrays and copies.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct Kind {
     int32_t m;
     bool bounded;
     bool as_batch;      // solve several problems as one batch, not one by one
-    int32_t kept_pairs; // the most correction pairs that pairs() returns; 0: none are kept
+    int32_t kept_pairs; // the largest number of correction pairs that pairs() returns; 0: none are kept
     std::vector<std::pair<int32_t, int64_t>> integers;
     std::vector<std::pair<int32_t, double>> reals;
 
@@ -47,8 +47,8 @@ struct Kind {
 class Solve {
   public:
     virtual ~Solve() = default;
-    // One call of the program: takes f (doubles) and g at x, and puts the next x, at which f and g are requested, or
-    // the minimum, with its f and g, in their place. In the first call x is the start. x, g and the bounds have rows *
+    // One call of the program. Reads f (doubles) and g at x, and overwrites x with the next point to evaluate or, at
+    // the end, x, f and g with those of the minimum. In the first call x is the start. x, g and the bounds have rows *
     // n elements. All arrays are in `memory`.
     void call(const Memory &memory, void *x, void *f, void *g, const void *lower, const void *upper) {
         if (!std::exchange(has_begun_, true)) {
@@ -81,7 +81,7 @@ class Solve {
     bool waits_ = false;
 };
 
-// Codes that do not describe the user's problem are errors of the program.
+// Misuse, failures of CUDA and exhausted memory become errors of the program. All other codes are results.
 inline bool is_failure(int task) {
     return task == CUDA_OPT_MISUSE || task == CUDA_OPT_CUDA_FAILURE || task == CUDA_OPT_OUT_OF_MEMORY;
 }
@@ -139,7 +139,7 @@ class Owned : public Solve {
     virtual std::vector<int32_t> info() const = 0;
     // Returns the bytes of 2k + 1 rows of n elements for each problem, with k = kept_pairs: the differences s of its
     // correction pairs, oldest first, the differences y, and the diagonal of the initial inverse Hessian. With fewer
-    // than k pairs the first rows of s and of y are 0. Of a batch no pairs are known, and the diagonal is 1. On CUDA
+    // than k pairs the first rows of s and of y are 0. For a batch no pairs are known, and the diagonal is 1. On CUDA
     // only the diagonal is known.
     virtual std::vector<char> pairs() const = 0;
 

@@ -27,8 +27,8 @@ struct Result {
 };
 
 // The solves between two calls, by their numbers. If a program ends by an error, its solve remains in the store. The
-// store therefore has a limit: when a solve is added to `most` others, the one whose last call is the oldest is
-// deleted. If its program still runs, the next call of that program returns an error. The store also keeps a few solves
+// store therefore has a limit: if it already has `most` solves, a further one replaces the one whose last call is the
+// oldest. If its program still runs, the next call of that program returns an error. The store also keeps a few solves
 // that have ended, because creating a handle takes longer than a short solve.
 class Store {
   public:
@@ -44,7 +44,7 @@ class Store {
         drawn_.insert(last_);
         return last_;
     }
-    // Returns the number of a solve that has begun, or can begin at once.
+    // Stores a solve and returns its new number.
     int64_t add(std::shared_ptr<Solve> solve) {
         const int64_t number = draw();
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -83,7 +83,8 @@ class Store {
         found->second.solve = std::move(solve);
         found->second.is_lent = false;
     }
-    // Takes a solve out of the store, after the call that may have it. Returns nothing if there is no such solve.
+    // Waits until no call has the solve, removes it from the store and returns it, or nothing if there is no such
+    // solve.
     std::shared_ptr<Solve> take(int64_t number) {
         for (;; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
             const std::lock_guard<std::mutex> lock(mutex_);
@@ -162,10 +163,11 @@ class Store {
     }
     void drop_oldest() {
         if (waiting_.size() < most) return;
-        auto oldest = waiting_.begin();
+        auto oldest = waiting_.end();
         for (auto one = waiting_.begin(); one != waiting_.end(); one++)
-            if (one->second.used < oldest->second.used) oldest = one;
-        waiting_.erase(oldest);
+            if (!one->second.is_lent && (oldest == waiting_.end() || one->second.used < oldest->second.used))
+                oldest = one;
+        if (oldest != waiting_.end()) waiting_.erase(oldest);
     }
 
     std::mutex mutex_;

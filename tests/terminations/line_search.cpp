@@ -37,9 +37,9 @@ TEST_CASE("The weak Wolfe conditions accept no point above a lower one of the li
     constexpr double steep = 5; // too steep for the strong and the approximate Wolfe conditions
     CHECK(iterations_with({-1.25, steep}, Initial::learned, 0) == 2);
     CHECK(iterations_with({-0.75, steep}, Initial::learned, 0) == 1);
-    CHECK(iterations_with({-1.25, steep}, Initial::scalar, 0) == 1); // only the strong conditions apply
+    CHECK(iterations_with({-1.25, steep}, Initial::scalar, 0) == 1); // without noise the weak ones do not apply
     for (const int metric : {Initial::scalar, Initial::learned}) {
-        constexpr double noise = 0.0625;
+        constexpr double noise = 0.0625; // values of f may then differ by twice this level
         CHECK(iterations_with({-1 + 1.5 * noise, steep}, metric, noise) == 2);
         CHECK(iterations_with({-1 + 2.5 * noise, steep}, metric, noise) == 1);
     }

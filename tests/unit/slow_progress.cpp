@@ -15,7 +15,7 @@ using cudaopt::Settings;
 
 namespace {
 
-// Returns the evaluation at which the first iterate in [from, to] restarts, or 0. Each iterate takes one evaluation.
+// Returns the first evaluation in [from, to] at which the solve restarts, or 0. Each iterate takes one evaluation.
 template <class F, class Norm>
 int64_t restart_within(Iteration &it, int64_t from, int64_t to, const F &f, const Norm &norm,
                        const Settings &settings = {}) {
@@ -133,8 +133,9 @@ FirstRestart first_restart(const std::vector<double> &scale) {
 } // namespace
 
 // The model uses a learned diagonal if it has explained enough of the misfit of earlier pairs. The scales of the
-// variables differ so much that the model uses the diagonal before the restart. The first pair after the restart is not
-// compared with a diagonal, so that the next model does not use one.
+// variables differ so much that the model uses the diagonal before the restart. The first pair after the restart only
+// begins a new diagonal. No pair has yet been compared with it when the first model after this pair is formed. That
+// model must therefore not use it.
 TEST_CASE("The restart of a slow solve discards what earlier pairs showed about the diagonal", "[slow]") {
     for (const int spread : {1, 2, 3, 4}) {
         std::vector<double> scale(100);
