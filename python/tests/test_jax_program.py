@@ -1,6 +1,7 @@
 """Solves that are part of a compiled JAX program (``python/xla``). Skipped where there is no handler."""
 from __future__ import annotations
 
+import collections
 import threading
 
 import numpy as np
@@ -200,6 +201,17 @@ def test_threads_that_run_one_program_at_once_get_their_own_results():
         thread.join()
     for x, others in zip(expected, found):
         assert len(others) == 20 and all(np.array_equal(x, other) for other in others)
+
+
+@pytest.mark.skipif(not ON_HOST, reason="the expected results are those of the host")
+def test_random_programs_agree_with_numpy():
+    """The programs of a few seeds of ``fuzz_jax.py``, which can run many more."""
+    import fuzz_jax
+
+    counts = collections.Counter()
+    for seed in range(200, 208):
+        assert list(fuzz_jax.run_seed(seed, True, counts)) == []
+    assert counts["programs"] == 8 and counts["solves"] > 30
 
 
 def test_a_program_that_ends_by_an_exception_does_not_disturb_the_next_one():
