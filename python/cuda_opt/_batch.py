@@ -12,7 +12,7 @@ from ._bounds import SCALES, SIDES, batch_limits_of, scales_of
 from ._constants import BACKEND_CUDA, BATCH_CODE, ENDS, INTEGERS, LIMITS, REALS, Task
 from ._handle import Handle, integer, stream_number
 from ._library import error, library
-from ._options import chooses_hessian, options_of, refuse_missing_diagonal
+from ._options import chooses_hessian, options_of, refuse_missing_hessian
 from ._result import BatchResult, IntermediateResult, new_result
 from ._scaled_batch import BatchScales
 from ._space import Array, as_array, name_of
@@ -347,7 +347,7 @@ def solved_batch(
     if "BATCH_PACKED" in given:
         raise ValueError("BATCH_PACKED is given: minimize_batch hands out the active problems alone")
     if diagonal is None:
-        refuse_missing_diagonal(given)
+        refuse_missing_hessian(given)
     elif not chooses_hessian(given):
         del settings["INITIAL_HESSIAN"]
     if not isinstance(args, tuple):

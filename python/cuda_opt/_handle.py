@@ -111,6 +111,8 @@ class Handle:
         self._finalizer = weakref.finalize(self, _destroy, self._handle, space.stream_owner)
         # At exit a daemon thread may still be in a step, so that the handle must not be destroyed then.
         self._finalizer.atexit = False
+        # ``_lent`` waits until no JAX program uses the handle, if one does.
+        self._lent: weakref.finalize[..., Any] | None = None
         _handles.add(self)
         # If the interpreter has already acquired the locks of all handles, this new handle must not be used.
         _sleep_if_exiting()
@@ -273,6 +275,8 @@ class Handle:
             if self._writing:
                 raise RuntimeError("close() was called by the function of the log: request_stop() ends the step")
             with self._alive:
+                if self._lent:
+                    self._lent()
                 self._finalizer()
             self._buffers.clear()
         finally:

@@ -26,7 +26,7 @@ from ._handle import integer
 from ._jax_function import Function
 from ._jax_trees import is_tracing
 from ._minimize import solved
-from ._options import options_of
+from ._options import options_of, refuse_missing_hessian
 from ._result import result_of
 from ._scipy import _Pairs
 from ._solver import Solver
@@ -107,6 +107,7 @@ def solve_of(
     if "BATCH_PACKED" in given:
         raise ValueError("BATCH_PACKED is given: it is for programs that call cuda_opt_batch_solve themselves")
     integer(options_of(given, tol).m, "maxcor", 32, least=0)
+    refuse_missing_hessian(given)
     if tol is not None:
         given = {"ftol": float(tol), "gtol": float(tol), **given}
     try:
@@ -256,7 +257,7 @@ def _on_host(
             for leaf, axis in zip(numeric, shared)
         ]
         x0, lower, upper = map(rows, (x0, lower, upper))
-        if solve.is_batch(n):
+        if solve.is_batch(n) and any(map(_is_proper, x0, lower, upper)):
             found = _solve_batch(solve, x0, leaves, shared, lower, upper)
             if pairs:
                 none = np.zeros((count, 2 * solve.most_pairs(n) + 1, n), x0.dtype)

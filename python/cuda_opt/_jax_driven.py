@@ -6,10 +6,10 @@ functions, as f itself would be. Between two evaluations no Python runs."""
 from __future__ import annotations
 
 import ctypes
-import math
 import os
 import signal
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import lru_cache
@@ -27,9 +27,10 @@ from ._jax_compiled import stored
 from ._jax_function import Function
 from ._jax_host import with_numpy
 from ._jax_program import advance_to_the_end, handler, solves_on, start_in_box
+from ._jax_trees import sides_of
 from ._library import Error, error
 from ._minimize import solved
-from ._options import options_of
+from ._options import options_of, refuse_missing_hessian
 from ._result import result_of
 from ._solver import Solver
 from ._space import bits_of
@@ -141,6 +142,10 @@ def drive(
         if number == 0:
             raise error(int(Task.OUT_OF_MEMORY), "there is no memory for a solve in a program")
         stream, evaluations = ctypes.c_void_p(), ctypes.c_int64()
+        taken = number, ctypes.byref(stream), ctypes.byref(evaluations)
+        # A second Ctrl-C may prevent the call below. It then takes place before the handle is freed.
+        take_back: Any = weakref.finalize(solver, library.cuda_opt_xla_take_back, *taken)
+        solver._lent, take_back.atexit = take_back, False
         try:
             with _stopped_by_interrupts(solver):
                 program(np.array([number], np.int64).view(np.int32), x0, *arguments).block_until_ready()
@@ -148,7 +153,7 @@ def drive(
             solver.request_stop()
             raise
         finally:
-            code = int(library.cuda_opt_xla_take_back(number, ctypes.byref(stream), ctypes.byref(evaluations)))
+            code = int(take_back())
             solver._space.stream = stream.value if stream.value else solver._space.stream
             found.append(evaluations.value)
         return code
@@ -202,12 +207,8 @@ def minimize_driven(
     """Minimise by a program, on the device of x0. Return what ``cuda_opt.minimize`` returns, with JAX arrays, or None
     if ``can_drive`` returns False."""
     fun, form = function.fun, function.form
-    program = program_of(fun, form, function.compiled())
-    infinite = (-math.inf, math.inf)
-    sides: Any = infinite if bounds is None else (bounds.lb, bounds.ub)
-    given: list[Any] = [infinity if side is None else side for side, infinity in zip(sides, infinite)]
-    arguments = (*(jnp.asarray(side, flat.dtype) if hasattr(side, "shape") else side for side in given), numeric)
-
+    program, sides = program_of(fun, form, function.compiled()), sides_of(bounds)
+    arguments = (*(jnp.asarray(side, flat.dtype) if hasattr(side, "shape") else side for side in sides), numeric)
     devices = list(flat.devices())
 
     def loop(solver: Solver) -> None:
@@ -216,6 +217,7 @@ def minimize_driven(
 
     def solve(start: Any, bounds: Any, x_scale: Any) -> Any:
         settings = options_of(options or {}, tol)
+        refuse_missing_hessian(options or {})
         return result_of(*solved(fun, start, (), True, bounds, settings, x_scale=x_scale, loop=loop))
 
     # The default device is a part of JAX's keys for traces: it has to be the same for the test and for the solve.
@@ -238,16 +240,17 @@ def minimize_batch_driven(
     fun, evaluate, key
         the function of one problem, and ``evaluate(x, data)`` that ``compiled`` has returned for all problems
     """
-    program, infinite = program_of(fun, key, evaluate), (-math.inf, math.inf)
+    program = program_of(fun, key, evaluate)
 
     def loop(batch: Batch) -> tuple[int, int]:
         batch["BATCH_PACKED"] = 0
         code, rounds = drive(batch, batch._addresses, x0.shape, program, x0, *batch._limits, data)
         return batch.checked(code), rounds
 
-    if not can_drive(fun, key, program, x0, *infinite, data):
-        return None
-    return solved_batch(
-        fun, x0, (), True, bounds, None, options, indices=False, diagonal=None, tol=tol, stream=None, x_scale=None,
-        loop=loop,
-    )
+    with jax.default_device(list(x0.devices())[0]):
+        if not can_drive(fun, key, program, x0, *sides_of(None), data):
+            return None
+        return solved_batch(
+            fun, x0, (), True, bounds, None, options, indices=False, diagonal=None, tol=tol, stream=None, x_scale=None,
+            loop=loop,
+        )

@@ -126,7 +126,7 @@ def traced_minimum(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any,
         x, g, info, rows = solve_in_program(evaluate, attributes, x0, numeric, lower, upper)
         task, iterations, evaluations, test = info
         active = ((x <= lower) | (x >= upper)) & (lower < upper)
-        degenerate = (active & (jnp.abs(g) <= solve.degenerate_below)).sum()
+        degenerate = (active & (jnp.abs(g) <= solve.degenerate_below)).sum(dtype=jnp.int32)
         statistics = jnp.stack([iterations, evaluations, task, test, degenerate]).astype(x.dtype)
         return (x, statistics, rows)[: 2 + pairs]
 
@@ -198,8 +198,9 @@ def _loop(
 
 
 def start_in_box(x0: Any, lower: Any, upper: Any) -> Any:
-    """Return the start, moved into the box. Elements that are not finite remain: the library refuses such a start."""
-    return jnp.where(jnp.isfinite(x0), jnp.clip(x0, lower, upper), x0)
+    """Return the start, moved into the box. Elements that are not finite remain: the library refuses such a start, and
+    such bounds as well, which fmin and fmax ignore."""
+    return jnp.where(jnp.isfinite(x0), jnp.fmin(jnp.fmax(x0, lower), upper), x0)
 
 
 def advance_to_the_end(

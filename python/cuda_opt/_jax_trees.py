@@ -176,6 +176,20 @@ def two_sides(bounds: Any) -> Any:
     return bounds
 
 
+def _numbers(side: Any, infinity: float) -> Any:
+    """Return a side of the bounds without None, which means that there is no bound, alone and in a list of numbers. An
+    integer becomes a floating-point number, because it may be too large for JAX's integers."""
+    if isinstance(side, (list, tuple)):
+        return np.asarray([infinity if one is None else one for one in side], np.float64)
+    return infinity if side is None else float(side) if isinstance(side, int) else side
+
+
+def sides_of(bounds: Any) -> tuple[Any, Any]:
+    """Return the lower and the upper bounds in ``Bounds`` or an object like it, without any None."""
+    lower, upper = (None, None) if bounds is None else (bounds.lb, bounds.ub)
+    return _numbers(lower, -math.inf), _numbers(upper, math.inf)
+
+
 def _children(tree: Any) -> tuple[list[Any], Any]:
     """Return the children of a tree's root, and the structure of the root without them. A leaf is its own child."""
     return jax.tree_util.tree_flatten(tree, is_leaf=lambda node: node is not tree)
@@ -188,10 +202,7 @@ def _spread(side: Any, x: Any, infinity: float) -> list[Any]:
         return []
     one_leaf = structure.tree.num_leaves == 1 and jax.tree_util.all_leaves([x])
     if side is None or is_numeric(side) or one_leaf:
-        # As an element of a sequence of numbers, None means that there is no bound.
-        if isinstance(side, (list, tuple)):
-            side = np.asarray([infinity if one is None else one for one in side], np.float64)
-        bound = jnp.asarray(infinity if side is None else side)
+        bound = jnp.asarray(_numbers(side, infinity))
         if bound.dtype.kind == "c":
             raise TypeError(f"a bound has elements of {bound.dtype}: they have to be real numbers")
         return [jnp.broadcast_to(bound, leaf.shape).astype(leaf.dtype) for leaf in variables]
@@ -228,7 +239,6 @@ def flat_scales(x_scale: Any, flat: jax.Array, variables: Variables) -> Any:
 
 def broadcast_bounds(bounds: Any, flat: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Return the lower and the upper bounds as arrays with x0's shape and precision; a missing bound is infinite."""
-    sides = (None, None) if bounds is None else (bounds.lb, bounds.ub)
-    filled = (infinity if side is None else side for side, infinity in zip(sides, (-math.inf, math.inf)))
-    lower, upper = (jnp.broadcast_to(jnp.asarray(side), flat.shape).astype(flat.dtype) for side in filled)
+    sides = map(jnp.asarray, sides_of(bounds))
+    lower, upper = (jnp.broadcast_to(side, flat.shape).astype(flat.dtype) for side in sides)
     return lower, upper

@@ -9,7 +9,7 @@ from typing import Any
 from ._captured import captured
 from ._constants import InitialHessian, Task
 from ._evaluation import Evaluation, needs_differences
-from ._options import Options, options_of, refuse_missing_diagonal
+from ._options import Options, options_of, refuse_missing_diagonal, refuse_missing_operator
 from ._result import IntermediateResult, OptimizeResult, new_result, result_of
 from ._solver import DIAGONAL, OPERATOR, Solver
 from ._space import Array, as_array, name_of, one_axis
@@ -51,13 +51,12 @@ def _with_diagonal(diagonal: Any, settings: dict[str, Any], given: Mapping[str, 
 
 def _with_preconditioner(preconditioner: Any, settings: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings for an operator as initial Hessian. Raises ValueError if other settings contradict it."""
-    kinds = [given[name] for name in ("INITIAL_HESSIAN", "METRIC") if name in given]
     if preconditioner is None:
-        if InitialHessian.OPERATOR in kinds:
-            raise ValueError("INITIAL_HESSIAN is an operator, but no preconditioner is given")
+        refuse_missing_operator(given)
         return settings
     if not callable(preconditioner):
         raise TypeError(f"preconditioner is a {name_of(preconditioner)}: it has to be a function of v and free")
+    kinds = [given[name] for name in ("INITIAL_HESSIAN", "METRIC") if name in given]
     if any(kind != InitialHessian.OPERATOR for kind in kinds) or given.get("DIAGCO", 0) != 0:
         raise ValueError("a preconditioner is given, but INITIAL_HESSIAN or DIAGCO among the options contradicts it")
     return {**settings, "INITIAL_HESSIAN": InitialHessian.OPERATOR}

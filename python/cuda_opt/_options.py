@@ -94,6 +94,18 @@ def refuse_missing_diagonal(options: Mapping[str, Any]) -> None:
         raise ValueError("INITIAL_HESSIAN or DIAGCO among the options selects a diagonal, but diagonal is not given")
 
 
+def refuse_missing_operator(options: Mapping[str, Any]) -> None:
+    """Raise ValueError if the options select the user's operator as initial Hessian. It is called if there is none."""
+    if InitialHessian.OPERATOR in (options.get("INITIAL_HESSIAN"), options.get("METRIC")):
+        raise ValueError("INITIAL_HESSIAN is an operator, but no preconditioner is given")
+
+
+def refuse_missing_hessian(options: Mapping[str, Any]) -> None:
+    """Raise ValueError if the options select the user's initial Hessian, where there can be none."""
+    refuse_missing_diagonal(options)
+    refuse_missing_operator(options)
+
+
 def warning_class() -> type[Warning]:
     """Return the class of warnings about options: SciPy's class if the user has imported scipy.optimize, otherwise
     RuntimeWarning."""

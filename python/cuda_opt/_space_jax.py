@@ -157,7 +157,7 @@ class JaxSpace(Space):
     def own(self, array: Array) -> Array:
         self.wait()
         with _with_doubles():
-            own = jax.dlpack.from_dlpack(array)
+            own = jax.device_put(jax.dlpack.from_dlpack(array), self.device)
         # Without jax_enable_x64 the values of f in a batch become single-precision numbers.
         return own if own.dtype == self.dtype or _has_doubles() else own.astype(self.dtype)
 

@@ -21,7 +21,8 @@ from ._jax_function import Function, function_of, refers_to_tracers
 from ._jax_host import host_of, minimize_on_host
 from ._jax_implicit import minimum
 from ._jax_trees import (
-    as_variable, broadcast_bounds, check_elements, flat_bounds, flat_scales, is_traced, is_tracing, two_sides,
+    as_variable, broadcast_bounds, check_elements, flat_bounds, flat_scales, is_traced, is_tracing, sides_of,
+    two_sides,
 )
 from ._minimize import minimize as _minimize
 from ._options import options_of
@@ -186,8 +187,7 @@ def minimize(
     function, flat, numeric = function_of(fun, x0, args, kwargs, **form)
     variables = function.form.variables
     bounds = flat_bounds(bounds, flat, variables)
-    sides = None if bounds is None else (bounds.lb, bounds.ub)
-    if is_traced((flat, numeric, sides, x_scale)) or is_tracing():
+    if is_traced((flat, numeric, sides_of(bounds), x_scale)) or is_tracing():
         if callback is not None:
             raise TypeError("callback is given, but JAX is tracing the solve (jit, grad, vmap): there are no callbacks")
         _refuse_scales(x_scale)
@@ -342,7 +342,9 @@ def minimize_batch(
         if leaf.shape[:1] != (count,):
             raise ValueError(f"an array of data has the shape {leaf.shape}, but x0 has {count} problems")
     bounds = two_sides(bounds)
-    if is_traced((x0, data, bounds, x_scale)) or refers_to_tracers(fun) or is_tracing():
+    if bounds is not None and not (hasattr(bounds, "lb") and hasattr(bounds, "ub")):
+        bounds = _from_pairs(bounds, x0.shape[1])
+    if is_traced((x0, data, sides_of(bounds), x_scale)) or refers_to_tracers(fun) or is_tracing():
         if callback is not None or diagonal is not None:
             raise TypeError(
                 "callback or diagonal is given, but JAX is tracing the solve (jit, grad, vmap): there are none inside"
@@ -409,10 +411,7 @@ def _traced_batch(
     """Return the result of a batch that JAX traces. It is ``minimize`` for one problem, mapped over all problems by
     ``vmap``."""
     form = {"value_and_grad": value_and_grad, "options": options, "tol": tol}
-    if bounds is not None and not (hasattr(bounds, "lb") and hasattr(bounds, "ub")):
-        bounds = _from_pairs(bounds, x0.shape[1])
-    sides = (None, None) if bounds is None else (bounds.lb, bounds.ub)
-    lower, upper = (side if side is None or isinstance(side, (int, float)) else jnp.asarray(side) for side in sides)
+    lower, upper = (side if isinstance(side, float) else jnp.asarray(side) for side in sides_of(bounds))
     axes = tuple(0 if getattr(side, "ndim", 0) == 2 else None for side in (lower, upper))
 
     def one(x: Any, data: Any, lower: Any, upper: Any) -> TracedResult:

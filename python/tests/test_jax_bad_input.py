@@ -216,9 +216,32 @@ def test_solves_work_in_the_strict_promotion_modes_of_jax():
 
     with jax.numpy_dtype_promotion("strict"), jax.numpy_rank_promotion("raise"):
         assert minimize(fun, jnp.zeros(3), (jnp.ones(3),)).x == pytest.approx(1)
-        slopes = jax.grad(lambda c: argmin(fun, jnp.zeros(3), c, (0.0, 2.0)).sum())(jnp.ones(3))
-        assert slopes == pytest.approx(1)
+        slopes = jax.grad(lambda c: argmin(fun, jnp.zeros(3), c, (0.0, 2.0)).sum())
+        assert slopes(jnp.ones(3)) == pytest.approx(1) and jax.jit(slopes)(jnp.ones(3)) == pytest.approx(1)
         assert minimize_batch(fun, jnp.zeros((2, 3)), jnp.ones((2, 3))).x == pytest.approx(1)
+
+
+@pytest.mark.parametrize("solve", [minimize, argmin, minimize_batch])
+@pytest.mark.parametrize("name", ["DIAGONAL", "OPERATOR"])
+def test_an_initial_hessian_of_the_user_is_refused(solve, name):
+    options = {"INITIAL_HESSIAN": cuda_opt.InitialHessian[name]}
+    x0 = jnp.zeros((2, 3)) if solve is minimize_batch else jnp.zeros(3)
+    everywhere(lambda: solve(squares, x0, options=options), ValueError, "diagonal is not given|no preconditioner")
+
+
+def test_integers_as_bounds_may_exceed_those_of_jax():
+    jax.config.update("jax_enable_x64", False)
+    bounds, x0 = (0, 10**10), jnp.zeros(3)
+    for x in (
+        minimize(squares, x0, (), bounds).x, argmin(squares, x0, (), bounds),
+        minimize_batch(squares, x0[None], (), bounds).x,
+    ):
+        assert x == pytest.approx(0.5)
+
+
+def test_a_bound_that_is_nan_in_a_program_leaves_the_start():
+    x, result = jax.jit(lambda lower: argmin(quartic, jnp.ones(3), 2.0, (lower, None), return_result=True))(jnp.nan)
+    assert int(result.task) == cuda_opt.Task.IMPROPER_INPUT and x.tolist() == [1, 1, 1]
 
 
 def test_nan_derivatives_are_returned():

@@ -162,11 +162,15 @@ def test_each_of_several_devices_solves_its_own_problem():
         mapped["check_rep"] = False
     each = shard_map(lambda c: one(c[0])[None], **mapped)
     np.testing.assert_allclose(jax.jit(each)(c), expected, atol=1e-8)
+    slope = jax.grad(lambda c: solver.argmin(fun, jnp.zeros(3), (c,)).sum())
+    slopes = shard_map(lambda c: slope(c[0])[None], **mapped)
+    np.testing.assert_allclose(jax.jit(slopes)(c), np.stack([slope(each) for each in c]), atol=1e-8)
     there = jax.device_put(c[2], jax.devices()[1])
     x0 = jax.device_put(jnp.zeros(3), jax.devices()[1])
     for found in (jax.jit(one)(there), solver.minimize(fun, x0, (there,)).x):
         assert found.devices() == {jax.devices()[1]}
         np.testing.assert_allclose(found, expected[2], atol=1e-8)
+    assert solver.minimize_batch(fun, x0[None], there[None]).x.devices() == {jax.devices()[1]}
     given = jax.jit(lambda x: solver.minimize(fun, x, (1.0,)).x, donate_argnums=0)
     np.testing.assert_allclose(given(jnp.zeros(3)), expected[1], atol=1e-8)
     print("same")

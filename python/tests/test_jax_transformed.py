@@ -212,6 +212,21 @@ def test_solves_work_inside_scan_and_cond():
     np.testing.assert_array_equal(either(CENTRE + 5), CENTRE + 5)
 
 
+def test_batches_are_solved_if_their_bounds_alone_are_traced():
+    rows = lambda upper: solver.minimize_batch(squares, jnp.zeros((2, 7)), (jnp.ones(2),), (-0.5, upper)).x  # noqa: E731
+    assert jax.vmap(rows)(jnp.array([0.25, 0.5]))[1] == pytest.approx(0.5)
+    assert jax.grad(lambda upper: rows(upper).sum())(0.25) == pytest.approx(14)
+
+
+def test_problems_under_vmap_may_all_be_improper():
+    def solve(x0):
+        return solver.minimize(squares, x0, (1.0,))
+
+    for function in (jax.vmap(solve), jax.jit(jax.vmap(solve))):
+        result = function(jnp.full((2, 7), jnp.nan))
+        assert result.task.tolist() == 2 * [cuda_opt.Task.IMPROPER_INPUT]
+
+
 def test_minimize_batch_works_inside_jit():
     centres = jnp.stack([CENTRE, -CENTRE, 2 * CENTRE])
     upper = jnp.full((3, 7), 1.5)
