@@ -1,4 +1,4 @@
-#include "setulb/saved_problems.hpp"
+#include "saved_problems.hpp"
 
 #include <chrono>
 #include <cstdlib>

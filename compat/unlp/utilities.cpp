@@ -3,8 +3,8 @@
 
 #include "cuda_opt_unlp.h"
 #include "boundary/format.hpp"
-#include "unlp/device.hpp"
-#include "unlp/settings.hpp"
+#include "device.hpp"
+#include "settings.hpp"
 
 using namespace cudaopt::unlp;
 

@@ -14,9 +14,9 @@
 #include <string>
 
 #include "boundary/translate_exceptions.hpp"
-#include "setulb/input.hpp"
-#include "setulb/saved_problems.hpp"
-#include "setulb/report.hpp"
+#include "input.hpp"
+#include "saved_problems.hpp"
+#include "report.hpp"
 
 namespace cudaopt::drop_in {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "cuda_opt.h"
-#include "setulb/call.hpp"
+#include "call.hpp"
 
 namespace cudaopt::drop_in {
 

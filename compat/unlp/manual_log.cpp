@@ -1,4 +1,4 @@
-#include "unlp/manual_log.hpp"
+#include "manual_log.hpp"
 
 #include <cstdio>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "setulb/input.hpp"
+#include "input.hpp"
 
 #include <cmath>
 #include <limits>

@@ -10,9 +10,9 @@
 #include "cuda_opt_unlp.h"
 #include "boundary/format.hpp"
 #include "boundary/per_thread.hpp"
-#include "unlp/device.hpp"
-#include "unlp/manual_log.hpp"
-#include "unlp/settings.hpp"
+#include "device.hpp"
+#include "manual_log.hpp"
+#include "settings.hpp"
 
 // The macro of cuda_opt_unlp.h is removed, because this file defines cuda_opt_unlp_solve as well as
 // cuda_opt_unlp_solve_n_first.

@@ -2,7 +2,7 @@
 // same errors as L-BFGS-B 3.0. It also projects x into the box, and records which kinds of bounds there are.
 #pragma once
 
-#include "setulb/call.hpp"
+#include "call.hpp"
 
 namespace cudaopt::drop_in {
 

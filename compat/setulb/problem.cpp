@@ -1,4 +1,4 @@
-#include "setulb/problem.hpp"
+#include "problem.hpp"
 
 #include <algorithm>
 #include <cstdlib>

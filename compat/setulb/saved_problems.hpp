@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "setulb/problem.hpp"
+#include "problem.hpp"
 
 namespace cudaopt::drop_in {
 
