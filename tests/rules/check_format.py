@@ -14,7 +14,7 @@ from pathlib import Path
 VERSION = "14"
 SUFFIX_OF_BLOCK = {"c": ".c", "cpp": ".cpp", "cuda": ".cu"}
 SUFFIXES = (".h", ".hpp", ".cuh", ".c", ".cpp", ".cu")
-FOLDERS = ("include", "lib", "testfuncs", "drivers", "apps", "tests", "bench", "examples")
+FOLDERS = ("include", "lib", "compat", "testfuncs", "drivers", "apps", "tests", "bench", "examples")
 BLOCK = re.compile(r"^```(c|cpp|cuda)\n((?:.*\n)*?)^```$", re.M)
 AT_ONCE = 20  # files per process
 SKIPPED = 77

@@ -77,7 +77,7 @@ class Program(unittest.TestCase):
         (self.tree / "tools").mkdir(parents=True)
         for name in "gpu_report", "gpu_report_plan.py", "gpu_report_text.py":
             shutil.copy(root / "tools" / name, self.tree / "tools")
-        for name in "lib", "include", "testfuncs", "apps", "drivers", "bench", "tests":
+        for name in "lib", "compat", "include", "testfuncs", "apps", "drivers", "bench", "tests":
             (self.tree / name).mkdir()
             (self.tree / name / "source").write_text(name)
         self.build.mkdir()

@@ -98,7 +98,7 @@ def joined(found):
 def count(root):
     """For each folder its words of comments, and the places of idioms in them."""
     words, places = {}, {}
-    for top in ("include", "lib", "python", "drivers", "apps", "testfuncs"):
+    for top in ("include", "lib", "compat", "python", "drivers", "apps", "testfuncs"):
         for path in sorted((root / top).rglob("*")):
             if path.suffix not in (*C_SUFFIXES, ".f90", ".py") or not path.is_file():
                 continue

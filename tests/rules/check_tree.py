@@ -11,17 +11,16 @@ from pathlib import Path
 # The layers of lib/. A file includes only files of its own layer or a lower one.
 LAYER = {"boundary": 0, "exec": 1, "dense": 1, "line_search": 1, "lbfgsb": 2, "sweeps": 3, "pattern": 4,
          "backend": 4, "operator": 4, "scaling": 4, "gradient_check": 4, "ranks": 4, "batch": 4,
-         "solver": 4, "api": 5, "unlp": 6, "setulb": 6}
-# Other interfaces on top of the C interface, which may include its headers and boundary/.
-OVER_THE_HEADERS = {"unlp", "setulb"}
-# Through these folders, the user of the library requests a log on standard output (iprint) or prints a vector.
-PRINTING = {"unlp", "setulb"}
-# The folders that the files of another folder may include. A folder that is not listed here may include all.
+         "solver": 4, "api": 5}
+# The folders that the files of another folder may include besides their own. A folder that is not listed here may
+# include all.
 ALLOWED = {
-    "include": ["include", "lib/batch"], # the headers that cuda_opt/batch.cuh includes are installed with it
-    "testfuncs": ["testfuncs", "lib/exec"],
-    "drivers": ["drivers", "include", "testfuncs"],
-    "apps": ["apps", "drivers", "include", "testfuncs", "lib/exec"],
+    "include": ["lib/batch"],  # the headers that cuda_opt/batch.cuh includes are installed with it
+    "lib": ["include"],  # and by LAYER
+    "compat": ["include", "lib/boundary"],
+    "testfuncs": ["lib/exec"],
+    "drivers": ["include", "testfuncs"],
+    "apps": ["drivers", "include", "testfuncs", "lib/exec"],
 }
 SOURCES = (".h", ".hpp", ".cuh", ".c", ".cpp", ".cu", ".f90", ".py")
 IN_DIALECT = (".hpp", ".cuh", ".cpp", ".cu")
@@ -40,8 +39,8 @@ UNFINISHED = re.compile(r"\b(TO[D]O|FIX[M]E|X[X]X)\b")  # the brackets prevent a
 
 
 def folder_of(path):
-    """Returns the folder to which a rule applies: a subfolder of lib, otherwise the top folder."""
-    return "/".join(path.parts[:2]) if path.parts[0] == "lib" else path.parts[0]
+    """Returns the folder to which a rule applies: a subfolder of lib or compat, otherwise the top folder."""
+    return "/".join(path.parts[:2]) if path.parts[0] in ("lib", "compat") else path.parts[0]
 
 
 def included(root, path, text):
@@ -54,13 +53,11 @@ def included(root, path, text):
 
 
 def may_include(path, other):
-    if path.parts[0] == "lib":
-        if other.parts[0] != "lib":
-            return other.parts[0] == "include"
-        if path.parts[1] in OVER_THE_HEADERS:
-            return other.parts[1] in (path.parts[1], "boundary")
+    if folder_of(other) == folder_of(path) or path.parts[0] not in ALLOWED:
+        return True
+    if path.parts[0] == other.parts[0] == "lib":
         return LAYER[other.parts[1]] <= LAYER[path.parts[1]]
-    return path.parts[0] not in ALLOWED or folder_of(other) in ALLOWED[path.parts[0]]
+    return folder_of(other) in ALLOWED[path.parts[0]]
 
 
 def without_comments_and_strings(text):
@@ -89,8 +86,9 @@ def broken_rules(root, path):
         for number, line in enumerate(lines if path.parts[0] != "include" else [], 1):
             if DOXYGEN.search(line):
                 yield f"{path}:{number}: {line.strip()}: write //, as no reference is built from it"
-    if path.parts[0] == "lib":
-        forbidden = re.compile(ENDS if path.parts[1] in PRINTING else f"{ENDS}|{PRINTS}")
+    if path.parts[0] in ("lib", "compat"):
+        # Through compat/, the user of the library requests a log on standard output (iprint) or prints a vector.
+        forbidden = re.compile(ENDS if path.parts[0] == "compat" else f"{ENDS}|{PRINTS}")
         for number, line in enumerate(without_comments_and_strings(text).splitlines(), 1):
             if match := forbidden.search(line):
                 yield f"{path}:{number}: the library must not use {match[0]}"
@@ -127,7 +125,8 @@ def not_installed(root):
 
 def main(root):
     folders = (
-        "include", "lib", "testfuncs", "drivers", "apps", "tests", "python", "examples", "bench", "tools", "docs",
+        "include", "lib", "compat", "testfuncs", "drivers", "apps", "tests", "python", "examples", "bench", "tools",
+        "docs",
     )
     files = [path for folder in folders for path in sorted((root / folder).rglob("*")) if path.is_file()]
     checked = [path.relative_to(root) for path in files if path.suffix in SOURCES]

@@ -1,4 +1,4 @@
-#include "unlp/settings.hpp"
+#include "settings.hpp"
 
 #include <cmath>
 #include <cstdarg>

@@ -1,4 +1,4 @@
-#include "setulb/problem.hpp"
+#include "problem.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -24,9 +24,8 @@ Problem::Problem(int n, int m, int backend) : n_(n), m_(m), backend_(backend) {
     using Setting = std::pair<int, double>;
     for (const auto &[key, value] :
          {Setting(CUDA_OPT_EPS, 0), Setting(CUDA_OPT_PGTOL, 0), Setting(CUDA_OPT_FACTR, least_factr),
-          Setting(CUDA_OPT_F_UNBOUNDED, -std::numeric_limits<double>::infinity()), Setting(CUDA_OPT_FTOL, 1e-3),
-          Setting(CUDA_OPT_GTOL, 0.9), Setting(CUDA_OPT_XTOL, 0.1), Setting(CUDA_OPT_STPMIN, 0),
-          Setting(CUDA_OPT_STPMAX, 1e10)})
+          Setting(CUDA_OPT_F_UNBOUNDED, -infinity), Setting(CUDA_OPT_FTOL, 1e-3), Setting(CUDA_OPT_GTOL, 0.9),
+          Setting(CUDA_OPT_XTOL, 0.1), Setting(CUDA_OPT_STPMIN, 0), Setting(CUDA_OPT_STPMAX, 1e10)})
         check(cuda_opt_set_real(handle_.s, key, value));
 }
 
@@ -45,14 +44,12 @@ void Problem::set_bounds(const Call &call) {
     if (!call[constrained]) return check(cuda_opt_set_bounds(handle_.s, nullptr, nullptr));
     // If all variables have two bounds (nbd = 2), the first step of L-BFGS-B 3.0 is 1 even if the bounds are infinite.
     // Bounds that are the largest finite number have the same effect here.
-    constexpr double most = std::numeric_limits<double>::max();
-    const double infinity = call[boxed] ? most : std::numeric_limits<double>::infinity();
+    const double most = call[boxed] ? std::numeric_limits<double>::max() : infinity;
     std::vector<double> staged(static_cast<std::size_t>(n_));
-    for (int i = 0; i < n_; i++)
-        staged[i] = call.nbd[i] == 1 || call.nbd[i] == 2 ? std::max(call.l[i], -infinity) : -infinity;
+    for (int i = 0; i < n_; i++) staged[i] = std::max(call.lower(i), -most);
     lower_.allocate(n_);
     lower_.put(staged.data(), n_);
-    for (int i = 0; i < n_; i++) staged[i] = call.nbd[i] >= 2 ? std::min(call.u[i], infinity) : infinity;
+    for (int i = 0; i < n_; i++) staged[i] = std::min(call.upper(i), most);
     upper_.allocate(n_);
     upper_.put(staged.data(), n_);
     check(cuda_opt_set_bounds(handle_.s, lower_.get(), upper_.get()));

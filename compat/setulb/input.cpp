@@ -1,22 +1,18 @@
-#include "setulb/input.hpp"
+#include "input.hpp"
 
 #include <cmath>
 #include <limits>
+
+#include "report.hpp"
 
 namespace cudaopt::drop_in {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-bool has_lower(int kind) { return kind == 1 || kind == 2; }
-bool has_upper(int kind) { return kind >= 2; }
-
 // Checks variable i for input that L-BFGS-B 3.0 accepts although it cannot lead to a solution. Returns an error
 // message, or NULL if the input is valid.
 const char *hopeless(const Call &call, int i) {
-    const bool lower = has_lower(call.nbd[i]), upper = has_upper(call.nbd[i]);
-    const double l = lower ? call.l[i] : -infinity, u = upper ? call.u[i] : infinity;
+    const double l = call.lower(i), u = call.upper(i);
     if (std::isnan(l) || std::isnan(u)) return "ERROR: A BOUND IS NAN";
     if (l == infinity || u == -infinity) return "ERROR: NO FEASIBLE SOLUTION";
     const double x = std::fmin(std::fmax(call.x[i], l), u);
@@ -25,22 +21,25 @@ const char *hopeless(const Call &call, int i) {
 
 } // namespace
 
-Refusal refusal(const Call &call) {
+bool is_refused(const Call &call) {
     // If several arguments are invalid, L-BFGS-B 3.0 reports the last of them, and so does this function.
-    Refusal found;
+    const char *words = nullptr;
+    int index = 0; // The index of the invalid element, counted from 1.
     // A workspace cannot be larger than this limit, which prevents overflow in the computation of its size.
     if (call.n > 0 && call.m > 0 && 5.0 * call.n + (2.0 * call.n + 11.0 * call.m + 8) * call.m > 1e18)
-        found.words = "ERROR: OUT OF MEMORY";
-    if (call.n <= 0) found.words = "ERROR: N .LE. 0";
-    if (call.m <= 0) found.words = "ERROR: M .LE. 0";
-    if (call.factr < 0) found.words = "ERROR: FACTR .LT. 0";
+        words = "ERROR: OUT OF MEMORY";
+    if (call.n <= 0) words = "ERROR: N .LE. 0";
+    if (call.m <= 0) words = "ERROR: M .LE. 0";
+    if (call.factr < 0) words = "ERROR: FACTR .LT. 0";
     for (int i = 0; i < call.n; i++) {
-        if (call.nbd[i] < 0 || call.nbd[i] > 3) found = {"ERROR: INVALID NBD", i + 1};
-        else if (call.nbd[i] == 2 && call.l[i] > call.u[i]) found = {"ERROR: NO FEASIBLE SOLUTION", i + 1};
+        if (call.nbd[i] < 0 || call.nbd[i] > 3) words = "ERROR: INVALID NBD", index = i + 1;
+        else if (call.nbd[i] == 2 && call.l[i] > call.u[i]) words = "ERROR: NO FEASIBLE SOLUTION", index = i + 1;
     }
-    for (int i = 0; i < call.n && !found.words; i++)
-        if (const char *words = hopeless(call, i)) found = {words, 0};
-    return found;
+    for (int i = 0; i < call.n && !words; i++) words = hopeless(call, i);
+    if (!words) return false;
+    call.set_task(words);
+    report_error(call, index);
+    return true;
 }
 
 int move_into_box(const Call &call) {
@@ -52,11 +51,10 @@ int move_into_box(const Call &call) {
         double &x = call.x[i];
         if (kind != 0) call[constrained] = 1;
         if (kind != 2) call[boxed] = 0;
-        const bool at_lower = has_lower(kind) && x <= call.l[i];
-        const bool at_upper = !at_lower && has_upper(kind) && x >= call.u[i];
-        if (!at_lower && !at_upper) continue;
+        const double l = call.lower(i), u = call.upper(i);
+        if (x > l && x < u) continue;
         at_bounds++;
-        const double bound = at_lower ? call.l[i] : call.u[i];
+        const double bound = x <= l ? l : u;
         if (x != bound) call[projected] = 1;
         x = bound;
     }

@@ -1,10 +1,11 @@
-// This file implements the utility functions of the 2013 manual of L-BFGS for GPU-CUDA.
+// This file implements the utility functions of the 2013 manual of L-BFGS for GPU-CUDA. None of them throws an
+// exception.
 #include <algorithm>
 
 #include "cuda_opt_unlp.h"
 #include "boundary/format.hpp"
-#include "unlp/device.hpp"
-#include "unlp/settings.hpp"
+#include "device.hpp"
+#include "settings.hpp"
 
 using namespace cudaopt::unlp;
 
@@ -37,12 +38,14 @@ double sum_on_host(int n, const double *values) {
     return sum;
 }
 
-int get_solution(int n, const double *dev_x, double *x) {
+} // namespace
+
+int cuda_opt_unlp_get_solution(int n, const double *dev_x, double *x) {
     if (n < 0 || !dev_x || !x) return refuse_vector("get_solution");
     return check_cuda(copy(x, dev_x, static_cast<std::size_t>(n) * sizeof *x), "get_solution");
 }
 
-int set_device_ID(int id) {
+int cuda_opt_unlp_set_device_ID(int id) {
     const int code = select_device(id);
     if (code == CUDA_OPT_IMPROPER_INPUT) set_message("there is no CUDA device %d", id);
     else if (code == CUDA_OPT_BACKEND_UNAVAILABLE) set_message("%s", no_device);
@@ -50,7 +53,7 @@ int set_device_ID(int id) {
     return code;
 }
 
-int print_vector(int n, const double *dev_v) {
+int cuda_opt_unlp_print_vector(int n, const double *dev_v) {
     if (n < 0 || !dev_v) return refuse_vector("print_vector");
     double values[per_copy];
     for (int begin = 0; begin < n;) {
@@ -63,7 +66,7 @@ int print_vector(int n, const double *dev_v) {
     return 0;
 }
 
-int my_reduce(int n, const double *dev_v, double *dev_sum) {
+int cuda_opt_unlp_my_reduce(int n, const double *dev_v, double *dev_sum) {
     if (n < 0 || !dev_v || !dev_sum) return refuse_vector("my_reduce");
     const int device = device_of(dev_v), other = device_of(dev_sum);
     if (device == unknown_device || other == unknown_device) return check_cuda(CUDA_OPT_CUDA_FAILURE, "my_reduce");
@@ -73,13 +76,13 @@ int my_reduce(int n, const double *dev_v, double *dev_sum) {
     return 0;
 }
 
-int get_best_device_id() {
+int cuda_opt_unlp_get_best_device_id(void) {
     const int id = best_device();
     if (id < 0) set_message("%s", no_device);
     return id;
 }
 
-int gpu_mem_info() {
+int cuda_opt_unlp_gpu_mem_info(void) {
     std::size_t free = 0, whole = 0;
     const int code = device_memory(&free, &whole);
     if (code == CUDA_OPT_BACKEND_UNAVAILABLE) set_message("%s", no_device);
@@ -88,35 +91,11 @@ int gpu_mem_info() {
     return code;
 }
 
-int getNumBlocksAndThreads(int n, int *blocks, int *threads) {
+int cuda_opt_unlp_getNumBlocksAndThreads(int n, int *blocks, int *threads) {
     if (n < 1 || !blocks || !threads) return refuse("getNumBlocksAndThreads: n is below 1, or a pointer is NULL");
     int block = 1;
     while (block < 256 && block < n) block *= 2;
     *threads = block;
     *blocks = (n - 1) / block + 1;
     return 0;
-}
-
-} // namespace
-
-int cuda_opt_unlp_get_solution(int n, const double *dev_x, double *x) {
-    return guarded([=] { return get_solution(n, dev_x, x); });
-}
-int cuda_opt_unlp_set_device_ID(int id) {
-    return guarded([=] { return set_device_ID(id); });
-}
-int cuda_opt_unlp_print_vector(int n, const double *dev_v) {
-    return guarded([=] { return print_vector(n, dev_v); });
-}
-int cuda_opt_unlp_my_reduce(int n, const double *dev_v, double *dev_sum) {
-    return guarded([=] { return my_reduce(n, dev_v, dev_sum); });
-}
-int cuda_opt_unlp_get_best_device_id(void) {
-    return guarded([] { return get_best_device_id(); });
-}
-int cuda_opt_unlp_gpu_mem_info(void) {
-    return guarded([] { return gpu_mem_info(); });
-}
-int cuda_opt_unlp_getNumBlocksAndThreads(int n, int *blocks, int *threads) {
-    return guarded([=] { return getNumBlocksAndThreads(n, blocks, threads); });
 }

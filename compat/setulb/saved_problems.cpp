@@ -1,4 +1,4 @@
-#include "setulb/saved_problems.hpp"
+#include "saved_problems.hpp"
 
 #include <chrono>
 #include <cstdlib>
@@ -16,6 +16,7 @@ SavedProblems::SavedProblems()
 }
 
 template <class Condition> std::unique_ptr<Problem> SavedProblems::take_first(const Condition &condition) {
+    const std::lock_guard lock(mutex_);
     for (auto at = problems_.begin(); at != problems_.end(); at++)
         if (condition(**at)) {
             std::unique_ptr<Problem> problem = std::move(*at);
@@ -26,7 +27,6 @@ template <class Condition> std::unique_ptr<Problem> SavedProblems::take_first(co
 }
 
 std::unique_ptr<Problem> SavedProblems::take(const Call &call) {
-    const std::lock_guard lock(mutex_);
     // The sizes are compared as well as the ticket, because the caller may have copied the ticket from the isave of
     // another problem.
     return take_first([&](const Problem &p) {
@@ -35,30 +35,21 @@ std::unique_ptr<Problem> SavedProblems::take(const Call &call) {
 }
 
 std::unique_ptr<Problem> SavedProblems::take(int64_t ticket) {
-    const std::lock_guard lock(mutex_);
     return take_first([&](const Problem &p) { return p.ticket == ticket; });
 }
 
-std::vector<std::unique_ptr<Problem>> SavedProblems::take_overlapping(const Call &call) {
+std::unique_ptr<Problem> SavedProblems::take_overlapping(const Call &call) {
     const std::less<> before;
     const double *begin = call.wa, *end = call.wa + call.workspace();
-    const auto overlaps = [&](const Problem &p) { return before(p.wa, end) && before(begin, p.wa_end); };
-    std::vector<std::unique_ptr<Problem>> taken;
-    const std::lock_guard lock(mutex_);
-    while (auto problem = take_first(overlaps)) taken.push_back(std::move(problem));
-    return taken;
+    return take_first([&](const Problem &p) { return before(p.wa, end) && before(begin, p.wa_end); });
 }
 
 std::unique_ptr<Problem> SavedProblems::take_oldest() {
-    const std::lock_guard lock(mutex_);
     return take_first([](const Problem &) { return true; });
 }
 
 void SavedProblems::save(std::unique_ptr<Problem> problem, const Call &call) {
-    // The removed problem is destroyed at the end of this function, after the lock has been released, because `dropped`
-    // is declared before the lock.
-    std::unique_ptr<Problem> dropped;
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     if (problem->ticket == 0) problem->ticket = next_ticket_++;
     // The stamp, the number of calls, is incremented as an unsigned number, whose overflow is defined.
     problem->stamp = static_cast<int>(static_cast<unsigned>(problem->stamp) + 1);
@@ -66,8 +57,10 @@ void SavedProblems::save(std::unique_ptr<Problem> problem, const Call &call) {
     problem->wa_end = call.wa + call.workspace();
     call.set_ticket(problem->ticket);
     call[stamp] = problem->stamp;
-    if (problems_.size() >= most_) dropped = take_first([](const Problem &) { return true; });
     problems_.push_back(std::move(problem));
+    const bool full = problems_.size() > most_;
+    lock.unlock(); // before the oldest problem is destroyed
+    if (full) take_oldest();
 }
 
 SavedProblems &saved_problems() {

@@ -1,4 +1,4 @@
-#include "unlp/manual_log.hpp"
+#include "manual_log.hpp"
 
 #include <cstdio>
 #include <cstring>
@@ -15,12 +15,6 @@ bool begins(const char *line, const char *beginning) {
 
 double milliseconds(std::chrono::steady_clock::duration time) {
     return std::chrono::duration<double, std::milli>(time).count();
-}
-
-int64_t result(cuda_opt *s, int32_t key) {
-    int64_t value = 0;
-    cuda_opt_get_int(s, key, &value);
-    return value;
 }
 
 void print_count(const char *label, long long count) { print("%s: %lld\n", label, count); }
@@ -65,7 +59,7 @@ void ManualLog::before_step() {
     }
 }
 
-void ManualLog::after_step(cuda_opt *s, int task) {
+void ManualLog::after_step(int task, int64_t searches_ended) {
     step_ended_ = Clock::now();
     const double took = milliseconds(step_ended_ - step_began_);
     steps_.milliseconds += took;
@@ -73,10 +67,8 @@ void ManualLog::after_step(cuda_opt *s, int task) {
     // receives f and g. The first call of this solver receives neither and is therefore not counted.
     if (last_task_ != 0) {
         steps_.count++;
-        const bool before = searching_;
-        const long long ended = searches_ended_;
-        count_search(s, task);
-        if (before && searching_ && ended == searches_ended_) searching_milliseconds_ += took;
+        if (searching_ && searches_ended == searches_ended_) searching_milliseconds_ += took;
+        count_search(task, searches_ended);
     }
     last_task_ = task;
     if (task <= 0) summary();
@@ -84,8 +76,7 @@ void ManualLog::after_step(cuda_opt *s, int task) {
 
 // Counts line searches and the calls of the routine mcsrch that VA15 (Nocedal's L-BFGS code) would make. VA15 calls
 // mcsrch once at the beginning of a line search and once more with each f and g.
-void ManualLog::count_search(cuda_opt *s, int task) {
-    const long long ended = result(s, CUDA_OPT_ITERATIONS) + result(s, CUDA_OPT_REFRESHES);
+void ManualLog::count_search(int task, int64_t ended) {
     if (searching_ && last_task_ == CUDA_OPT_EVALUATE_FG) searches_++;
     if (ended != searches_ended_) searching_ = false;
     searches_ended_ = ended;

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "setulb/problem.hpp"
+#include "problem.hpp"
 
 namespace cudaopt::drop_in {
 
@@ -19,9 +19,9 @@ class SavedProblems {
     // none. The caller of take() then owns the problem.
     std::unique_ptr<Problem> take(const Call &call);
     std::unique_ptr<Problem> take(int64_t ticket);
-    // Removes and returns all problems whose workspace overlaps the workspace of this call. The function is called when
-    // a solve starts: the caller has then abandoned those problems.
-    std::vector<std::unique_ptr<Problem>> take_overlapping(const Call &call);
+    // Removes and returns the oldest problem whose workspace overlaps the workspace of this call. The function is
+    // called when a solve starts: the caller has then abandoned those problems.
+    std::unique_ptr<Problem> take_overlapping(const Call &call);
     std::unique_ptr<Problem> take_oldest();
     // Saves a problem until the next call of setulb. A new problem receives a ticket, which identifies it. The function
     // writes the ticket and the stamp, the number of calls, to the caller's arrays.

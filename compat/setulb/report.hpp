@@ -2,7 +2,7 @@
 // setulb selects what is printed.
 #pragma once
 
-#include "setulb/call.hpp"
+#include "call.hpp"
 
 namespace cudaopt::drop_in {
 

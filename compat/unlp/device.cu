@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "cuda_opt.h"
-#include "unlp/device.hpp"
+#include "device.hpp"
 
 namespace cudaopt::unlp {
 

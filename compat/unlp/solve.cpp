@@ -6,13 +6,14 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "cuda_opt_unlp.h"
 #include "boundary/format.hpp"
 #include "boundary/per_thread.hpp"
-#include "unlp/device.hpp"
-#include "unlp/manual_log.hpp"
-#include "unlp/settings.hpp"
+#include "device.hpp"
+#include "manual_log.hpp"
+#include "settings.hpp"
 
 // The macro of cuda_opt_unlp.h is removed, because this file defines cuda_opt_unlp_solve as well as
 // cuda_opt_unlp_solve_n_first.
@@ -108,32 +109,26 @@ int apply_settings(Solve &solve, const Arguments &a) {
     const Settings mine = a.effective();
     // Values that the 2013 manual of L-BFGS for GPU-CUDA prescribes are set explicitly, because the library's defaults
     // may differ.
-    const struct {
-        int32_t key;
-        double value;
-    } reals[] = {{CUDA_OPT_PGTOL, 0},
-                 {CUDA_OPT_FACTR, 0},
-                 {CUDA_OPT_F_TARGET, -std::numeric_limits<double>::infinity()},
-                 {CUDA_OPT_ROUNDING, 0},
-                 {CUDA_OPT_F_UNBOUNDED, -std::numeric_limits<double>::infinity()},
-                 {CUDA_OPT_FTOL, 1e-4},
-                 {CUDA_OPT_GTOL, mine.gtol},
-                 {CUDA_OPT_XTOL, mine.xtol},
-                 // STPMIN is first set to 0, which is valid with any STPMAX.
-                 {CUDA_OPT_STPMIN, 0},
-                 {CUDA_OPT_STPMAX, mine.stpmax},
-                 {CUDA_OPT_STPMIN, mine.stpmin}};
-    const struct {
-        int32_t key;
-        int64_t value;
-    } integers[] = {{CUDA_OPT_INITIAL_HESSIAN, CUDA_OPT_INITIAL_HESSIAN_SCALAR},
-                    {CUDA_OPT_ROBUST, 1},
-                    {CUDA_OPT_MAX_EVALUATIONS, 0},
-                    {CUDA_OPT_MAXFEV, mine.maxfev},
-                    {CUDA_OPT_MAX_ITERATIONS, mine.icall},
-                    {CUDA_OPT_IPRINT_FREQUENCY, mine.frequency},
-                    {CUDA_OPT_IPRINT_TYPE, mine.type},
-                    {CUDA_OPT_DIAGCO, mine.first_hessian}};
+    const std::pair<int32_t, double> reals[] = {{CUDA_OPT_PGTOL, 0},
+                                                {CUDA_OPT_FACTR, 0},
+                                                {CUDA_OPT_F_TARGET, -std::numeric_limits<double>::infinity()},
+                                                {CUDA_OPT_ROUNDING, 0},
+                                                {CUDA_OPT_F_UNBOUNDED, -std::numeric_limits<double>::infinity()},
+                                                {CUDA_OPT_FTOL, 1e-4},
+                                                {CUDA_OPT_GTOL, mine.gtol},
+                                                {CUDA_OPT_XTOL, mine.xtol},
+                                                // STPMIN is first set to 0, which is valid with any STPMAX.
+                                                {CUDA_OPT_STPMIN, 0},
+                                                {CUDA_OPT_STPMAX, mine.stpmax},
+                                                {CUDA_OPT_STPMIN, mine.stpmin}};
+    const std::pair<int32_t, int64_t> integers[] = {{CUDA_OPT_INITIAL_HESSIAN, CUDA_OPT_INITIAL_HESSIAN_SCALAR},
+                                                    {CUDA_OPT_ROBUST, 1},
+                                                    {CUDA_OPT_MAX_EVALUATIONS, 0},
+                                                    {CUDA_OPT_MAXFEV, mine.maxfev},
+                                                    {CUDA_OPT_MAX_ITERATIONS, mine.icall},
+                                                    {CUDA_OPT_IPRINT_FREQUENCY, mine.frequency},
+                                                    {CUDA_OPT_IPRINT_TYPE, mine.type},
+                                                    {CUDA_OPT_DIAGCO, mine.first_hessian}};
     int code = 0;
     for (const auto &[key, value] : reals)
         if (code == 0) code = cuda_opt_set_real(s, key, value);
@@ -158,18 +153,20 @@ int start(Solve &solve, const Arguments &a) {
     return code;
 }
 
+int64_t result(cuda_opt *s, int32_t key) {
+    int64_t value = 0;
+    cuda_opt_get_int(s, key, &value);
+    return value;
+}
+
 // Records how a line search ended, for cuda_opt_unlp_info(). During a line search the solver's result LINE_SEARCH_INFO
 // has a value that the line search routine MCSRCH does not define. Therefore it is recorded only when a line search
 // ends.
-void record_info(Solve &solve, int task) {
-    int64_t iterations = 0, refreshes = 0, info = 0;
-    cuda_opt_get_int(solve.handle.get(), CUDA_OPT_ITERATIONS, &iterations);
-    cuda_opt_get_int(solve.handle.get(), CUDA_OPT_REFRESHES, &refreshes);
-    cuda_opt_get_int(solve.handle.get(), CUDA_OPT_LINE_SEARCH_INFO, &info);
-    const bool has_ended = iterations + refreshes != solve.searches_ended;
-    solve.searches_ended = iterations + refreshes;
+void record_info(Solve &solve, int task, int64_t searches_ended) {
+    const bool has_ended = searches_ended != solve.searches_ended;
+    solve.searches_ended = searches_ended;
     if (has_ended || task == CUDA_OPT_CONVERGED || task == CUDA_OPT_LINE_SEARCH_FAILED || task == CUDA_OPT_UNBOUNDED)
-        last_info() = static_cast<int>(info);
+        last_info() = static_cast<int>(result(solve.handle.get(), CUDA_OPT_LINE_SEARCH_INFO));
 }
 
 int step(Solve &solve, const Arguments &a) {
@@ -177,8 +174,9 @@ int step(Solve &solve, const Arguments &a) {
     if (solve.log) solve.log->before_step();
     int task = cuda_opt_set_real(s, CUDA_OPT_EPS, settings().eps >= 0 ? settings().eps : a.eps);
     if (task == 0) task = cuda_opt_solve(s, a.x, a.f, a.g);
-    if (solve.log) solve.log->after_step(s, task);
-    record_info(solve, task);
+    const int64_t searches_ended = result(s, CUDA_OPT_ITERATIONS) + result(s, CUDA_OPT_REFRESHES);
+    if (solve.log) solve.log->after_step(task, searches_ended);
+    record_info(solve, task, searches_ended);
     set_message("%s", cuda_opt_message(s));
     return task;
 }

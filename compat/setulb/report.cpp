@@ -1,10 +1,10 @@
-#include "setulb/report.hpp"
+#include "report.hpp"
 
 #include <cstdio>
 #include <string>
 
 #include "boundary/translate_exceptions.hpp"
-#include "setulb/fortran_text.hpp"
+#include "fortran_text.hpp"
 
 // This function of gfortran's run-time library flushes a Fortran unit; it is NULL if the program does not contain the
 // library. Fortran's unit 6, the standard output, has its own buffer, which must be flushed before C writes to the same

@@ -14,9 +14,9 @@
 #include <string>
 
 #include "boundary/translate_exceptions.hpp"
-#include "setulb/input.hpp"
-#include "setulb/saved_problems.hpp"
-#include "setulb/report.hpp"
+#include "input.hpp"
+#include "saved_problems.hpp"
+#include "report.hpp"
 
 namespace cudaopt::drop_in {
 
@@ -39,7 +39,7 @@ int requested_backend() {
     if (name.empty() || name == "auto") return CUDA_OPT_BACKEND_AUTO;
     if (name == "host") return CUDA_OPT_BACKEND_HOST;
     if (name == "cuda") return CUDA_OPT_BACKEND_CUDA;
-    throw Failure{bad_backend_name};
+    throw BackendFailure(bad_backend_name, "");
 }
 
 const char *words_for(int code) {
@@ -53,14 +53,10 @@ const char *words_for(int code) {
 }
 
 // Returns the code of the exception that action() throws, or 0 if it throws none.
-template <class Action> int code_of(const Action &action) noexcept {
+template <class Action> int code_of(const Action &action) {
     const auto own = [&] {
-        try {
-            action();
-            return 0;
-        } catch (const Failure &failure) {
-            return failure.code;
-        }
+        action();
+        return 0;
     };
     return translate_exceptions(own, [](int code, const char *) { return code; });
 }
@@ -88,18 +84,14 @@ std::unique_ptr<Problem> started(const Call &call, const double *x, std::unique_
         });
         if (code == 0) return problem;
         problem.reset();
-        if (code != CUDA_OPT_OUT_OF_MEMORY || !saved_problems().take_oldest()) throw Failure{code};
+        if (code != CUDA_OPT_OUT_OF_MEMORY || !saved_problems().take_oldest()) throw BackendFailure(code, "");
     }
 }
 
 void begin(const Call &call) {
-    const Refusal why = refusal(call);
-    if (why.words) {
-        call.set_task(why.words);
-        return report_error(call, why.index);
-    }
+    if (is_refused(call)) return;
     std::unique_ptr<Problem> problem;
-    for (auto &abandoned : saved_problems().take_overlapping(call)) problem = std::move(abandoned);
+    while (auto abandoned = saved_problems().take_overlapping(call)) problem = std::move(abandoned);
     prepare_entries(call);
     report_input(call);
     report_start(call, move_into_box(call));
@@ -208,7 +200,7 @@ void reply(const Call &call, std::unique_ptr<Problem> problem, int task) {
         call.add(iteration, 1);
         call[fault] = nothing_lower;
         return end(call, abnormal);
-    default: throw Failure{task};
+    default: throw BackendFailure(task, "");
     }
 }
 
@@ -223,16 +215,11 @@ std::unique_ptr<Problem> at_base(const Call &call, std::unique_ptr<Problem> prob
 // Checks the caller's x and projects it into the box. The caller may have changed x after the last call. Returns
 // whether the solve can continue at x.
 bool accept_x(const Call &call) {
-    const Refusal why = refusal(call);
-    if (why.words) {
-        call.set_task(why.words);
-        report_error(call, why.index);
-    } else {
-        const int start_projected = call[projected];
-        move_into_box(call);
-        call[projected] = start_projected;
-    }
-    return !why.words;
+    if (is_refused(call)) return false;
+    const int start_projected = call[projected];
+    move_into_box(call);
+    call[projected] = start_projected;
+    return true;
 }
 
 // Handles an unknown task as L-BFGS-B 3.0 does: it requests f and g at the caller's x, and restarts there with the

@@ -12,6 +12,7 @@
 namespace cudaopt::drop_in {
 
 constexpr int text_length = 60;
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // The entries of the array isave that contain counts. Indices count from 1, as in Fortran. L-BFGS-B 3.0 does not use
 // entries 17 to 21.
@@ -75,6 +76,10 @@ struct Call {
     char *csave;
     int *lsave, *isave;
     double *dsave;
+
+    // The next functions return the bounds of variable i, which are infinite if it has none.
+    double lower(int i) const { return nbd[i] == 1 || nbd[i] == 2 ? l[i] : -infinity; }
+    double upper(int i) const { return nbd[i] >= 2 ? u[i] : infinity; }
 
     int &operator[](Count k) const { return isave[k - 1]; }
     // Adds a number to a count in isave. The sum is limited to the range of int, because the caller's array may contain

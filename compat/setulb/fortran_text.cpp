@@ -1,4 +1,4 @@
-#include "setulb/fortran_text.hpp"
+#include "fortran_text.hpp"
 
 #include <cmath>
 #include <cstdlib>

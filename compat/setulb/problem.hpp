@@ -5,17 +5,14 @@
 #include <cstdint>
 
 #include "cuda_opt.h"
-#include "setulb/call.hpp"
+#include "boundary/failure.hpp"
+#include "call.hpp"
 
 namespace cudaopt::drop_in {
 
-// The exception for a negative return code of cuda_opt.h, which ends the solve.
-struct Failure {
-    int code;
-};
-
+// Throws if the code is one of the negative return codes of cuda_opt.h, which end the solve.
 inline void check(int code) {
-    if (code < 0) throw Failure{code};
+    if (code < 0) throw BackendFailure(code, "");
 }
 
 struct Handle {
@@ -46,7 +43,7 @@ class Array {
     void *data_ = nullptr;
 };
 
-// A solve by a handle of cuda_opt. All member functions except the destructor may throw Failure.
+// A solve by a handle of cuda_opt. All member functions except the destructor may throw BackendFailure.
 class Problem {
   public:
     Problem(int n, int m, int backend);

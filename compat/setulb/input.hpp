@@ -2,16 +2,12 @@
 // same errors as L-BFGS-B 3.0. It also projects x into the box, and records which kinds of bounds there are.
 #pragma once
 
-#include "setulb/call.hpp"
+#include "call.hpp"
 
 namespace cudaopt::drop_in {
 
-struct Refusal {
-    const char *words = nullptr; // The text of the task that reports the error; NULL if the input is valid.
-    int index = 0;               // The index of the invalid element, counted from 1, or 0.
-};
-
-Refusal refusal(const Call &call);
+// Returns whether an argument is invalid. If so, the function sets the task and prints the error.
+bool is_refused(const Call &call);
 // Projects x into the box, and sets the flags projected, constrained and boxed of lsave. Returns the number of
 // variables at their bounds.
 int move_into_box(const Call &call);

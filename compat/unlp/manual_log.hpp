@@ -19,7 +19,7 @@ class ManualLog {
     // The next functions are called before and after each call of the solver. The time between two calls of the solver
     // counts as time of the caller's evaluation.
     void before_step();
-    void after_step(cuda_opt *s, int task);
+    void after_step(int task, int64_t searches_ended);
 
   private:
     using Clock = std::chrono::steady_clock;
@@ -29,7 +29,7 @@ class ManualLog {
     };
 
     void write_line(const char *line);
-    void count_search(cuda_opt *s, int task);
+    void count_search(int task, int64_t ended);
     void summary() const;
 
     const int n_, m_;
@@ -37,7 +37,8 @@ class ManualLog {
     bool terminated_ = false; // True if a stopping test is satisfied. The message of the solver is then not printed.
     int last_task_ = 0;       // The task that the last call of the solver returned.
     bool searching_ = false;  // True if a line search is in progress.
-    long long searches_ = 0, searches_ended_ = 0;
+    long long searches_ = 0;
+    int64_t searches_ended_ = 0;
     Effort evaluations_, steps_;
     // The total time of the calls in which a line search continued, in milliseconds.
     double searching_milliseconds_ = 0;
