@@ -52,7 +52,7 @@ int move_into_box(const Call &call) {
         if (kind != 0) call[constrained] = 1;
         if (kind != 2) call[boxed] = 0;
         const double l = call.lower(i), u = call.upper(i);
-        if (x > l && x < u) continue;
+        if (!(x <= l) && !(x >= u)) continue; // also if x is NaN
         at_bounds++;
         const double bound = x <= l ? l : u;
         if (x != bound) call[projected] = 1;
