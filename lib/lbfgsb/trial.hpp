@@ -164,16 +164,18 @@ struct Trials : Termination {
     // the step, of the cubic that interpolates f and the slopes at both ends, divided by the mean second derivative
     // along the step, which s'y measures. The model then contains the curvature at the new iterate instead of that
     // halfway (Biggs, J. Inst. Math. Appl. 8 (1971) 315). For a quadratic the factor is 1. It is limited to [1/2, 2],
-    // beyond which the cubic does not describe f. It is 1 if the decrease of f may be due to noise.
+    // beyond which the cubic does not describe f. It is 1 if the decrease of f may be due to noise, and if it would be
+    // 8 or more, because f and the gradient then hardly fit together: a convex cubic leads to at most 2.
     CUDA_OPT_HD_INLINE double curvature_scale(const Settings &settings, const PanelProducts &sums,
                                               double curvature) const {
-        constexpr double largest_factor = 2, significant_decrease = 1e-6; // relative to f; also suits single precision
+        constexpr double largest_factor = 2, inconsistent_from = 8;
+        constexpr double significant_decrease = 1e-6; // relative to f; also suits single precision
         const double f = sums.f, decrease = f_base - f;
         if (settings.metric != Metric::learned || !(std::fabs(decrease) > significant_decrease * std::fabs(f)))
             return 1;
         if (std::fabs(decrease) < noise::significant * noise_level(settings, f)) return 1;
         const double factor = 1 + (6 * decrease + 3 * step * (slope_base + slope_at_trial(sums))) / curvature;
-        return is_finite(factor) ? least(greatest(factor, 1 / largest_factor), largest_factor) : 1;
+        return factor < inconsistent_from ? least(greatest(factor, 1 / largest_factor), largest_factor) : 1;
     }
 
     // Returns theta of B_0 = theta I if the history is empty after a step from which no pair was formed. If f was still
