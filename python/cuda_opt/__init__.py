@@ -14,10 +14,9 @@ from ._bounds import Bounds
 from ._check import check_gradient
 from ._constants import Gradient, InitialHessian, Metric, StopTest, Task
 from ._library import Error, ImproperInput, OutOfMemory, version
-from ._minimize import minimize
+from ._minimize import lbfgsb, minimize
 from ._part import Part
 from ._result import BatchResult, CheckResult, IntermediateResult, InverseHessian, OptimizeResult, SearchResult
-from ._scipy import lbfgsb
 from ._search import pattern_search
 from ._solver import Solver
 

@@ -32,6 +32,8 @@ class Bounds:
 
 SIDES = ("the lower bound", "the upper bound")
 SCALES = "x_scale"
+# SciPy's message for a wrong number of bounds, which programs for SciPy look for.
+WRONG_NUMBER = "The number of bounds is not compatible with the length of `x0`"
 # A limit is one number for all variables, or an array of x0's library, device and precision.
 Limit = Union[float, Array]
 
@@ -74,7 +76,8 @@ def _one_or_each(limit: Any, none: float, n: int, space: Space, what: str, count
             raise ValueError(f"{what} has the shape {shape}: it has to be a number, or of shape {(n,)} or {(count, n)}")
         return taken
     if one_axis(taken, what, min(n, 1)) != n:
-        raise ValueError(f"{what} has {taken.shape[0]} elements, but x0 has {n}")
+        scipys = f"{WRONG_NUMBER}: " if what in SIDES else ""
+        raise ValueError(f"{scipys}{what} has {taken.shape[0]} elements, but x0 has {n}")
     return taken
 
 
@@ -95,7 +98,7 @@ def _from_pairs(pairs: Any, n: int) -> Bounds:
     rows = pairs if isinstance(pairs, np.ndarray) and pairs.dtype.kind in "fiu" else list(pairs)
     if len(rows) != n:
         hint = ": lower and upper bounds, as numbers or arrays, are Bounds(lower, upper)" if len(rows) == 2 else ""
-        raise ValueError(f"bounds has {len(rows)} pairs, but x0 has {n} elements{hint}")
+        raise ValueError(f"{WRONG_NUMBER}: bounds has {len(rows)} pairs, but x0 has {n} elements{hint}")
     try:
         if not isinstance(rows, np.ndarray):
             rows = [(-math.inf if low is None else low, math.inf if high is None else high) for low, high in rows]

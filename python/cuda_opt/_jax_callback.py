@@ -28,7 +28,7 @@ from ._jax_trees import is_tracing
 from ._minimize import solved
 from ._options import options_of, refuse_missing_hessian
 from ._result import result_of
-from ._scipy import _Pairs
+from ._scipy import Pairs
 from ._solver import Solver
 
 # minimize_batch accepts at most this many variables and correction pairs per problem.
@@ -152,7 +152,7 @@ def statistics_of(solve: Solve, dtype: Any, counts: tuple[Any, ...], x: Any, g: 
 def _solve_one(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, ...]:
     """Solve one problem. Return x, the statistics and, if ``pairs`` is true, the correction pairs as in
     ``traced_solve``."""
-    evaluate, history = solve.function.compiled(), _Pairs()
+    evaluate, history = solve.function.compiled(), Pairs()
 
     def fun(x: Any) -> tuple[float, Any]:
         with clear_tracer_errors():

@@ -2,15 +2,20 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from ._captured import captured
 from ._constants import InitialHessian, Task
 from ._evaluation import Evaluation, needs_differences
+from ._library import ImproperInput
 from ._options import Options, options_of, refuse_missing_diagonal, refuse_missing_operator
 from ._result import IntermediateResult, OptimizeResult, new_result, result_of
+from ._scipy import Pairs, in_words_of_scipy
 from ._solver import DIAGONAL, OPERATOR, Solver
 from ._space import Array, as_array, name_of, one_axis
 from ._space_of import space_of
@@ -109,6 +114,7 @@ def _run(
                 if report:
                     report()
             except StopIteration:
+                solver.halted = True
                 solver.request_stop()
         elif task == Task.SUPPLY_DIAGONAL and supply:
             supply()
@@ -215,6 +221,9 @@ def minimize(
     diagonal: Any = None,
     preconditioner: Callable[[Array, Array], Array] | None = None,
     x_scale: Any = None,
+    constraints: Any = (),
+    hess: Any = None,
+    hessp: Any = None,
 ) -> OptimizeResult:
     """Minimise a smooth function of many variables, with or without bounds, on the device of its arrays.
 
@@ -244,7 +253,7 @@ def minimize(
     callback : callable
         The function is called at each iterate. If its parameter has the name ``intermediate_result``, its argument
         contains ``x``, ``fun`` and ``nit``; otherwise it is x. x is a copy. ``StopIteration`` ends the solve with its
-        best iterate.
+        best iterate and the status 99.
     options : dict
         The options of SciPy's L-BFGS-B: ``maxcor`` (40 on the host for n of at most 1,000, 10 otherwise), ``ftol``
         (2.2e-9), ``gtol`` (1e-5), ``maxiter`` and ``maxfun`` (15000), ``maxls`` (20), ``disp`` (False; True or k: a
@@ -260,7 +269,8 @@ def minimize(
         evaluations of ``InitialHessian.SCALAR`` (docs/notes/benchmarks.md); it stores one more n-vector. ``SCALAR`` is
         the initial Hessian of L-BFGS-B 3.0 and of SciPy's L-BFGS-B.
     method : None or "L-BFGS-B"
-        There is no other method.
+        There is no other method. If "L-BFGS-B" is given and x0 is a NumPy array, the conventions are those of SciPy's
+        L-BFGS-B, as for ``lbfgsb``, except that jac is True by default.
     tol : float
         The value of both ftol and gtol, as in SciPy. Default: their own defaults.
     stream : int, torch.cuda.Stream, cupy.cuda.Stream
@@ -288,12 +298,16 @@ def minimize(
         1e-3 for one of a few thousandths. The problem is solved in z = x / x_scale. The first step is in units of z,
         and ``gtol`` applies to the gradient times x_scale. fun, bounds and the result are in units of x, as is a
         diagonal. Default: 1.
+    constraints, hess, hessp
+        Arguments of SciPy's ``minimize``. constraints has to be empty. Without a method the others have to be None;
+        with "L-BFGS-B" they cause a warning, as in SciPy.
 
     Returns
     -------
     OptimizeResult
         ``x`` and ``jac``, arrays of x0's kind; ``fun``, a float; ``nit``, ``nfev``, ``njev``; ``success``; ``status``,
-        0 if converged or if f is as low as its rounding errors allow, 1 if a limit was reached, 2 otherwise; ``task``,
+        0 if converged or if f is as low as its rounding errors allow, 1 if a limit was reached, 99 if callback has
+        raised StopIteration, 2 otherwise; ``task``,
         the return code; ``stop_test``, the ``StopTest`` that was satisfied; ``message``, a sentence; ``maxcor``, the
         number of correction pairs; ``hess_inv``, an operator. After every return code x is the best iterate.
 
@@ -309,17 +323,100 @@ def minimize(
     """
     if method is not None and not (isinstance(method, str) and method.lower() == "l-bfgs-b"):
         raise ValueError(f"method is {method!r}: it has to be None or 'L-BFGS-B'")
+    as_scipy = method is not None and isinstance(as_array(x0), np.ndarray)
+    _refuse_constraints(constraints)
+    for name, given in ("hess", hess), ("hessp", hessp):
+        if given is not None and not as_scipy:
+            raise ValueError(f"{name} is given, but L-BFGS-B uses no second derivatives: leave it out")
+        if given is not None:
+            warnings.warn(f"Method L-BFGS-B uses no second derivatives ({name})", RuntimeWarning, stacklevel=2)
     if callback is not None and not callable(callback):
         raise TypeError(f"callback is a {name_of(callback)}: it has to be a function")
     by_differences = needs_differences(jac)
-    given = options_of(options or {}, tol, has_gradient=not by_differences)
+    given = options_of(options or {}, tol, as_scipy=as_scipy, has_gradient=not by_differences)
     if diagonal is not None and preconditioner is not None:
         raise ValueError("both a diagonal and a preconditioner are given")
     given.settings = _with_diagonal(diagonal, given.settings, options or {})
     given.settings = _with_preconditioner(preconditioner, given.settings, options or {})
-    report_of = None if callback is None else partial(reporter, callback=callback)
-    solver, evaluation = solved(
-        fun, x0, args, jac, bounds, given, report_of=report_of, stream=stream, cuda_graph=cuda_graph, diagonal=diagonal,
+    solve = partial(
+        solved, fun, x0, args, jac, bounds, given, stream=stream, cuda_graph=cuda_graph, diagonal=diagonal,
         preconditioner=preconditioner, x_scale=x_scale,
     )
-    return result_of(solver, evaluation)
+    if as_scipy:
+        return _solved_as_scipy(solve, callback)
+    return result_of(*solve(report_of=None if callback is None else partial(reporter, callback=callback)))
+
+
+def lbfgsb(
+    fun: Callable[..., Any],
+    x0: Array,
+    args: Any = (),
+    jac: Any = None,
+    hess: Any = None,
+    hessp: Any = None,
+    bounds: Any = None,
+    constraints: Any = (),
+    callback: Callable[..., Any] | None = None,
+    tol: float | None = None,
+    **options: Any,
+) -> OptimizeResult:
+    """A method for ``scipy.optimize.minimize(fun, x0, method=cuda_opt.lbfgsb, jac=..., bounds=..., options=...)``.
+
+    The options and their defaults are those of ``minimize``. The conventions are those of SciPy's L-BFGS-B:
+
+    - fun and jac receive a new array at each point;
+    - without jac, the gradient is formed by finite differences;
+    - an unknown option causes a warning;
+    - ``message`` has SciPy's words, and ``status`` is 99 after StopIteration;
+    - ``hess_inv`` is SciPy's operator with ``sk`` and ``yk``.
+
+    ``task`` is the return code of cuda_opt. SciPy converts x0 to a NumPy array before it calls the method; use
+    ``cuda_opt.minimize`` for other arrays. hess and hessp are not used. SciPy does not pass the values "2-point",
+    "3-point" and "cs" of jac to a method that is a function; ``cuda_opt.minimize`` accepts them.
+
+    Raises
+    ------
+    ValueError
+        if there are constraints other than bounds
+    TypeError
+        if x0 is an array of another library than NumPy
+    """
+    _refuse_constraints(constraints)
+    start = as_array(x0)
+    if not isinstance(start, np.ndarray):
+        raise TypeError(f"x0 is a {name_of(x0)}: this method takes NumPy arrays, and cuda_opt.minimize others")
+    given = options_of(options, tol, as_scipy=True, has_gradient=not needs_differences(jac), stacklevel=4)
+    return _solved_as_scipy(partial(solved, fun, start, args, jac, bounds, given), callback)
+
+
+def _refuse_constraints(constraints: Any) -> None:
+    """Raise ValueError if there are constraints other than bounds."""
+    if constraints is not None and not (isinstance(constraints, (list, tuple)) and not len(constraints)):
+        raise ValueError("constraints are given: the only constraints of this method are bounds")
+
+
+def _solved_as_scipy(
+    solve: Callable[..., tuple[Solver, Evaluation]], callback: Callable[..., Any] | None
+) -> OptimizeResult:
+    """Perform a solve with the conventions of SciPy's L-BFGS-B. ``solve`` is ``solved`` with all of its arguments
+    except those that this function adds."""
+    pairs = Pairs()
+
+    def report_of(solver: Solver) -> Callable[[], None]:
+        report = None if callback is None else reporter(solver, callback)
+
+        def at_iterate() -> None:
+            pairs.add(solver)
+            if report is not None:
+                report()
+
+        return at_iterate
+
+    try:
+        solver, evaluation = solve(report_of=report_of, after_evaluation=pairs.after_evaluation, copies=True)
+    except ImproperInput as error:
+        if "lower bound is greater" not in str(error):
+            raise
+        words = f"An upper bound is less than the corresponding lower bound: {error}"  # those of SciPy first
+        raise type(error)(error.code, words) from None
+    return in_words_of_scipy(solver, evaluation, pairs)

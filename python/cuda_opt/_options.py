@@ -19,6 +19,11 @@ _EPSILON = float(np.finfo(np.float64).eps)
 # The names of the options of finite differences. These options have no effect if the user supplies the gradient.
 _OF_DIFFERENCES = {"eps", "finite_diff_rel_step", "workers"}
 _WITHOUT_EFFECT = {"iprint"}
+# The settings of the C library that these options set.
+_SETTINGS = {
+    "ftol": "FACTR", "gtol": "PGTOL", "maxiter": "MAX_ITERATIONS", "maxfun": "MAX_EVALUATIONS", "maxls": "MAXFEV",
+    "noise": "NOISE", "noise_abs": "NOISE_ABS",
+}
 # Other interfaces of L-BFGS-B, such as SciPy's fmin_l_bfgs_b, use these names for the same options.
 _OTHER_NAMES = {
     "m": "maxcor",
@@ -133,7 +138,8 @@ def _settings_among(options: Mapping[str, Any], stacklevel: int) -> dict[str, An
 
 
 def options_of(
-    options: Mapping[str, Any], tol: float | None, *, as_scipy: bool = False, has_gradient: bool = True
+    options: Mapping[str, Any], tol: float | None, *, as_scipy: bool = False, has_gradient: bool = True,
+    stacklevel: int = 3,
 ) -> Options:
     """Convert the user's options to the form that the C library and the finite differences use.
 
@@ -141,7 +147,9 @@ def options_of(
     and the initial Hessian is a learned diagonal.
 
     as_scipy: if True, unknown options cause a warning and options without effect are ignored, as in SciPy's methods.
-    Otherwise unknown options are an error, and options without effect cause a warning."""
+    Otherwise unknown options are an error, and options without effect cause a warning.
+
+    stacklevel: that of warnings, as in ``warnings.warn``."""
     if not isinstance(options, Mapping):
         raise TypeError(f"options is a {name_of(options)}: it has to be a dict")
     given: dict[str, Any] = {"maxcor": 0, "ftol": 1e7 * _EPSILON, "gtol": 1e-5}
@@ -149,14 +157,17 @@ def options_of(
     if tol is not None:
         tol = _tolerance(tol, "tol")
         given.update(ftol=tol, gtol=tol)
-    own = _settings_among(options, stacklevel=5 if as_scipy else 4)
+    own = _settings_among(options, stacklevel + 1)
+    for name in options.keys() & _SETTINGS.keys():
+        if _SETTINGS[name] in own:
+            raise ValueError(f"{name} is given twice: {_SETTINGS[name]} is its name in the C library")
     given.update({name: value for name, value in options.items() if OTHER_NAMES.get(name, name) not in own})
     disp = given.pop("disp", None)
     disp = 0 if disp is None else integer(disp, "disp", 32)
     differences = {name: given.pop(name) for name in _OF_DIFFERENCES & given.keys()}
     ignored = given.keys() & _WITHOUT_EFFECT | (differences.keys() if has_gradient else set())
     if ignored and not as_scipy:
-        warnings.warn(f"without effect here: {', '.join(sorted(ignored))}", RuntimeWarning, stacklevel=3)
+        warnings.warn(f"without effect here: {', '.join(sorted(ignored))}", RuntimeWarning, stacklevel=stacklevel)
     noise = {name.upper(): _tolerance(given.pop(name), name) for name in ("noise", "noise_abs") if name in given}
     m = given.pop("maxcor")
     maxfun = limit_of(given.pop("maxfun"), "maxfun")
@@ -175,6 +186,6 @@ def options_of(
         names = sorted(map(str, unknown))
         if not as_scipy:
             raise ValueError(f"there is no option {', '.join(names)}{_hint(names)}")
-        warnings.warn(f"Unknown solver options: {', '.join(names)}{_hint(names)}", warning_class(), stacklevel=4)
+        warnings.warn(f"Unknown solver options: {', '.join(names)}{_hint(names)}", warning_class(), stacklevel=stacklevel)
     limited_by_own = "MAX_EVALUATIONS" in own
     return Options(m, settings, disp, 0 if limited_by_own else maxfun, differences)

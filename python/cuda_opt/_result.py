@@ -15,6 +15,8 @@ from ._evaluation import Evaluation
 from ._solver import Solver
 from ._space import Array, NumPySpace
 
+HALTED = "`callback` raised `StopIteration`"  # SciPy's words
+
 
 class Result(dict[str, Any]):
     """A dictionary whose items are also attributes. If the user has imported ``scipy.optimize``, results are also
@@ -309,7 +311,8 @@ def _linear_operator(base: type[Any]) -> type[Any]:
 
 def result_of(solver: Solver, evaluation: Evaluation) -> OptimizeResult:
     """Return the result of a solve that has ended. As in SciPy's L-BFGS-B, ``status`` is 0 if the solve converged, 1 if
-    it reached a limit, and 2 otherwise."""
+    it reached a limit, 99 if the callback ended it, and 2 otherwise."""
+    converged = solver.status == Task.CONVERGED and not solver.halted
     evaluations, gradients = evaluation.counts
     gradient = solver._space.own(solver._g)
     unknown = evaluation.without_derivative
@@ -325,9 +328,9 @@ def result_of(solver: Solver, evaluation: Evaluation) -> OptimizeResult:
         nit=solver["ITERATIONS"],
         nfev=evaluations,
         njev=gradients,
-        status=0 if solver.status == Task.CONVERGED else 1 if solver.status in LIMITS else 2,
-        success=solver.status == Task.CONVERGED,
-        message=solver.message,
+        status=99 if solver.halted else 0 if converged else 1 if solver.status in LIMITS else 2,
+        success=converged,
+        message=f"{HALTED}: {solver.message}" if solver.halted else solver.message,
         task=solver.status,
         stop_test=StopTest(int(solver["STOP_TEST"])),
         maxcor=solver["HISTORY_SIZE"],

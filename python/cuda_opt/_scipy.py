@@ -1,4 +1,4 @@
-"""A method for SciPy's own ``minimize``, with the conventions of SciPy's L-BFGS-B."""
+"""The conventions of SciPy's L-BFGS-B: its messages and its inverse Hessian."""
 from __future__ import annotations
 
 import re
@@ -10,13 +10,10 @@ from typing import Any
 import numpy as np
 
 from ._constants import REALS, Task
-from ._evaluation import Evaluation, needs_differences
-from ._handle import integer
-from ._minimize import reporter, solved
-from ._options import options_of
-from ._result import OptimizeResult, result_of
+from ._evaluation import Evaluation
+from ._result import HALTED, OptimizeResult, result_of
 from ._solver import Solver
-from ._space import Array, as_array, name_of
+from ._space import Array
 
 # Each message of SciPy is given twice: in the form of version 1.15 and later, and in the earlier form.
 _SENTENCES: dict[Any, tuple[str, str]] = {
@@ -39,7 +36,6 @@ _SENTENCES: dict[Any, tuple[str, str]] = {
     ),
 }
 _TESTS = {number: name for name, number in REALS.items()}
-_STOPPED = "`callback` raised `StopIteration`."
 _ALL_FIXED = "All independent variables were fixed by bounds."
 
 
@@ -64,7 +60,7 @@ def _sentence(solver: Solver) -> str:
     return f"{kind}: {solver.message}"
 
 
-class _Pairs:
+class Pairs:
     """Collects the steps s and the gradient changes y of the last m iterations, as ``sk`` and ``yk`` of SciPy's result.
     Pairs that the solver skips are left out, and so are pairs from before the solver has cleared its history."""
 
@@ -110,78 +106,14 @@ class _Pairs:
         return scipy.LbfgsInvHessProduct(*sides)
 
 
-def _as_scipy(solver: Solver, evaluation: Evaluation, pairs: _Pairs, stopped: bool) -> OptimizeResult:
+def in_words_of_scipy(solver: Solver, evaluation: Evaluation, pairs: Pairs) -> OptimizeResult:
+    """Return the result of a solve, with SciPy's messages and inverse Hessian."""
     result = result_of(solver, evaluation)
     fixed = evaluation.without_derivative
-    updated: dict[str, Any] = {"message": _sentence(solver)}
-    if stopped:
-        updated = {"message": _STOPPED, "status": 99, "success": False}
+    updated: dict[str, Any] = {"message": f"{HALTED}." if solver.halted else _sentence(solver)}
     if fixed is not None and len(fixed) == solver.n:
         updated["message"] = _ALL_FIXED
     # As in SciPy, derivatives with respect to variables with equal bounds are unknown.
     updated["hess_inv"] = pairs.operator(solver.n, result.hess_inv) if fixed is None else None
     result.update(updated)
     return result
-
-
-def lbfgsb(
-    fun: Callable[..., Any],
-    x0: Array,
-    args: Any = (),
-    jac: Any = None,
-    hess: Any = None,
-    hessp: Any = None,
-    bounds: Any = None,
-    constraints: Any = (),
-    callback: Callable[..., Any] | None = None,
-    tol: float | None = None,
-    **options: Any,
-) -> OptimizeResult:
-    """A method for ``scipy.optimize.minimize(fun, x0, method=cuda_opt.lbfgsb, jac=..., bounds=..., options=...)``.
-
-    The options and their defaults are those of ``minimize``. The conventions are those of SciPy's L-BFGS-B:
-
-    - fun and jac receive a new array at each point;
-    - without jac, the gradient is formed by finite differences;
-    - an unknown option causes a warning;
-    - ``message`` has SciPy's words, and ``status`` is 99 after StopIteration;
-    - ``hess_inv`` is SciPy's operator with ``sk`` and ``yk``.
-
-    ``task`` is the return code of cuda_opt. SciPy converts x0 to a NumPy array before it calls the method; use
-    ``cuda_opt.minimize`` for other arrays. hess and hessp are not used. SciPy does not pass the values "2-point",
-    "3-point" and "cs" of jac to a method that is a function; ``cuda_opt.minimize`` accepts them.
-
-    Raises
-    ------
-    ValueError
-        if there are constraints other than bounds
-    TypeError
-        if x0 is an array of another library than NumPy
-    """
-    if constraints is not None and not (isinstance(constraints, (list, tuple)) and not len(constraints)):
-        raise ValueError("constraints are given: this method has none but bounds")
-    start = as_array(x0)
-    if not isinstance(start, np.ndarray):
-        raise TypeError(f"x0 is a {name_of(x0)}: this method takes NumPy arrays, and cuda_opt.minimize others")
-    given = options_of(options, tol, as_scipy=True, has_gradient=not needs_differences(jac))
-    pairs = _Pairs()
-    stopped: list[bool] = []
-
-    def report_of(solver: Solver) -> Callable[[], None]:
-        report = None if callback is None else reporter(solver, callback)
-
-        def at_iterate() -> None:
-            pairs.add(solver)
-            if report is not None:
-                try:
-                    report()
-                except StopIteration:
-                    stopped.append(True)
-                    raise
-
-        return at_iterate
-
-    solver, evaluation = solved(
-        fun, start, args, jac, bounds, given, report_of=report_of, after_evaluation=pairs.after_evaluation, copies=True
-    )
-    return _as_scipy(solver, evaluation, pairs, bool(stopped))

@@ -13,18 +13,18 @@ from ._inverse import apply_pairs, masked_pairs, singular
 from ._minimize import solved
 from ._options import options_of
 from ._result import result_of
-from ._scipy import _Pairs
+from ._scipy import Pairs
 from ._space import bits_of, name_of, one_axis
 
 
-class _TensorPairs(_Pairs):
+class _TensorPairs(Pairs):
     """Collects the correction pairs of a solve as tensors on the device of x0."""
 
     def _note(self, solver: Any) -> None:
         self._x, self._g = solver._x.clone(), solver._g.clone()
 
 
-def _pairs_of(pairs: _Pairs, solver: Any, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def _pairs_of(pairs: Pairs, solver: Any, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Return s and y of the correction pairs, and the diagonal of the initial inverse Hessian."""
     initial = torch.as_tensor(solver.initial_inverse_hessian(), dtype=x.dtype, device=x.device)
     if not pairs._pairs:

@@ -1,10 +1,11 @@
 """A plugin for pytest that replaces SciPy's L-BFGS-B by the one of cuda_opt while SciPy's own installed tests run.
 
-The variable ``CUDA_OPT_SUBSTITUTION`` chooses one of two variants:
+The variable ``CUDA_OPT_SUBSTITUTION`` chooses one of three variants:
 
 - ``differences``: SciPy prepares the problem as for its own L-BFGS-B, with its finite differences, and cuda_opt solves
   it;
-- ``bare``: ``minimize(method="L-BFGS-B")`` becomes ``minimize(method=cuda_opt.lbfgsb)``.
+- ``bare``: ``minimize(method="L-BFGS-B")`` becomes ``minimize(method=cuda_opt.lbfgsb)``;
+- ``named``: it becomes ``cuda_opt.minimize`` with the same keyword arguments.
 
 If ``CUDA_OPT_SUBSTITUTION_METRIC`` is set, its value selects the initial Hessian of all solves. Tests that cannot call
 L-BFGS-B are deselected. The outcome of each test that has called it is written to the file that ``CUDA_OPT_OUTCOMES``
@@ -28,6 +29,8 @@ OTHER_METHODS = set(
     "trust-krylov fmin fmin_powell fmin_cg fmin_bfgs fmin_ncg".split()
 )
 WORDS = ("minimi", "l_bfgs_b", "L-BFGS-B", "basinhopping", "dual_annealing", "shgo", "differential_evolution")
+# The arguments of SciPy's minimize after the method.
+NAMES_OF_MINIMIZE = ("jac", "hess", "hessp", "bounds", "constraints", "tol", "callback", "options")
 # The list ``called`` is not empty if the test that is running has called L-BFGS-B.
 called = []
 # The list ``running`` contains the name of the test that is running.
@@ -91,7 +94,7 @@ def bare(fun, x0, args=(), jac=None, bounds=None, callback=None, **options):
     )
 
 
-def _bare_minimize(original):
+def _bare_minimize(original, is_named):
     def minimize(fun, x0, args=(), method=None, *arguments, **keywords):
         chosen = method
         if method is None and keywords.get("bounds") is not None and not keywords.get("constraints"):
@@ -100,6 +103,9 @@ def _bare_minimize(original):
             called.append(True)
             method = cuda_opt.lbfgsb
             keywords["options"] = _options(keywords.get("options") or {})
+            if is_named:
+                keywords.update(zip(NAMES_OF_MINIMIZE, arguments))
+                return cuda_opt.minimize(fun, x0, args, keywords.pop("jac", None), method=chosen, **keywords)
         return original(fun, x0, args, method, *arguments, **keywords)
 
     return minimize
@@ -114,8 +120,8 @@ def _replace(name, original, replacement):
 
 def pytest_configure():
     original = _minimize._minimize_lbfgsb
-    if os.environ["CUDA_OPT_SUBSTITUTION"] == "bare":
-        _replace("minimize", _minimize.minimize, _bare_minimize(_minimize.minimize))
+    if (variant := os.environ["CUDA_OPT_SUBSTITUTION"]) != "differences":
+        _replace("minimize", _minimize.minimize, _bare_minimize(_minimize.minimize, variant == "named"))
         _replace("_minimize_lbfgsb", original, bare)
     else:
         _replace("_minimize_lbfgsb", original, behind_differences)

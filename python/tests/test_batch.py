@@ -379,7 +379,7 @@ def test_exceptions_of_fun_are_raised_unchanged_and_memory_is_freed():
         ({"bounds": Bounds(np.zeros((4, 3), complex), 1)}, TypeError, "the lower bound has elements of complex128"),
         ({"bounds": [(0, 1)]}, ValueError, "bounds has 1 pairs, but x0 has 3"),
         ({"bounds": 7}, TypeError, "bounds is a int"),
-        ({"options": {"INITIAL_HESSIAN": 3}}, ValueError, "an operator as initial Hessian is not for a handle of"),
+        ({"options": {"INITIAL_HESSIAN": 3}}, ValueError, "no preconditioner is given"),
         ({"options": {"INITIAL_HESSIAN": 1}}, ValueError, "selects a diagonal, but diagonal is not given"),
         ({"bounds": Bounds([[None, 0, 0]] * 3, 1)}, ValueError, r"the lower bound has the shape \(3, 3\)"),
         ({"diagonal": np.ones(3)}, ValueError, "diagonal is a numpy.ndarray: it has to be a function"),

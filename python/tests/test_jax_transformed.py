@@ -213,7 +213,9 @@ def test_solves_work_inside_scan_and_cond():
 
 
 def test_batches_are_solved_if_their_bounds_alone_are_traced():
-    rows = lambda upper: solver.minimize_batch(squares, jnp.zeros((2, 7)), (jnp.ones(2),), (-0.5, upper)).x  # noqa: E731
+    def rows(upper):
+        return solver.minimize_batch(squares, jnp.zeros((2, 7)), (jnp.ones(2),), (-0.5, upper)).x
+
     assert jax.vmap(rows)(jnp.array([0.25, 0.5]))[1] == pytest.approx(0.5)
     assert jax.grad(lambda upper: rows(upper).sum())(0.25) == pytest.approx(14)
 

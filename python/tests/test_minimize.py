@@ -213,7 +213,7 @@ def test_stop_iteration_in_the_callback_ends_the_solve(rosenbrock):
             raise StopIteration
 
     result = cuda_opt.minimize(rosenbrock, np.full(4, -1.2), callback=callback)
-    assert (result.nit, result.success, result.status, result.task) == (3, False, 2, cuda_opt.Task.STOPPED)
+    assert (result.nit, result.success, result.status, result.task) == (3, False, 99, cuda_opt.Task.STOPPED)
     assert result.fun == rosenbrock(result.x)[0] < rosenbrock(np.full(4, -1.2))[0]
 
 
@@ -454,9 +454,11 @@ def test_a_solve_of_a_noisy_f_converges_if_its_noise_level_is_given():
     def noisy(x):
         return ((x - 1) ** 4).sum() + 1e-2 * random.uniform(-1, 1), 4 * (x - 1) ** 3
 
-    with_level = cuda_opt.minimize(noisy, np.zeros(5), options={"noise_abs": 1e-2, "ftol": 0})
-    assert with_level.success and np.abs(with_level.jac).max() <= 1e-5
-    assert not cuda_opt.minimize(noisy, np.zeros(5), options={"ftol": 0}).success
+    for _ in range(10):
+        with_level = cuda_opt.minimize(noisy, np.zeros(5), options={"noise_abs": 1e-2, "ftol": 0})
+        assert with_level.success and np.abs(with_level.jac).max() <= 1e-5
+    # Without the level, a few solves may succeed by chance.
+    assert sum(cuda_opt.minimize(noisy, np.zeros(5), options={"ftol": 0}).success for _ in range(10)) < 5
     relative = cuda_opt.minimize(
         lambda x: (noisy(x)[0] + 1, noisy(x)[1]), np.zeros(5), options={"noise": 1e-2, "ftol": 0}
     )

@@ -47,6 +47,17 @@ def test_misspelled_and_invalid_line_search_options_are_rejected(rosenbrock):
         evaluations(rosenbrock, line_search_gtol=2)
 
 
+@pytest.mark.parametrize("solve", [cuda_opt.minimize, cuda_opt.minimize_batch])
+@pytest.mark.parametrize("name, other", [
+    ("ftol", "FACTR"), ("gtol", "PGTOL"), ("maxiter", "MAX_ITERATIONS"), ("maxfun", "MAX_EVALUATIONS"),
+    ("maxls", "MAXFEV"), ("noise", "NOISE"), ("noise_abs", "NOISE_ABS"),
+])
+def test_an_option_is_not_given_by_two_names(solve, name, other):
+    x0 = np.ones(2) if solve is cuda_opt.minimize else np.ones((1, 2))
+    with pytest.raises(ValueError, match=f"^{name} is given twice: {other} is its name in the C library$"):
+        solve(lambda x: ((x * x).sum(-1), 2 * x), x0, options={name: 1, other: 1})
+
+
 def test_the_former_name_metric_is_equivalent_to_initial_hessian(rosenbrock):
     assert [int(value) for value in cuda_opt.InitialHessian] == [0, 1, 2, 3]
     assert [int(value) for value in cuda_opt.Metric] == [0, 1, 2]

@@ -177,6 +177,35 @@ def test_lbfgsb_can_be_called_directly(rosenbrock):
             cuda_opt.lbfgsb(rosenbrock, [0.0, 0.0], jac=bad)
 
 
+def test_minimize_with_the_method_l_bfgs_b_has_the_conventions_of_scipy(rosenbrock):
+    """A program for SciPy can import ``minimize`` from cuda_opt instead."""
+    x0, settings = np.full(5, -1.2), {"jac": True, "method": "L-BFGS-B", "bounds": [(-2, 2)] * 5}
+    empty = {"tol": None, "constraints": (), "hess": None, "hessp": None}
+    scipys, ours = (
+        minimize(rosenbrock, x0, options={"maxiter": 3}, **settings, **empty)
+        for minimize in (optimize.minimize, cuda_opt.minimize)
+    )
+    assert (ours.message, ours.status, ours.nit) == (scipys.message, scipys.status, scipys.nit)
+    assert type(ours.hess_inv) is type(scipys.hess_inv)
+    with pytest.raises(ValueError, match="^An upper bound is less than the corresponding lower bound: .* at index 1 "):
+        cuda_opt.minimize(rosenbrock, x0, method="L-BFGS-B", bounds=[(0, 1), (1, 0), *[(0, 1)] * 3])
+    with pytest.warns(RuntimeWarning, match="uses no second derivatives .hess."):
+        cuda_opt.minimize(rosenbrock, x0, method="L-BFGS-B", hess=optimize.rosen_hess)
+
+
+@pytest.mark.parametrize("keyword", ["constraints", "hess", "hessp"])
+def test_without_a_method_arguments_of_scipy_have_to_be_empty(keyword, rosenbrock):
+    with pytest.raises(ValueError, match=f"^{keyword} "):
+        cuda_opt.minimize(rosenbrock, np.zeros(3), **{keyword: lambda *arguments: None})
+    cuda_opt.minimize(rosenbrock, np.zeros(3), **{keyword: () if keyword == "constraints" else None})
+
+
+@pytest.mark.parametrize("method", ["L-BFGS-B", "BFGS"])
+def test_a_method_as_the_fourth_argument_is_answered_by_its_keyword(method, rosenbrock):
+    with pytest.raises(ValueError, match=f"^jac is '{method}': .* is the keyword argument method$"):
+        cuda_opt.minimize(rosenbrock, np.zeros(3), (), method)
+
+
 @pytest.mark.parametrize("method", [None, "L-BFGS-B", "l-bfgs-b"])
 def test_minimize_accepts_none_and_l_bfgs_b_as_method(method, rosenbrock):
     assert cuda_opt.minimize(rosenbrock, np.zeros(3), method=method).success

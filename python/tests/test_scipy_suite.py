@@ -14,17 +14,8 @@ import cuda_opt
 MODULES = ["test_optimize", "test_lbfgsb_hessinv", "test_lbfgsb_setulb", "test__basinhopping", "test__dual_annealing"]
 OF_THE_PATH = {
     "test_optimize::TestOptimizeSimple::test_l_bfgs_b": "it compares the iterates with those of L-BFGS-B 3.0",
-    "test_optimize::TestOptimizeSimple::test_initial_step_scaling": "its gradient is half of that of its function, "
-    "from which the learned diagonal takes its curvature",
     "test_lbfgsb_setulb::test_gh_issue18730": "the gradient is of single precision, and the test requires more digits "
     "than it has",
-}
-OTHERS = {
-    "bare": {
-        "test_optimize::TestOptimizeSimple::test_minimize_invalid_bounds[l-bfgs-b]": "SciPy checks only the bounds of "
-        "its own methods; cuda_opt rejects such bounds with another message"
-    },
-    "differences": {},
 }
 
 
@@ -47,7 +38,7 @@ def outcomes_of(variant, tmp_path, names, *selection, metric=None):
     return json.loads(found.read_text())
 
 
-@pytest.mark.parametrize("variant", ["differences", "bare"])
+@pytest.mark.parametrize("variant", ["differences", "bare", "named"])
 def test_the_tests_of_scipy_pass_with_cuda_opt(variant, tmp_path):
     pytest.importorskip("scipy.optimize")
     missing = [name for name in MODULES if importlib.util.find_spec(f"scipy.optimize.tests.{name}") is None]
@@ -55,9 +46,8 @@ def test_the_tests_of_scipy_pass_with_cuda_opt(variant, tmp_path):
         pytest.skip(f"SciPy is installed without {', '.join(missing)}")
     outcomes = outcomes_of(variant, tmp_path, MODULES)
     failed = {name for name, (outcome, _) in outcomes.items() if outcome == "failed"}
-    explained = {**OF_THE_PATH, **OTHERS[variant]}
     assert len(outcomes) >= 75  # 82 in SciPy 1.10, 100 in 1.17
-    assert not {name: outcomes[name] for name in failed - explained.keys()}
+    assert not {name: outcomes[name] for name in failed - OF_THE_PATH.keys()}
     # The tests in OF_THE_PATH must pass with the scalar initial Hessian, which SciPy uses.
     if of_path := failed & OF_THE_PATH.keys():
         modules = sorted({name.partition("::")[0] for name in of_path})
