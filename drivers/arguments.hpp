@@ -140,9 +140,7 @@ template <class Check> bool parsed(CLI::App &app, int argc, char **argv, const C
         if (end.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success))
             throw Failure(exit_usage, text.substr(0, text.find('\n')) + " (see --help)");
         app.exit(end);
-        // A program whose help could not be printed completely fails.
-        if (std::fflush(stdout) != 0 || std::ferror(stdout))
-            throw Failure(exit_failed, std::string("cannot write to standard output: ") + std::strerror(errno));
+        check_output();
         return false;
     }
 }
