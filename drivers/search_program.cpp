@@ -149,9 +149,10 @@ int run(int argc, char **argv) {
     const bool on_cuda =
         options.backend == CUDA_OPT_BACKEND_CUDA || (options.backend == CUDA_OPT_BACKEND_AUTO && cuda_is_here());
 
-    Follower follower(options);
     const auto search = make_search(function, on_cuda, lower, upper, options.search, options.single);
     check(*search);
+    // The files are opened only after the arguments have been checked, so that wrong ones leave them unchanged.
+    Follower follower(options);
     const std::string title = facts.title + ", n = " + with_separators(options.n) + ", " +
                               with_separators(options.search.walks) + " walks in [" + text("%g", lower[0]) + ", " +
                               text("%g", upper[0]) + "], seed " + std::to_string(options.search.seed) + ", " +

@@ -151,7 +151,7 @@ class Replies(Case):
         self.refused(10, 2**62, saying="from 1 to 16384")
 
     def test_densities(self):
-        self.refused(10, 64, "--density", "uniform", saying="there is no 'uniform'; there are constant, ")
+        self.refused(10, 64, "--density", "uniform", saying="there is no density 'uniform'; the nearest is ")
         self.refused(10, 64, "--density", self.folder / "none.pgm", saying="cannot be read")
         image = self.folder / "image.pgm"
         for content, saying in (

@@ -161,7 +161,7 @@ class Batch(unittest.TestCase):
             ((5, 2, 0), "the number of correction pairs m is 0"),
             ((5, 2, 65), "the number of correction pairs m is 65"),
             ((5, 2, 5, "--m", 6), "--m: m is 5 already, and now 6"),
-            ((5, 2, "--function", "nothing"), "--function: there is no function 'nothing'; there are ackley, "),
+            ((5, 2, "--function", "nothing"), "--function: there is no function 'nothing'; the nearest is "),
             ((5, 2, "--function", "step"), "--function: step has no gradient to follow"),
             ((5, 2, "--lower", 2, "--upper", 1), "--lower: 2 is above --upper 1"),
             ((5, 2, "--lower", "nan"), "--lower: must be a number or -inf, not nan"),

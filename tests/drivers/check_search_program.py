@@ -174,7 +174,7 @@ class Replies(unittest.TestCase):
             "20 0": "the number of walks is 0",
             "20 10.5": "walks: must be a whole number",
             "20 10 --function spear": "there is no function 'spear'",
-            "20 10 --lower 2 --upper 1": "bounds 2 and 1",
+            "20 10 --lower 2 --upper 1": "--lower: 2 is above --upper 1",
             "20 10 --upper inf": "finite",
             "20 10 --lower nan": "finite",
             "20 10 --step 0": "the step has to be positive",
