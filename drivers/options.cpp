@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace driver {
@@ -63,6 +64,15 @@ void check_tests(const Options &options) {
     for (const std::string test : {"--eps", "--pgtol", "--factr"})
         if (given(options, "--until-still") && given(options, test))
             refuse("--until-still", "is the only test, but there is " + test);
+}
+
+// The check of the gradient ends before the first iteration, so it writes and reads no files.
+void check_gradient_alone(const Options &options) {
+    if (!options.check_gradient) return;
+    for (const auto &[option, file] :
+         {std::pair("--csv", &options.csv), std::pair("--plot", &options.plot),
+          std::pair("--checkpoint", &options.checkpoint), std::pair("--resume", &options.resume)})
+        if (!file->empty()) refuse("--check-gradient", std::string("solves nothing, so ") + option + " has no effect");
 }
 
 // The settings are applied one by one, stpmax before stpmin, and the library rejects a setting after which stpmin >
@@ -229,6 +239,7 @@ std::optional<Options> parse_options(int argc, char **argv) {
         require_name("--problem", "problem", options.problem, cudaopt::testfuncs::list_problems(),
                      [](const auto &facts) { return facts.name; });
         require_bounds(options.lower.value_or(-INFINITY), options.upper.value_or(INFINITY));
+        check_gradient_alone(options);
         check_tests(options);
         make_way_for_steps(options);
         check_checkpoints(options);

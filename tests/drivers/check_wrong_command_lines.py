@@ -79,6 +79,10 @@ WRONG = {
         1000 --every 10 | --every: needs the file of --checkpoint
         1000 --checkpoint f --every 0 | --every: must be at least 1, but is 0
         1000 --check-gradient=always | --check-gradient: takes no value, but is given 'always'
+        1000 --check-gradient --csv f | --check-gradient: solves nothing, so --csv
+        1000 --check-gradient --plot f | --check-gradient: solves nothing, so --plot
+        1000 --check-gradient --checkpoint f | --check-gradient: solves nothing, so --checkpoint
+        1000 --check-gradient --resume f | --check-gradient: solves nothing, so --resume
         1000 --parameter c | --parameter: must be NAME=VALUE, as in c=5, not 'c'
         1000 --parameter '' | --parameter: must be NAME=VALUE, as in c=5, not ''
         1000 --parameter c=1 | there is no parameter 'c'
