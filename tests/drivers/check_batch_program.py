@@ -219,28 +219,6 @@ class Batch(unittest.TestCase):
         self.assertEqual((running.returncode, err), (1, ""))
         self.assertRegex(out, r"\nSTOPPED +20,000\n")
 
-    def test_required_memory_is_reported_and_checked(self):
-        with open("/proc/meminfo") as file:
-            kilobytes = {line.split(":")[0]: int(line.split()[1]) for line in file}
-        # In a container, the available memory may be that of the machine, which can exceed the memory of the container.
-        available = min(kilobytes["MemAvailable"], kilobytes["MemTotal"] + kilobytes["SwapTotal"])
-        # For n = 20 and m = 5, a problem needs this number of bytes for its workspace, x, the gradient and the start.
-        bytes_of_problem = 4453 + 3 * 8 * 20
-        count = int(0.7 * 1024 * available / bytes_of_problem)
-        done = subprocess.run(["bash", "-c", f'ulimit -v 1000000; exec "$0" {count} 20 --backend host', PROGRAM],
-                              capture_output=True, text=True, timeout=60)
-        self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, r"\Abatch_program: this run needs \S+ GB of the \S+ GB of memory that are "
-                                      r"available\nbatch_program: out of memory[^\n]*\n\Z")
-        # The memory of the threads, whose number may be large, is counted once and not per problem.
-        needed = float(re.search(r"needs (\S+) GB", done.stderr)[1])
-        self.assertAlmostEqual(1e9 * needed / count, bytes_of_problem, delta=0.02 * bytes_of_problem)
-        more = 2 * 1024 * (kilobytes["MemTotal"] + kilobytes["SwapTotal"]) / bytes_of_problem
-        done = batch(int(more), 20)
-        self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertRegex(done.stderr,
-                         r"\Abatch_program: out of memory: this run needs \S+ GB, and the machine has \S+ GB\n\Z")
-
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
