@@ -90,6 +90,25 @@ WRONG = {
         1000 --problem torsion --parameter c=1 --parameter c=2 | --parameter c: is given twice
         1000 --problem torsion --nx 10 --parameter nx=20 | --nx: is given by --parameter, too
         3 --problem torsion | torsion:
+        7 5 | n must be a multiple of 2, and 7 is not
+        1000 --upper -inf | --upper: must be a number or inf, not -inf
+        1000 --lower 1e999 | --lower: must be a number or -inf, not inf
+        1000 --maxfev 0 | --maxfev: CUDA_OPT_MAXFEV is 0
+        1000 --threads 5000 | --threads: CUDA_OPT_THREADS is 5000
+        1000 --nx 5 | there is no parameter 'nx'
+        1000 --problem bearing --nx 1 | nx must be
+        1000 --problem bearing --ny 2.5 | --ny: must be a whole number, not '2.5'
+        1000 --problem bearing --nx -3 | nx must be
+        1000 --problem torsion --parameter c=0 | c must be above 0
+        1000 --problem torsion --parameter d=1 | there is no parameter 'd'; it has
+        1000 --problem combustion --parameter lambda=7 | lambda must be between
+        1000 --problem optimal-design --parameter lambda=1 | lambda must be between
+        1000 --problem ginzburg-landau-1d --parameter t=8 | t must be between
+        1024 --problem torsion --lower 0.4 | the lower bound is greater than the upper bound
+        1000 --log other | --log: must be manual
+        1000 --checkpoint f --every 1.5 | --every: must be a whole number, not '1.5'
+        1000 --resume /dev/null | --resume: '/dev/null': these 0 bytes
+        1000 --resume /dev/zero | --resume: '/dev/zero': these
     """,
     "batch_program": """
         | count is required
@@ -149,6 +168,9 @@ WRONG = {
         10 2 --iprint 1,0 | --iprint: must be a whole number, not '1,0'
         10 2 --csv | --csv: needs a value, FILE
         10 2 --csv '' | --csv: must be the name of a file, not ''
+        10 4097 | n is 4097, but has to be from 1 to 4096 in a batch
+        10 2 --upper -inf | --upper: must be a number or inf, not -inf
+        10 2 --lower nan | --lower: must be a number or -inf, not nan
     """,
     "cvt_program": """
         | sites is required
@@ -208,6 +230,9 @@ WRONG = {
         10 64 --plot | --plot: needs a value, FILE
         10 64 --plot '' | --plot: must be the name of a file, not ''
         10 64 --csv f --points f | 'f' is the file of
+        10 4611686018427387904 | resolution: must be from 1 to 16384
+        10 64 --tolerance x | --tolerance: must be a number, not 'x'
+        10 64 --tolerance -1 | --tolerance: must not be negative, but is -1
     """,
     "search_program": """
         | n is required
@@ -278,11 +303,12 @@ WRONG = {
 class WrongCommandLines(unittest.TestCase):
     def test_each_is_refused_with_a_line_that_names_what_is_wrong(self):
         self.assertEqual(set(PROGRAMS), set(WRONG))
+        without_devices = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}  # no program has to wait for a device
         with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(4) as pool:
             def run(case):
                 program, arguments, _ = case
-                return subprocess.run([PROGRAMS[program], *shlex.split(arguments)], cwd=folder, capture_output=True,
-                                      text=True, timeout=60)
+                return subprocess.run([PROGRAMS[program], *shlex.split(arguments)], cwd=folder, env=without_devices,
+                                      capture_output=True, text=True, timeout=60)
 
             cases = [(program, *map(str.strip, line.split("|"))) for program in WRONG
                      for line in WRONG[program].strip().splitlines()]
