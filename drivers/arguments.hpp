@@ -4,10 +4,11 @@
 
 #include "cuda_opt.h"
 #include "failure.hpp"
+#include "nearest.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include <cerrno>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -40,8 +41,11 @@ template <class Whole> Whole whole_number(const std::string &name, const std::st
     if (std::sscanf(text.c_str(), "%Lf%c", &value, &rest) != 1 || value != std::floor(value))
         refuse(name, "must be a whole number, not '" + text + "'");
     if (std::is_unsigned_v<Whole> && value < 0) refuse(name, "must not be negative, but is " + text);
-    if (std::fabs(value) > static_cast<long double>(std::numeric_limits<Whole>::max()))
-        refuse(name, text + " is above " + std::to_string(std::numeric_limits<Whole>::max()));
+    using Limits = std::numeric_limits<Whole>;
+    if (value > static_cast<long double>(Limits::max()))
+        refuse(name, text + " is above " + std::to_string(Limits::max()));
+    if (value < static_cast<long double>(Limits::min()))
+        refuse(name, text + " is below " + std::to_string(Limits::min()));
     return static_cast<Whole>(value);
 }
 
@@ -69,6 +73,24 @@ constexpr double still_factr = 1e-64 / std::numeric_limits<double>::epsilon();
 constexpr const char *still_help =
     "end when f no longer falls by more than 1e-64 * max(|f|, 1), and by no other test: the test of the paper of 2014";
 
+// Rejects a text that is not the name of an element of the list, which --list prints.
+template <class List, class NameOf>
+void require_name(const std::string &option, const std::string &kind, const std::string &text, const List &list,
+                  const NameOf &name_of) {
+    std::vector<std::string> names;
+    for (const auto &element : list) names.push_back(name_of(element));
+    if (std::find(names.begin(), names.end(), text) == names.end())
+        throw Failure(exit_usage, option + ": there is no " + kind + " '" + text + "'; the nearest is " +
+                                      nearest(text, names) + " (see --list)");
+}
+
+// Rejects bounds of all variables between which there is no number.
+inline void require_bounds(double lower, double upper) {
+    if (std::isnan(lower) || lower == INFINITY) refuse("--lower", "must be a number or -inf, not " + in_words(lower));
+    if (std::isnan(upper) || upper == -INFINITY) refuse("--upper", "must be a number or inf, not " + in_words(upper));
+    if (lower > upper) refuse("--lower", in_words(lower) + " is above --upper " + in_words(upper));
+}
+
 // Rejects an argument that is negative or NaN.
 inline void require_not_negative(const std::string &name, double value) {
     if (!(value >= 0)) refuse(name, "must not be negative, but is " + in_words(value));
@@ -88,12 +110,16 @@ CLI::Option *add_option(CLI::App &app, const std::string &name, const char *type
         ->type_name(type);
 }
 
-// Adds an option that also has a former name. The former name works as before, but the help does not list it.
+// Adds an option that also has a former name. The former name works as before, but the help does not list it. A command
+// line that contains both names is rejected.
 template <class Read>
 CLI::Option *add_option(CLI::App &app, const std::string &name, const std::string &former, const char *type,
                         const std::string &help, Read read) {
-    add_option(app, former, type, "", read)->group("");
-    return add_option(app, name, type, help, read);
+    const CLI::Option *const by_former_name = add_option(app, former, type, "", read)->group("");
+    return add_option(app, name, type, help, [=](auto &option, auto &text) {
+        if (by_former_name->count() > 0) refuse(option, "is " + former + ", which is given, too");
+        read(option, text);
+    });
 }
 
 // Rejects two options that name the same output file, because the file would contain only what was written last.
@@ -128,10 +154,52 @@ void add_answers(CLI::App &app, const std::string &program, const std::string &l
         ->trigger_on_parse();
 }
 
+// Rejects an option that does not exist, and suggests the nearest one.
+[[noreturn]] inline void refuse_unknown(const CLI::App &app, const std::string &name) {
+    std::vector<std::string> names;
+    for (const CLI::Option *const option : app.get_options())
+        for (const std::string &known : option->get_lnames())
+            if (!option->get_group().empty()) names.push_back("--" + known);
+    const std::string bare = name.substr(name.find_last_of('-', 1) + 1);
+    const bool positional = app.get_option_no_throw(bare) && !app.get_option_no_throw("--" + bare);
+    throw CLI::ValidationError(
+        "there is no option " + name +
+        (positional ? "; write the value of " + bare + " alone" : "; the nearest is " + nearest(name, names)));
+}
+
+// Rejects a command line with an unknown option, an option that lacks its value or has one too many, or an option that
+// is given twice. CLI11 would take the value of an unknown option for the next positional argument, and an option that
+// follows another one for its value.
+inline void check_options(const CLI::App &app, const std::vector<std::string> &words) {
+    std::vector<const CLI::Option *> given;
+    for (auto word = words.begin(); word != words.end() && *word != "--"; word++) {
+        if (word->size() < 2 || word->front() != '-' || std::strchr(".0123456789", (*word)[1])) continue;
+        const std::size_t equals = word->find('=');
+        const std::string name = word->substr(0, equals);
+        const CLI::Option *const option = app.get_option_no_throw(name);
+        if (!option) refuse_unknown(app, name);
+        // These options end the program, so that the rest of the command line does not matter.
+        if (option == app.get_help_ptr() || option == app.get_version_ptr() || name == "--list") return;
+        if (option->get_items_expected_max() == 0) {
+            if (equals != std::string::npos)
+                refuse(name, "takes no value, but is given '" + word->substr(equals + 1) + "'");
+            continue;
+        }
+        if (option->get_items_expected_max() == 1 && std::count(given.begin(), given.end(), option))
+            refuse(name, "is given twice");
+        given.push_back(option);
+        const std::string needs = "needs a value, " + option->get_type_name();
+        if (equals + 1 == word->size() || (equals == std::string::npos && word + 1 == words.end())) refuse(name, needs);
+        if (equals == std::string::npos && (++word)->rfind("--", 0) == 0)
+            refuse(name, needs + ", but is followed by " + *word);
+    }
+}
+
 // Reads the command line, and then checks all arguments together. Returns false if --help, --list or --version was
 // given and has been handled. Throws Failure with one line of text if the arguments are invalid.
 template <class Check> bool parsed(CLI::App &app, int argc, char **argv, const Check &check) {
     try {
+        check_options(app, {argv + 1, argv + argc});
         app.parse(argc, argv);
         check();
         return true;
@@ -140,9 +208,7 @@ template <class Check> bool parsed(CLI::App &app, int argc, char **argv, const C
         if (end.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success))
             throw Failure(exit_usage, text.substr(0, text.find('\n')) + " (see --help)");
         app.exit(end);
-        // A program whose help could not be printed completely fails.
-        if (std::fflush(stdout) != 0 || std::ferror(stdout))
-            throw Failure(exit_failed, std::string("cannot write to standard output: ") + std::strerror(errno));
+        check_output();
         return false;
     }
 }

@@ -42,18 +42,12 @@ void print_functions() {
 }
 
 void check(const BatchProgramOptions &o) {
-    functions::Function function;
-    try {
-        function = functions::function_by_name(o.function);
-    } catch (const std::invalid_argument &refusal) {
-        refuse("--function", refusal.what());
-    }
+    require_name("--function", "function", o.function, functions::all_functions(),
+                 [](const auto &function) { return functions::facts_of(function).name; });
+    const functions::Function function = functions::function_by_name(o.function);
     if (!functions::has_gradient(function)) refuse("--function", o.function + " has no gradient to follow");
     const functions::Facts facts = functions::facts_of(function);
-    const double lower = o.lower.value_or(facts.lower), upper = o.upper.value_or(facts.upper);
-    if (std::isnan(lower) || lower == INFINITY) refuse("--lower", "must be a number or -inf, not " + in_words(lower));
-    if (std::isnan(upper) || upper == -INFINITY) refuse("--upper", "must be a number or inf, not " + in_words(upper));
-    if (lower > upper) refuse("--lower", in_words(lower) + " is above --upper " + in_words(upper));
+    require_bounds(o.lower.value_or(facts.lower), o.upper.value_or(facts.upper));
     require_not_negative("--threads", o.threads);
 }
 

@@ -183,9 +183,10 @@ template <class Real> int run_in(const BatchProgramOptions &options) {
     phase.show("allocating the problems");
     const functions::Function function = functions::function_by_name(options.function);
     const functions::Facts facts = functions::facts_of(function);
+    Run<Real> run(options);
+    // The file is opened only after the arguments have been checked, so that wrong ones leave it unchanged.
     std::optional<OutputFile> csv;
     if (!options.csv.empty()) csv.emplace(options.csv);
-    Run<Real> run(options);
     const cudaopt::Batch<Real> &batch = run.batch();
     const int64_t every = options.log_frequency;
     phase.clear();

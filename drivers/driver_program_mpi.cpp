@@ -41,6 +41,7 @@ void refuse_unserved(const Options &options) {
     const auto refuse = [](const std::string &what) {
         throw Failure(exit_usage, what + " is not for driver_program_mpi (see driver_program)");
     };
+    if (options.check_gradient) refuse("--check-gradient");
     if (!options.csv.empty()) refuse("--csv");
     if (!options.plot.empty()) refuse("--plot");
     if (!options.checkpoint.empty()) refuse("--checkpoint");

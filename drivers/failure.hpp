@@ -6,7 +6,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <stdexcept>
@@ -33,16 +35,23 @@ template <class Action> void named(const std::string &name, const Action &action
 }
 
 // Opens /dev/null on each of the file descriptors 0, 1 and 2 that is closed when the program starts. Otherwise the next
-// file that the program opens would become its standard output.
+// file that the program opens would become its standard output. Standard output is opened for reading only, so that a
+// write to it fails.
 inline void open_standard_descriptors() {
     for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
         // open() returns the lowest free descriptor. This is `descriptor`, because all lower ones are open.
         if (fcntl(descriptor, F_GETFD) == -1)
-            static_cast<void>(open("/dev/null", descriptor == STDIN_FILENO ? O_RDONLY : O_WRONLY));
+            static_cast<void>(open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY));
+}
+
+// Throws Failure if something that was printed to standard output could not be written.
+inline void check_output() {
+    if (std::fflush(stdout) != 0 || std::ferror(stdout))
+        throw Failure(exit_failed, std::string("cannot write to standard output: ") + std::strerror(errno));
 }
 
 // Calls run() and returns the exit status of the program: the value of run(), or the status of the failure that it
-// threw.
+// threw. Output that is lost is a failure, too.
 template <class Run> int guarded(const char *program, const Run &run) {
     open_standard_descriptors();
     const auto failed = [program](int status, const char *line) {
@@ -50,7 +59,9 @@ template <class Run> int guarded(const char *program, const Run &run) {
         return status;
     };
     try {
-        return run();
+        const int status = run();
+        check_output();
+        return status;
     } catch (const Failure &failure) {
         return failed(failure.status, failure.what());
     } catch (const cudaopt::Error &failure) {

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace driver {
@@ -43,20 +44,9 @@ constexpr Setting whole_settings[] = {
 };
 
 void read_iprint(const std::string &text, Options &options) {
-    long long frequency, type = 0;
-    char comma = ',', rest;
-    const int read = std::sscanf(text.c_str(), "%lld%c%lld%c", &frequency, &comma, &type, &rest);
-    if ((read != 1 && read != 3) || comma != ',')
-        refuse("--iprint", "must be f,t, two whole numbers as in 1,0, not '" + text + "'");
-    options.log_frequency = frequency;
-    options.log_type = type;
-}
-
-void check_bounds(const Options &options) {
-    const double lower = options.lower.value_or(-INFINITY), upper = options.upper.value_or(INFINITY);
-    if (std::isnan(lower) || lower == INFINITY) refuse("--lower", "must be a number or -inf, not " + in_words(lower));
-    if (std::isnan(upper) || upper == -INFINITY) refuse("--upper", "must be a number or inf, not " + in_words(upper));
-    if (lower > upper) refuse("--lower", in_words(lower) + " is above --upper " + in_words(upper));
+    const std::size_t comma = text.find(',');
+    options.log_frequency = whole_number<int64_t>("--iprint", text.substr(0, comma));
+    if (comma != std::string::npos) options.log_type = whole_number<int64_t>("--iprint", text.substr(comma + 1));
 }
 
 void check_checkpoints(const Options &options) {
@@ -76,6 +66,15 @@ void check_tests(const Options &options) {
             refuse("--until-still", "is the only test, but there is " + test);
 }
 
+// The check of the gradient ends before the first iteration, so it writes and reads no files.
+void check_gradient_alone(const Options &options) {
+    if (!options.check_gradient) return;
+    for (const auto &[option, file] :
+         {std::pair("--csv", &options.csv), std::pair("--plot", &options.plot),
+          std::pair("--checkpoint", &options.checkpoint), std::pair("--resume", &options.resume)})
+        if (!file->empty()) refuse("--check-gradient", std::string("solves nothing, so ") + option + " has no effect");
+}
+
 // The settings are applied one by one, stpmax before stpmin, and the library rejects a setting after which stpmin >
 // stpmax. If both are given, stpmin is therefore first set to 0, so that any stpmax is accepted.
 void make_way_for_steps(Options &options) {
@@ -89,7 +88,8 @@ void read_parameter(const std::string &text, Options &options) {
     if (equals == 0 || equals == std::string::npos)
         refuse("--parameter", "must be NAME=VALUE, as in c=5, not '" + text + "'");
     const std::string name = text.substr(0, equals);
-    options.parameters[name] = number("--parameter " + name, text.substr(equals + 1));
+    if (!options.parameters.emplace(name, number("--parameter " + name, text.substr(equals + 1))).second)
+        refuse("--parameter " + name, "is given twice");
 }
 
 // Returns the default value of a parameter as text, for example " = 5", or nothing if the problem chooses the value.
@@ -159,7 +159,8 @@ class CommandLine {
         for (const std::string side : {"nx", "ny"})
             add("--" + side, "K", "points of the grid of a grid problem in " + side.substr(1) + " [as n says]",
                 [&o, side](auto &name, auto &text) {
-                    o.parameters[side] = static_cast<double>(whole_number<int64_t>(name, text));
+                    if (!o.parameters.emplace(side, static_cast<double>(whole_number<int64_t>(name, text))).second)
+                        refuse(name, "is given by --parameter, too");
                 });
         add("--lower", "X", "lower bound of every variable, in place of the problem's own; -inf: none",
             [&o](auto &name, auto &text) { o.lower = number(name, text); });
@@ -235,7 +236,10 @@ std::optional<Options> parse_options(int argc, char **argv) {
     Options options;
     CommandLine command_line(options);
     const auto check = [&] {
-        check_bounds(options);
+        require_name("--problem", "problem", options.problem, cudaopt::testfuncs::list_problems(),
+                     [](const auto &facts) { return facts.name; });
+        require_bounds(options.lower.value_or(-INFINITY), options.upper.value_or(INFINITY));
+        check_gradient_alone(options);
         check_tests(options);
         make_way_for_steps(options);
         check_checkpoints(options);

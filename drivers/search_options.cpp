@@ -3,7 +3,9 @@
 #include "arguments.hpp"
 #include "testfuncs/search/functions.hpp"
 
+#include <cmath>
 #include <cstdio>
+#include <utility>
 
 namespace driver {
 namespace {
@@ -27,14 +29,15 @@ cudaopt::AtSmallestStep at_smallest_step(const std::string &name) {
 }
 
 void check(const SearchProgramOptions &o) {
-    functions::Function function;
-    try {
-        function = functions::function_by_name(o.function);
-    } catch (const std::invalid_argument &refusal) {
-        refuse("--function", refusal.what());
-    }
+    require_name("--function", "function", o.function, functions::all_functions(),
+                 [](const auto &function) { return functions::facts_of(function).name; });
+    const functions::Function function = functions::function_by_name(o.function);
     if (o.n < 1 || o.n > std::numeric_limits<int>::max())
         refuse("n", "must be from 1 to 2147483647, not " + std::to_string(o.n));
+    for (const auto &[option, bound] : {std::pair("--lower", o.lower), std::pair("--upper", o.upper)})
+        if (bound && !std::isfinite(*bound)) refuse(option, "must be finite, not " + in_words(*bound));
+    const functions::Facts facts = functions::facts_of(function);
+    require_bounds(o.lower.value_or(facts.lower), o.upper.value_or(facts.upper));
     require_not_negative("--polish", static_cast<double>(o.polish));
     if (o.polish > 0 && !functions::has_gradient(function))
         refuse("--polish", o.function + " has no gradient to follow");

@@ -3,6 +3,7 @@
 #include "cuda_opt.hpp"
 #include "failure.hpp"
 #include "interrupt.hpp"
+#include "memory_check.hpp"
 #include "output_file.hpp"
 #include "polish.hpp"
 #include "printing.hpp"
@@ -34,6 +35,16 @@ std::string text(const char *format, double value) {
 
 void check(const PatternSearch &search) {
     if (search.code() != 0) throw cudaopt::Error(search.code(), search.message());
+}
+
+// Returns the bytes of host memory that a search on the host needs. Each walk has its point, and the best of its
+// earlier points if it may start again. There are at most 10 vectors of n elements besides.
+double host_memory(const SearchProgramOptions &options) {
+    const cudaopt::SearchOptions &search = options.search;
+    const bool starts_again = search.round_iterations > 0 || search.at_smallest == cudaopt::AtSmallestStep::new_point;
+    const auto n = static_cast<double>(options.n), walks = static_cast<double>(search.walks);
+    const double of_point = n * (options.single ? sizeof(float) : sizeof(double));
+    return walks * ((starts_again ? 2 : 1) * of_point + sizeof(cudaopt::pattern::Walk)) + 10 * n * sizeof(double);
 }
 
 // Records a pattern search: it writes lines of the log and rows of the output file, and stores data for the plot.
@@ -143,15 +154,17 @@ int run(int argc, char **argv) {
     SearchProgramOptions options = *given;
     const functions::Function function = functions::function_by_name(options.function);
     const functions::Facts facts = functions::facts_of(function);
+    const bool on_cuda =
+        options.backend == CUDA_OPT_BACKEND_CUDA || (options.backend == CUDA_OPT_BACKEND_AUTO && cuda_is_here());
+    if (!on_cuda) check_memory("search_program", host_memory(options));
     const std::vector<double> lower(options.n, options.lower.value_or(facts.lower));
     const std::vector<double> upper(options.n, options.upper.value_or(facts.upper));
     if (options.step) options.search.steps.assign(options.n, *options.step);
-    const bool on_cuda =
-        options.backend == CUDA_OPT_BACKEND_CUDA || (options.backend == CUDA_OPT_BACKEND_AUTO && cuda_is_here());
 
-    Follower follower(options);
     const auto search = make_search(function, on_cuda, lower, upper, options.search, options.single);
     check(*search);
+    // The files are opened only after the arguments have been checked, so that wrong ones leave them unchanged.
+    Follower follower(options);
     const std::string title = facts.title + ", n = " + with_separators(options.n) + ", " +
                               with_separators(options.search.walks) + " walks in [" + text("%g", lower[0]) + ", " +
                               text("%g", upper[0]) + "], seed " + std::to_string(options.search.seed) + ", " +

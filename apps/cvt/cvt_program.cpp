@@ -20,11 +20,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <functional>
 #include <optional>
 #include <stdexcept>
@@ -174,7 +172,7 @@ class Run {
         std::printf(" N = %lld   NUMBER OF CORRECTIONS = %d   BACKEND = %s   PASSES OF JUMP FLOODING = %d\n\n",
                     static_cast<long long>(n()), options_.m, s_.on_cuda() ? "cuda" : "host", grid_.passes());
         std::printf("   I  NFN      ENERGY       GNORM   STEPLENGTH\n");
-        flush();
+        check_output();
     }
 
     void line(const Iterate &it) const {
@@ -183,7 +181,7 @@ class Run {
         std::printf("%4lld %4lld %13.6e %13.6e", static_cast<long long>(it.iteration),
                     static_cast<long long>(it.evaluations), it.f, it.pg_norm2);
         std::printf(it.iteration > 0 ? " %13.6e\n" : "\n", it.step);
-        flush();
+        check_output();
     }
 
     // Prints the short report after Ctrl-C. It is used if another evaluation and the exact diagram would take too long.
@@ -195,7 +193,7 @@ class Run {
         std::printf("\n %s\n ENERGY = %.12e\n", message.c_str(), s_.get_real(CUDA_OPT_F));
         totals();
         std::printf(" NO PICTURES AND NO QUALITY OF THE CELLS: THEY TAKE AS LONG AS THE START\n");
-        flush();
+        check_output();
         return exit_failed;
     }
 
@@ -229,7 +227,7 @@ class Run {
         } else {
             std::printf("\n DELAUNAY TRIANGLES: this program was built without Boost.Polygon\n");
         }
-        flush();
+        check_output();
     }
 
     static void line(const char *what, const Snapshot &at, bool restricted_only) {
@@ -266,11 +264,6 @@ class Run {
             lines += line;
         }
         return lines;
-    }
-
-    static void flush() {
-        if (std::fflush(stdout) != 0)
-            throw Failure(exit_failed, std::string("cannot write to standard output: ") + std::strerror(errno));
     }
 
     const CvtOptions &options_;

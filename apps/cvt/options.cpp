@@ -4,6 +4,7 @@
 #include "apps/cvt/density.hpp"
 
 #include <cstdio>
+#include <string>
 
 namespace driver {
 namespace {
@@ -14,6 +15,10 @@ void print_densities() {
 }
 
 void check(const CvtOptions &o) {
+    const std::string image = o.density.find('.') == std::string::npos ? "" : o.density;
+    if (image.empty())
+        require_name("--density", "density", o.density, cudaopt::cvt::list_densities(),
+                     [](const auto &density) { return density.name; });
     if (o.m < 1) refuse("--m", "must be at least 1, not " + std::to_string(o.m));
     require_not_negative("--max-iterations", static_cast<double>(o.iterations));
     require_not_negative("--max-seconds", o.seconds);
@@ -22,7 +27,6 @@ void check(const CvtOptions &o) {
     if (o.until_still && o.tolerance_given) refuse("--until-still", "is the only test, but there is --tolerance");
     if (std::isinf(o.tolerance)) refuse("--tolerance", "must be finite");
     if (o.log_frequency < -1) refuse("--iprint", "must be -1 or more, not " + std::to_string(o.log_frequency));
-    const std::string image = o.density.find('.') == std::string::npos ? "" : o.density;
     require_different_files(
         {{"--density", image}, {"--csv", o.csv}, {"--plot", o.plot}, {"--png", o.png}, {"--points", o.points}});
 }

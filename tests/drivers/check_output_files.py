@@ -2,7 +2,8 @@
 """Usage: check_output_files.py DRIVER_PROGRAM OTHER_PROGRAM ...
 
 Tests the output files of a run: checkpoints that are written through symbolic links, next to files of other programs,
-at a limit, and on a full disk. All programs are also run with closed standard descriptors."""
+at a limit, and on a full disk. All programs are also run with closed standard descriptors, and with output that is
+lost."""
 import csv
 import os
 import re
@@ -117,12 +118,13 @@ class Checkpoints(InFolder):
         self.assertEqual((self.file.read_text(), self.names()), ("the last one", ["state"]))
 
 
-class ClosedDescriptors(InFolder):
+class LostOutput(InFolder):
+    """No program writes to a file that got the descriptor of standard output. If output is lost, the program fails."""
     def test_csv_file_is_complete_if_descriptors_are_closed(self):
         table = self.folder / "table"
         for closed in (">&-", "<&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"):
             with self.subTest(closed=closed):
-                command = f'exec "$0" 1000 5 --backend host --csv "$1" {closed}'
+                command = f'exec "$0" 1000 5 --backend host --iprint -1 --csv "$1" {closed}'
                 done = subprocess.run(["sh", "-c", command, DRIVER, table], stdout=subprocess.DEVNULL,
                                       stderr=subprocess.DEVNULL, timeout=300)
                 self.assertEqual(done.returncode, 0)
@@ -130,12 +132,19 @@ class ClosedDescriptors(InFolder):
                 self.assertGreater(len(lines), 5)
                 self.assertEqual({line.count(",") for line in lines}, {lines[0].count(",")})
 
-    def test_help_succeeds_if_standard_output_is_closed(self):
-        """No program writes to a file that got the descriptor of standard output."""
+    def test_programs_fail_if_their_output_is_lost(self):
+        runs = {"driver_program": ["4 2", "4 2 --check-gradient", "4 2 --iprint 0,0"], "batch_program": ["4 2"],
+                "cvt_program": ["4 16", "4 16 --iprint 0"], "search_program": ["4 2", "4 2 --polish 1 --iprint 0"]}
         for program in PROGRAMS:
-            with self.subTest(program=program):
-                done = subprocess.run(["sh", "-c", 'exec "$0" --help >&-', program], stderr=subprocess.PIPE, timeout=60)
-                self.assertEqual((done.returncode, done.stderr), (0, b""))
+            for arguments in ("--help", "--list", "--version", *runs[Path(program).name]):
+                for lost, why in ((">&-", "Bad file descriptor"), ("> /dev/full", "No space left on device")):
+                    if lost == "> /dev/full" and not os.path.exists("/dev/full"):
+                        continue
+                    with self.subTest(program=program, arguments=arguments, lost=lost):
+                        done = subprocess.run(["sh", "-c", f'exec "$0" {arguments} {lost}', program],
+                                              stderr=subprocess.PIPE, text=True, timeout=60)
+                        self.assertEqual(done.returncode, 1)
+                        self.assertRegex(done.stderr, rf"\A\w+: cannot write to standard output: {why}\n\Z")
 
 
 if __name__ == "__main__":

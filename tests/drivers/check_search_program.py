@@ -2,7 +2,7 @@
 """Usage: check_search_program.py SEARCH_PROGRAM
 
 Tests search_program from the point of view of a user: its results and output, bitwise reproducibility, exit statuses,
-one-line messages for invalid arguments, the CSV, SVG and point files, the gain by polishing, and Ctrl-C."""
+the CSV, SVG and point files, the gain by polishing, and Ctrl-C."""
 import csv
 import math
 import os
@@ -164,38 +164,6 @@ class Replies(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(re.findall(r"^([\w.-]+): ", done.stdout, re.M), FUNCTIONS)
         self.assertRegex(run("--version").stdout, r"\Asearch_program of cuda_opt \d+\.\d+\.\d+\n\Z")
-
-    def test_invalid_arguments_are_refused_with_one_line(self):
-        for arguments, says in {
-            "": "n is required",
-            "20": "walks is required",
-            "0 10": "n: must be from 1",
-            "x 10": "n: must be a whole number, not 'x'",
-            "20 0": "the number of walks is 0",
-            "20 10.5": "walks: must be a whole number",
-            "20 10 --function spear": "there is no function 'spear'",
-            "20 10 --lower 2 --upper 1": "bounds 2 and 1",
-            "20 10 --upper inf": "finite",
-            "20 10 --lower nan": "finite",
-            "20 10 --step 0": "the step has to be positive",
-            "20 10 --step -1": "the step has to be positive",
-            "20 10 --seed -1": "--seed: must not be negative",
-            "20 10 --max-iterations -1": "the number of iterations is -1",
-            "20 10 --halvings 0": "the number of halvings is 0",
-            "20 10 --polish -1": "--polish: must not be negative, but is -1",
-            "20 10 --at-smallest-step go": "must be restart, stop or new-point, not 'go'",
-            "20 10 --rounds -1": "the iterations of a round are -1",
-            "20 10 --rounds 5 --at-smallest-step stop": "rounds of 5 iterations: with rounds a walk cannot end",
-            "20 10 --backend gpu": "must be auto, cuda or host, not 'gpu'",
-            "20 10 --threads -1": "--threads: must not be negative",
-            "20 10 --max-seconds nan": "--max-seconds: must not be negative, but is nan",
-            "20 10 30": "",
-        }.items():
-            with self.subTest(arguments=arguments):
-                done = run(*arguments.split())
-                self.assertEqual((done.returncode, done.stdout), (2, ""))
-                self.assertRegex(done.stderr, r"\Asearch_program: [^\n]+\n\Z")
-                self.assertIn(says, done.stderr)
 
     def test_files_and_sizes_that_are_impossible_end_a_run_with_status_1(self):
         for arguments in ((20, 10, "--csv", "/nonexistent/x"), (20, 1e15), (20, 2**61)):
