@@ -108,11 +108,11 @@ int main(int argc, char **argv) {
             std::printf("GPU: not run, there is none here.\n");
         } else {
             const StreamClock clock;
-            const double operation = device_arithmetic(clock).operation;
+            const double multiply_adds = device_multiply_adds(clock);
             cudaopt::SearchOptions large = options;
             large.walks = static_cast<int64_t>(share_walks);
             std::printf("\nThe GPU's double-precision rate, measured: %.3e instructions a second. At %lld walks:\n",
-                        1 / operation, static_cast<long long>(large.walks));
+                        multiply_adds, static_cast<long long>(large.walks));
             for (const auto &[name, count] : counted) {
                 const functions::Function f = functions::function_by_name(name);
                 const SearchRun run = run_search(f, n, true, large, 5);
@@ -120,7 +120,7 @@ int main(int argc, char **argv) {
                 std::printf("  %-11s %.3e evaluations/s x %.1f instructions (%d arithmetic, %d comparisons for two) = "
                             "%.1f %% of it; memory: %.0f GB/s\n",
                             name.c_str(), run.rate(), count.each(), count.arithmetic, count.comparisons,
-                            100 * run.rate() * count.each() * operation, bytes / run.seconds / 1e9);
+                            100 * run.rate() * count.each() / multiply_adds, bytes / run.seconds / 1e9);
             }
             std::printf("Arithmetic binds: a walk's point stays next to its thread for all iterations, and is read and "
                         "written once.\nThe counts are those of the source; a compiler that forms a term once for both "
