@@ -44,11 +44,10 @@ SmallProblem with_start_moved(SmallProblem problem, int times) {
 
 const std::vector<Solver> ours = {
     {learned,
-     [](const SmallProblem &problem, int m) {
-         return run_ours(problem, m, {{CUDA_OPT_INITIAL_HESSIAN, CUDA_OPT_INITIAL_HESSIAN_LEARNED}});
-     }},
-    {plain, [](const SmallProblem &problem, int m) { return run_ours(problem, m); }},
-    {moved, [](const SmallProblem &problem, int m) { return run_ours(with_start_moved(problem, 1), m); }},
+     [](const SmallProblem &problem, int m) { return run_ours(problem, m, CUDA_OPT_INITIAL_HESSIAN_LEARNED); }},
+    {plain, [](const SmallProblem &problem, int m) { return run_ours(problem, m, CUDA_OPT_INITIAL_HESSIAN_SCALAR); }},
+    {moved, [](const SmallProblem &problem,
+               int m) { return run_ours(with_start_moved(problem, 1), m, CUDA_OPT_INITIAL_HESSIAN_SCALAR); }},
     {version_3, [](const SmallProblem &problem, int m) { return run_lbfgsb(problem, m); }},
 };
 
