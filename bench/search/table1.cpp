@@ -2,13 +2,12 @@
 // million. Prints the time on one thread of the host, on all threads, and on the GPU, for the same pattern search.
 //
 //     bench_search_table1 [--walks 2048,...] [--function ackley] [--n 20] [--iterations 20] [--one-thread-up-to 1e5]
-//                         [--threads-up-to 1e6] [--seeds 10] [--csv FILE] [--svg FILE]
+//                         [--threads-up-to 1e6] [--seeds 10] [--csv FILE]
 //
 // Each time is the mean of ten searches with different seeds, as in the paper.
 #include <stdexcept>
 
 #include "bench/common/command_line.hpp"
-#include "bench/common/log_log_plot.hpp"
 #include "bench/common/machine.hpp"
 #include "paper_2009.hpp"
 #include "search_run.hpp"
@@ -25,7 +24,6 @@ struct Way {
     int threads; // 0: all
     double most; // walks; beyond, only the rate of the last size is used
     bool single = false;
-    Curve curve = {};
     double last_rate = absent;
 };
 
@@ -38,7 +36,6 @@ Measured measure(const functions::Function &f, int n, cudaopt::SearchOptions opt
     options.threads = way.threads;
     const SearchRun run = mean_of_seeds(f, n, way.cuda, options, seeds, way.single);
     way.last_rate = run.rate();
-    way.curve.points.emplace_back(static_cast<double>(options.walks), run.rate());
     return {run.seconds, run.rate(), run.value};
 }
 
@@ -63,7 +60,7 @@ int main(int argc, char **argv) {
     return run_program(app, "bench_search_table1", argc, argv, [&] {
         const functions::Function f = functions::function_by_name(o.name);
         const std::string title = functions::facts_of(f).title;
-        Output csv(files.csv), picture(files.svg);
+        Output csv(files.csv);
         const std::string where = machine();
         const bool cuda = driver::cuda_is_here();
         if (cuda) {
@@ -117,15 +114,5 @@ int main(int argc, char **argv) {
             "GeForce GTX 280, one\nthread of a Core 2 Duo. Ackley's box is the paper's, [-30, 30].\n",
             seeds);
         if (!cuda) std::printf("GPU: not run, there is none here.\n");
-        LogLogPlot plot{title + ", n = " + std::to_string(o.n) + ": evaluations per second",
-                        where,
-                        "walks",
-                        "evaluations per second",
-                        {}};
-        for (Way *way : {&gpu, &in_single, &all, &one}) {
-            way->curve.label = way->name;
-            if (!way->curve.points.empty()) plot.curves.push_back(way->curve);
-        }
-        picture.write(svg(plot));
     });
 }

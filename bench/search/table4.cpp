@@ -2,12 +2,11 @@
 // one thread of the host, on all threads, and on the GPU, and which fraction of the GPU's double-precision rate two of
 // them reach.
 //
-//     bench_search_table4 [--walks 15360] [--n 20] [--iterations 20] [--csv FILE] [--svg FILE]
+//     bench_search_table4 [--walks 15360] [--n 20] [--iterations 20] [--csv FILE]
 #include <map>
 
 #include "bench/common/command_line.hpp"
 #include "bench/common/device_rates.hpp"
-#include "bench/common/dot_plot.hpp"
 #include "bench/common/machine.hpp"
 #include "paper_2009.hpp"
 #include "search_run.hpp"
@@ -49,7 +48,7 @@ int main(int argc, char **argv) {
         ->check(is_size);
     const Files files(app);
     return run_program(app, "bench_search_table4", argc, argv, [&] {
-        Output csv(files.csv), picture(files.svg);
+        Output csv(files.csv);
         const std::string where = machine();
         const bool cuda = driver::cuda_is_here();
         std::printf("Twelve functions, n = %d, %lld walks, %lld iterations\n%s\n\n", n,
@@ -61,11 +60,6 @@ int main(int argc, char **argv) {
             "function,n,walks,iterations,evaluations,one_thread_seconds,all_threads_seconds,gpu_seconds,"
             "gpu_rate,speed_up_over_one_thread,host_f,gpu_f,gpu_single_seconds,gpu_single_f,paper_cpu_ms,paper_gpu_ms,"
             "paper_speed_up,machine\n");
-        DotPlot plot{"Evaluations per second, n = " + std::to_string(n),
-                     where,
-                     "evaluations per second",
-                     {},
-                     {{"GPU", {}}, {"host, all threads", {}}, {"host, one thread", {}}}};
         for (const functions::Function &f : functions::all_functions()) {
             const std::string name = functions::facts_of(f).name;
             options.threads = 1;
@@ -92,10 +86,6 @@ int main(int argc, char **argv) {
                               one.seconds, all.seconds, gpu.seconds, rate, over, one.value, gpu.value,
                               in_single.seconds, in_single.value, p ? p->cpu_ms : absent, p ? p->gpu_ms : absent,
                               p ? p->speed_up : absent, where));
-            plot.rows.push_back(name);
-            plot.series[0].values.push_back(rate);
-            plot.series[1].values.push_back(all.rate());
-            plot.series[2].values.push_back(one.rate());
         }
         std::printf(
             "\nSeconds are wall time from the first start to the best value and point in host memory; the GPU's "
@@ -126,7 +116,5 @@ int main(int argc, char **argv) {
                         "written once.\nThe counts are those of the source; a compiler that forms a term once for both "
                         "trials needs fewer.\n");
         }
-        if (!cuda) plot.series.erase(plot.series.begin());
-        picture.write(svg(plot));
     });
 }

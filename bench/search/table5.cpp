@@ -2,7 +2,7 @@
 // the best value of ten seeds and the mean of their best values, and those of the paper.
 //
 //     bench_search_table5 [--seconds 1] [--seeds 10] [--walks 15360] [--n 30] [--functions all] [--ways all]
-//                         [--side-by-side 1] [--host-side-by-side 0] [--csv FILE] [--svg FILE]
+//                         [--side-by-side 1] [--host-side-by-side 0] [--csv FILE]
 //
 // There are four variants: the paper's rounds of 20 iterations from new random starts, in double and in single
 // precision; one search without rounds; and one with a first step of a tenth of the range and new random points at the
@@ -12,7 +12,6 @@
 #include <optional>
 
 #include "bench/common/command_line.hpp"
-#include "bench/common/dot_plot.hpp"
 #include "bench/common/machine.hpp"
 #include "bench/common/stream_clock.hpp"
 #include "paper_2009.hpp"
@@ -116,7 +115,7 @@ int main(int argc, char **argv) {
     const Files files(app);
     return run_program(app, "bench_search_table5", argc, argv, [&] {
         for (const std::string &name : names) functions::function_by_name(name); // refuse early
-        Output csv(files.csv), picture(files.svg);
+        Output csv(files.csv);
         const std::string where = machine();
         const bool cuda = driver::cuda_is_here();
         std::vector<Way> ways;
@@ -132,14 +131,10 @@ int main(int argc, char **argv) {
         csv.write(
             "function,where,n,walks,seconds,seeds,side_by_side,best,mean_best,iterations,evaluations,spent,paper_best,"
             "paper_mean_best,paper_spent,machine\n");
-        DotPlot plot{"Mean best value of " + std::to_string(seeds) + " searches", where, "f", {}, {}};
-        for (const Way &way : ways)
-            if (plot.series.size() < 6) plot.series.push_back({way.name, {}});
         std::string missed; // by all ways
         for (const std::string &name : names) {
             const functions::Function f = functions::function_by_name(name);
             const PaperRow *const paper = n == 30 ? paper_function(name) : nullptr;
-            plot.rows.push_back(name);
             bool by_any = false;
             for (std::size_t k = 0; k < ways.size(); k++) {
                 Way &way = ways[k];
@@ -165,7 +160,6 @@ int main(int argc, char **argv) {
                                   paper ? values->mean_best : absent,
                                   paper ? 1e-3 * (way.cuda ? paper->gpu_spent_ms : paper->cpu_spent_ms) : absent,
                                   where));
-                if (k < plot.series.size()) plot.series[k].values.push_back(found.mean);
             }
             if (paper) {
                 std::printf("%-14s %-21s %13s %13s %11s %13s %8.3f | %11.3f %11.3f\n", name.c_str(), "the paper's CPU",
@@ -193,6 +187,5 @@ int main(int argc, char **argv) {
             std::printf(" by none of them: %s.\n", missed.empty() ? "no function" : missed.c_str());
         }
         if (!cuda) std::printf("GPU: not run, there is none here.\n");
-        picture.write(svg(plot));
     });
 }

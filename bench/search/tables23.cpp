@@ -2,7 +2,7 @@
 // in 20 variables and 20 iterations.
 //
 //     bench_search_tables23 [--walks 15360,1e6] [--function ackley] [--n 20] [--iterations 20]
-//                           [--csv FILE] [--tables FILE] [--svg FILE]
+//                           [--csv FILE] [--tables FILE]
 //
 // --tables writes the rows of both tables beside the paper's, --csv the parts.
 #include <algorithm>
@@ -10,7 +10,6 @@
 #include <numeric>
 #include <optional>
 
-#include "bench/common/bar_chart.hpp"
 #include "bench/common/command_line.hpp"
 #include "bench/common/device_rates.hpp"
 #include "bench/common/machine.hpp"
@@ -150,7 +149,7 @@ int main(int argc, char **argv) {
     return run_program(app, "bench_search_tables23", argc, argv, [&] {
         const functions::Function f = functions::function_by_name(o.name);
         const std::string title = functions::facts_of(f).title;
-        Output csv(files.csv), both(tables), picture(files.svg);
+        Output csv(files.csv), both(tables);
         const std::string where = machine();
         const bool cuda = driver::cuda_is_here();
         if (cuda) warm_up(f, o.n, true);
@@ -159,8 +158,6 @@ int main(int argc, char **argv) {
         for (const char *part : parts) std::printf(" %21s", part);
         std::printf(" %21s\n", "together");
         csv.write("walks,where,n,iterations,part,seconds,share,machine\n");
-        BarChart chart{"Where the time of a search goes: " + title, where, "share of the time", {}, {}, true};
-        for (const char *part : parts) chart.series.push_back({part, {}});
         std::optional<Seconds> of_paper[2]; // 15,360 walks, on the host and on the GPU
         for (const bool on_cuda : {false, true})
             for (const int64_t w : whole(o.walks)) {
@@ -175,11 +172,9 @@ int main(int argc, char **argv) {
                     std::printf(" %11.4f (%5.1f %%)", 1e3 * seconds[k], 100 * seconds[k] / sum);
                     csv.write(csv_row(w, place, static_cast<int64_t>(o.n), o.options.iterations, std::string(parts[k]),
                                       seconds[k], seconds[k] / sum, where));
-                    chart.series[k].shares.push_back(seconds[k] / sum);
                 }
                 std::printf(" %21.4f\n", 1e3 * sum);
                 std::fflush(stdout);
-                chart.rows.push_back(place + ", " + std::to_string(w));
             }
         std::printf(
             "\nWall time, the median of several searches, but of one alone on the host above 100,000 walks; what "
@@ -199,6 +194,5 @@ int main(int argc, char **argv) {
                                    t.paper.calls, t.paper.gpu_us, t.paper.cpu_us, t.paper.percent, where));
         }
         if (!cuda) std::printf("GPU: not run, there is none here.\n");
-        picture.write(svg(chart));
     });
 }

@@ -40,7 +40,7 @@ int main(int argc, char **argv) {
         ->check(is_not_negative);
     app.add_option("--lbfgsb-up-to", lbfgsb_up_to, "leave 3.0 out above so many variables; 0: altogether")
         ->check(is_not_negative);
-    const Files files(app);
+    const Files files(app, true);
     return run_program(app, "bench_figure2", argc, argv, [&] {
         for (const int64_t n : whole(sizes)) cudaopt::testfuncs::make_problem(o.problem, n); // refuse early
         Output csv(files.csv), picture(files.svg);

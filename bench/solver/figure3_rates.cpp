@@ -72,7 +72,7 @@ int main(int argc, char **argv) {
     std::vector<double> sizes = {10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 1e7};
     CLI::App app("The product of an 8 x M and an M x 8 matrix by this library, by cuBLAS and by cuSPARSE");
     app.add_option("--sizes", sizes, "numbers of rows, M")->delimiter(',')->check(is_size);
-    const Files files(app);
+    const Files files(app, true);
     return run_program(app, "bench_figure3_rates", argc, argv, [&] {
         if (const char *const unavailable = cuda_unavailable()) throw std::runtime_error(unavailable);
         Output csv(files.csv), picture(files.svg);

@@ -101,7 +101,7 @@ int main(int argc, char **argv) {
     app.add_option("--solvers", keys, "some of lbfgsb,host,host-approximate,cuda,cuda-approximate")
         ->delimiter(',')
         ->check(CLI::IsMember({"lbfgsb", "host", "host-approximate", "cuda", "cuda-approximate"}));
-    const Files files(app);
+    const Files files(app, true);
     return run_program(app, "bench_table4", argc, argv, [&] {
         for (const int64_t n : whole(sizes)) cudaopt::testfuncs::make_problem(o.problem, n); // refuse early
         Output csv(files.csv), picture(files.svg);
