@@ -71,8 +71,6 @@ int main(int argc, char **argv) {
     app.add_flag("--own-bounds", o.own_bounds, "the problems that have bounds of their own, in these");
     app.add_option("--max-iterations", stop.max_iterations, "the limit of iterations")
         ->check(CLI::Range(1, 1000000000));
-    app.add_option("--factr", stop.factr, "the energy stands still: f_k - f_{k+1} <= factr * 2.22e-16 * max(|f|, 1)")
-        ->check(is_not_negative);
     app.add_option("--threads", o.threads, "host threads; 0: all")->check(CLI::Range(0, 4096));
     app.add_option("--backend", o.backend, "where")->check(CLI::IsMember({"auto", "cuda", "host"}));
     const Files files(app);
