@@ -44,8 +44,8 @@ struct Options {
     std::vector<std::string> cases = {"200:512",    "500:512",    "1000:1024", "2000:1024",  "4000:1024",
                                       "4000:2048",  "6000:2048",  "8000:2048", "10000:2048", "20000:2048",
                                       "40000:2048", "60000:2048", "2e5:4096",  "1e6:8192"};
-    CvtLimits limits{5000, 0}, lbfgsb_limits{5000, 0};
-    int m = 7, threads = 0;
+    double lbfgsb_seconds = 0;
+    int threads = 0;
     std::string backend = "auto", csv, sites, svg;
 };
 
@@ -76,9 +76,9 @@ Row measure(const Case &now, const Options &o, bool cuda, double rate) {
     Row row;
     row.at = now;
     row.passes = problem.passes();
-    row.ours = run_cvt(problem, o.m, o.limits, false);
-    row.approximate = run_cvt(problem, o.m, o.limits, true);
-    row.lbfgsb = run_cvt_fortran(problem, o.m, o.lbfgsb_limits);
+    row.ours = run_cvt(problem, false);
+    row.approximate = run_cvt(problem, true);
+    row.lbfgsb = run_cvt_fortran(problem, o.lbfgsb_seconds);
     row.evaluation = 1e3 * problem.evaluation_seconds(row.ours.x);
     row.floor = 1e3 * problem.floor_seconds(rate);
     row.solver = row.ours.per_iteration(row.ours.solver_seconds);
@@ -89,11 +89,11 @@ Row measure(const Case &now, const Options &o, bool cuda, double rate) {
     return row;
 }
 
-void print_head(const Options &o, const std::string &backend, const std::string &where, double rate) {
+void print_head(const std::string &backend, const std::string &where, double rate) {
     std::printf(
         "Centroidal Voronoi tessellation, constant density, random start, m = %d, double precision, %s backend\n"
         "%s; a copy moves %.0f GB/s\n\n",
-        o.m, backend.c_str(), where.c_str(), 1e-9 * rate);
+        cvt_pairs, backend.c_str(), where.c_str(), 1e-9 * rate);
     std::printf("%8s %6s %6s %5s %5s %9s %9s %7s %9s %7s %9s %9s %9s %9s %9s %9s %18s %10s  %s\n", "sites", "resol.",
                 "passes", "iter", "eval", "ms/eval", "floor", "x floor", "ms/iter", "share", "ms total", "3.0: ms",
                 "3.0: I/O", "3.0 total", "speed-up", "at", "energy", "difference", "end");
@@ -117,9 +117,9 @@ const char csv_head[] = "sites,resolution,m,backend,passes,iterations,evaluation
                         "speed_up,f,relative_difference,end,iterations_approximate,lbfgsb_f,lbfgsb_end,"
                         "f_approximate,largest";
 
-std::string row_of(const Row &r, const Options &o, const std::string &backend, const std::string &where) {
+std::string row_of(const Row &r, const std::string &backend, const std::string &where) {
     const CauchyDifferences d(r.ours.t, r.ours.t_first);
-    return csv_fields(r.at.sites, r.at.resolution, static_cast<int64_t>(o.m), backend, static_cast<int64_t>(r.passes),
+    return csv_fields(r.at.sites, r.at.resolution, int64_t{cvt_pairs}, backend, static_cast<int64_t>(r.passes),
                       r.ours.iterations, r.ours.evaluations, r.evaluation, r.floor, r.solver, r.share(),
                       r.ours.wall_per_iteration(), r.lbfgsb ? static_cast<double>(r.lbfgsb->iterations) : absent,
                       r.lbfgsb_solver, r.lbfgsb_io, r.lbfgsb ? r.lbfgsb->wall_per_iteration() : absent, r.speed_up(),
@@ -305,8 +305,7 @@ int main(int argc, char **argv) {
     Options o;
     CLI::App app("Centroidal Voronoi tessellations: evaluations, our solver and L-BFGS-B 3.0");
     app.add_option("--cases", o.cases, "SITES:RESOLUTION, ...")->delimiter(',');
-    app.add_option("--lbfgsb-seconds", o.lbfgsb_limits.seconds, "limit of each run of 3.0; 0: none")
-        ->check(is_not_negative);
+    app.add_option("--lbfgsb-seconds", o.lbfgsb_seconds, "limit of each run of 3.0; 0: none")->check(is_not_negative);
     app.add_option("--threads", o.threads, "host threads; 0: all")->check(CLI::Range(0, 4096));
     app.add_option("--backend", o.backend, "where")->check(CLI::IsMember({"auto", "cuda", "host"}));
     app.add_option("--csv", o.csv, "file for the tables as comma separated values");
@@ -321,7 +320,7 @@ int main(int argc, char **argv) {
         if (o.backend == "cuda" && !cuda) throw std::runtime_error("there is no CUDA backend or no device here");
         const std::string where = machine(), backend = cuda ? "CUDA" : "host";
         const double rate = copy_rate(int64_t{1} << 28, cuda, o.threads);
-        print_head(o, backend, where, rate);
+        print_head(backend, where, rate);
         csv.write(std::string(csv_head) + "," + CauchyDifferences::csv_heading() + ",machine\n");
         std::vector<Row> rows;
         for (const Case &now : cases) {
@@ -333,7 +332,7 @@ int main(int argc, char **argv) {
                 continue;
             }
             print(rows.back());
-            csv.write(row_of(rows.back(), o, backend, where));
+            csv.write(row_of(rows.back(), backend, where));
         }
         std::printf(
             "\nfloor: the bytes of an evaluation at the rate of a copy: 8 bytes a pixel, cleared once, read and "
