@@ -114,7 +114,7 @@ CONTENTS = {
     "releases /CHANGELOG license",
     "Explanation": "performance algorithm determinism architecture backends reliability /CONTRIBUTING",
 }
-OUTSIDE = {"docs/gpu-report", "docs/tables/small-problems"}  # pages that programs write, and that are in no contents
+OUTSIDE = {"docs/gpu-report"}  # a page that a program writes, and that is in no contents
 
 
 def table_of_contents(name, pages):

@@ -134,20 +134,21 @@ void print(const BatchRow &row) {
     std::fflush(stdout);
 }
 
-template <int n> void measure_host(const BatchTask &task, int64_t looped) {
+template <int n> void measure_host(const BatchTask &task) {
     const OnHost<n> host(task);
+    const int64_t looped = std::min<int64_t>(task.count, 2000); // one after the other
     print(host.by_functor());
     print(host.by_calls(false));
     print(host.by_calls(true));
-    print(host.by_handle(std::min(task.count, looped)));
-    print(host.by_lbfgsb(std::min(task.count, looped)));
+    print(host.by_handle(looped));
+    print(host.by_lbfgsb(looped));
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
     BatchTask task;
-    double problems = 1e5, looped = 2000;
+    double problems = 1e5;
     bool no_host = false;
     CLI::App app("Many small problems at once");
     app.add_option("--problems", problems, "how many")->check(is_size);
@@ -157,7 +158,6 @@ int main(int argc, char **argv) {
     app.add_option("--pgtol", task.pgtol, "the stopping test")->check(is_positive);
     app.add_option("--max-iterations", task.max_iterations, "of a problem")->check(is_positive);
     app.add_option("--threads", task.threads, "of the host")->check(is_positive);
-    app.add_option("--looped", looped, "problems that are done one after the other")->check(is_size);
     app.add_option("--repetitions", task.repetitions, "on CUDA, of which the median is printed")->check(is_positive);
     app.add_flag("--bounds", task.bounds, "a box that holds every fourth variable");
     app.add_flag("--single", task.single, "single precision, on CUDA");
@@ -171,9 +171,8 @@ int main(int argc, char **argv) {
                     "conv %", "iterations", "evaluations");
         for (const BatchRow &row : batches_on_cuda(task)) print(row);
         if (no_host) return;
-        const auto count = static_cast<int64_t>(looped);
-        if (task.n == 5) measure_host<5>(task, count);
-        else if (task.n == 20) measure_host<20>(task, count);
-        else measure_host<100>(task, count);
+        if (task.n == 5) measure_host<5>(task);
+        else if (task.n == 20) measure_host<20>(task);
+        else measure_host<100>(task);
     });
 }

@@ -23,8 +23,6 @@ constexpr Solver solvers[] = {
     {"CUDA", {ours, light, dark, bright}},
     {"GPU", {ours, light, dark, bright}},
     {"cuda", {ours, light, dark, bright}},
-    {"learned", {ours, light, dark, bright}},
-    {"plain", {light, ours, dark, bright}},
     {"host", {"#1e8449", "#7dcea0", "#0b4a26", "#a9b817"}},
     {"L-BFGS-B", {"#c0392b", "#e59a8f", "#6e1f17", "#e4572e"}},
     {"paper, CPU", {"#8d8d8d", "#c4c4c4", "#4d4d4d", "#a39a8c"}},

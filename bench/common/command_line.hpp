@@ -36,12 +36,12 @@ inline std::string is_not_negative(const std::string &text) {
 
 inline std::vector<int64_t> whole(const std::vector<double> &sizes) { return {sizes.begin(), sizes.end()}; }
 
-// The options of the files that most tables are written to. They lead to its members.
+// The options of the files that a table and its figure are written to. They lead to its members.
 struct Files {
     std::string csv, svg;
-    explicit Files(CLI::App &app) {
+    explicit Files(CLI::App &app, bool figure = false) {
         app.add_option("--csv", csv, "file for the table as comma separated values");
-        app.add_option("--svg", svg, "file for the picture");
+        if (figure) app.add_option("--svg", svg, "file for the figure");
     }
 };
 

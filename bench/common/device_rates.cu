@@ -35,50 +35,24 @@ __global__ void read_all(const uint4 *from, int64_t count, unsigned *to) {
     if (seen == 0xffffffff) *to = seen;
 }
 
-struct MultiplyAdd {
-    __device__ double operator()(double v) const { return fma(v, 0.75, 0.25); }
-};
-struct InverseRoot {
-    __device__ double operator()(double v) const { return rsqrt(v); }
-};
-struct Division {
-    __device__ double operator()(double v) const { return 1 / v; }
-};
-struct Exponential {
-    __device__ double operator()(double v) const { return exp(-v); }
-};
-struct SineAndCosine {
-    __device__ double operator()(double v) const {
-        double s, c;
-        sincos(v, &s, &c);
-        return s + c;
-    }
-};
-struct ThereAndBack { // the factor keeps the pair of conversions from being taken out
-    __device__ double operator()(double v) const { return static_cast<double>(static_cast<float>(v * 0.999)); }
-};
-
 constexpr int chains = 4, rounds = 256, threads = 256, blocks_per_processor = 8;
 
-template <class Function> __global__ void apply(double *to, Function function) {
+__global__ void multiply_and_add(double *to) {
     double v[chains];
     for (int k = 0; k < chains; k++) v[k] = 1 + 1e-3 * (threadIdx.x + k);
     for (int round = 0; round < rounds; round++)
 #pragma unroll
-        for (int k = 0; k < chains; k++) v[k] = function(v[k]);
+        for (int k = 0; k < chains; k++) v[k] = fma(v[k], 0.75, 0.25);
     double sum = 0;
     for (int k = 0; k < chains; k++) sum += v[k];
     if (sum == -1) *to = sum; // never; but the compiler does not know
 }
 
-template <class Function> double seconds_of_one(const StreamClock &clock, double *to) {
-    int device = 0, processors = 1;
+int multiprocessors() {
+    int device = 0, count = 1;
     cudaGetDevice(&device);
-    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    const int blocks = processors * blocks_per_processor;
-    const auto stream = static_cast<cudaStream_t>(clock.stream());
-    const double seconds = clock.seconds([&] { apply<<<blocks, threads, 0, stream>>>(to, Function()); }, repetitions);
-    return seconds / (double{chains} * rounds * threads * blocks);
+    cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
+    return count;
 }
 
 } // namespace
@@ -94,14 +68,12 @@ double device_copy_seconds(const StreamClock &clock, int64_t bytes) {
 double device_read_seconds(const StreamClock &clock, int64_t bytes) {
     const DeviceBuffer from(bytes), to(sizeof(unsigned));
     if (!from.at || !to.at) return std::numeric_limits<double>::quiet_NaN();
-    int device = 0, processors = 1;
-    cudaGetDevice(&device);
-    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    const int blocks = 8 * multiprocessors();
     const auto stream = static_cast<cudaStream_t>(clock.stream());
     return clock.seconds(
         [&] {
-            read_all<<<8 * processors, 256, 0, stream>>>(
-                static_cast<const uint4 *>(from.at), bytes / int64_t{sizeof(uint4)}, static_cast<unsigned *>(to.at));
+            read_all<<<blocks, 256, 0, stream>>>(static_cast<const uint4 *>(from.at), bytes / int64_t{sizeof(uint4)},
+                                                 static_cast<unsigned *>(to.at));
         },
         repetitions);
 }
@@ -122,12 +94,13 @@ double transfer_seconds(const StreamClock &clock, int64_t bytes, bool to_host, i
         repetitions);
 }
 
-ArithmeticCosts device_arithmetic(const StreamClock &clock) {
+double device_multiply_adds(const StreamClock &clock) {
     const DeviceBuffer buffer(sizeof(double));
-    auto *to = static_cast<double *>(buffer.at);
-    return {seconds_of_one<MultiplyAdd>(clock, to),   seconds_of_one<InverseRoot>(clock, to),
-            seconds_of_one<Division>(clock, to),      seconds_of_one<Exponential>(clock, to),
-            seconds_of_one<SineAndCosine>(clock, to), seconds_of_one<ThereAndBack>(clock, to) / 2};
+    const int blocks = multiprocessors() * blocks_per_processor;
+    const auto stream = static_cast<cudaStream_t>(clock.stream());
+    const double seconds = clock.seconds(
+        [&] { multiply_and_add<<<blocks, threads, 0, stream>>>(static_cast<double *>(buffer.at)); }, repetitions);
+    return double{chains} * rounds * threads * blocks / seconds;
 }
 
 } // namespace cudaopt::bench

@@ -16,12 +16,7 @@ double device_read_seconds(const StreamClock &clock, int64_t bytes);
 // bytes apart on the device.
 double transfer_seconds(const StreamClock &clock, int64_t bytes, bool to_host, int64_t rows = 1, int64_t pitch = 0);
 
-// Seconds of one operation when all threads do nothing else.
-struct ArithmeticCosts {
-    double operation;                                  // a multiply-add, and as well a sum or a product alone
-    double inverse_root, division, exponential, angle; // angle: a sine and a cosine
-    double conversion;                                 // between single and double precision
-};
-ArithmeticCosts device_arithmetic(const StreamClock &clock);
+// Double-precision multiply-adds per second of the whole device. A sum or a product alone takes as long.
+double device_multiply_adds(const StreamClock &clock);
 
 } // namespace cudaopt::bench

@@ -3,11 +3,10 @@
 // one-breakpoint approximation with the exact Cauchy point, and quotes tables 2 and 3 and figures 5 to 8 of the 2014
 // paper:
 //
-//     bench_cvt [--cases 200:512,...] [--m 7] [--iterations 5000] [--seconds 0] [--lbfgsb-iterations 5000]
-//               [--lbfgsb-seconds 0] [--curves 20000] [--backend auto] [--csv FILE] [--sites FILE] [--svg FILE]
+//     bench_cvt [--cases 200:512,...] [--lbfgsb-seconds 0] [--backend auto] [--csv FILE] [--sites FILE] [--svg FILE]
 //
-// All iterates are those of L-BFGS-B 3.0's rules. --sites writes where the sites of the runs
-// named by --curves end: of those by 3.0, and of ours with the exact and the approximate Cauchy point.
+// All iterates are those of L-BFGS-B 3.0's rules. --sites writes where 20,000 sites, those of figures 5 and 7, end:
+// with 3.0, and with ours by the exact and the approximate Cauchy point.
 #include <algorithm>
 #include <cmath>
 
@@ -45,10 +44,8 @@ struct Options {
     std::vector<std::string> cases = {"200:512",    "500:512",    "1000:1024", "2000:1024",  "4000:1024",
                                       "4000:2048",  "6000:2048",  "8000:2048", "10000:2048", "20000:2048",
                                       "40000:2048", "60000:2048", "2e5:4096",  "1e6:8192"};
-    std::vector<double> curves = {20000};
-    CvtLimits limits{5000, 0}, lbfgsb_limits{5000, 0};
-    int m = 7, threads = 0;
-    uint64_t seed = 1;
+    double lbfgsb_seconds = 0;
+    int threads = 0;
     std::string backend = "auto", csv, sites, svg;
 };
 
@@ -75,13 +72,13 @@ struct Row {
 };
 
 Row measure(const Case &now, const Options &o, bool cuda, double rate) {
-    CvtProblem problem(now.sites, now.resolution, o.seed, cuda, o.threads);
+    CvtProblem problem(now.sites, now.resolution, 1, cuda, o.threads);
     Row row;
     row.at = now;
     row.passes = problem.passes();
-    row.ours = run_cvt(problem, o.m, o.limits, false);
-    row.approximate = run_cvt(problem, o.m, o.limits, true);
-    if (o.lbfgsb_limits.iterations > 0) row.lbfgsb = run_cvt_fortran(problem, o.m, o.lbfgsb_limits);
+    row.ours = run_cvt(problem, false);
+    row.approximate = run_cvt(problem, true);
+    row.lbfgsb = run_cvt_fortran(problem, o.lbfgsb_seconds);
     row.evaluation = 1e3 * problem.evaluation_seconds(row.ours.x);
     row.floor = 1e3 * problem.floor_seconds(rate);
     row.solver = row.ours.per_iteration(row.ours.solver_seconds);
@@ -92,11 +89,11 @@ Row measure(const Case &now, const Options &o, bool cuda, double rate) {
     return row;
 }
 
-void print_head(const Options &o, const std::string &backend, const std::string &where, double rate) {
+void print_head(const std::string &backend, const std::string &where, double rate) {
     std::printf(
         "Centroidal Voronoi tessellation, constant density, random start, m = %d, double precision, %s backend\n"
         "%s; a copy moves %.0f GB/s\n\n",
-        o.m, backend.c_str(), where.c_str(), 1e-9 * rate);
+        cvt_pairs, backend.c_str(), where.c_str(), 1e-9 * rate);
     std::printf("%8s %6s %6s %5s %5s %9s %9s %7s %9s %7s %9s %9s %9s %9s %9s %9s %18s %10s  %s\n", "sites", "resol.",
                 "passes", "iter", "eval", "ms/eval", "floor", "x floor", "ms/iter", "share", "ms total", "3.0: ms",
                 "3.0: I/O", "3.0 total", "speed-up", "at", "energy", "difference", "end");
@@ -120,9 +117,9 @@ const char csv_head[] = "sites,resolution,m,backend,passes,iterations,evaluation
                         "speed_up,f,relative_difference,end,iterations_approximate,lbfgsb_f,lbfgsb_end,"
                         "f_approximate,largest";
 
-std::string row_of(const Row &r, const Options &o, const std::string &backend, const std::string &where) {
+std::string row_of(const Row &r, const std::string &backend, const std::string &where) {
     const CauchyDifferences d(r.ours.t, r.ours.t_first);
-    return csv_fields(r.at.sites, r.at.resolution, static_cast<int64_t>(o.m), backend, static_cast<int64_t>(r.passes),
+    return csv_fields(r.at.sites, r.at.resolution, int64_t{cvt_pairs}, backend, static_cast<int64_t>(r.passes),
                       r.ours.iterations, r.ours.evaluations, r.evaluation, r.floor, r.solver, r.share(),
                       r.ours.wall_per_iteration(), r.lbfgsb ? static_cast<double>(r.lbfgsb->iterations) : absent,
                       r.lbfgsb_solver, r.lbfgsb_io, r.lbfgsb ? r.lbfgsb->wall_per_iteration() : absent, r.speed_up(),
@@ -248,21 +245,15 @@ driver::Plot energies(const Row &r, const std::string &where) {
     return coloured(plot);
 }
 
-driver::Plot times(const std::vector<Row> &rows, const std::string &where) {
-    driver::Plot plot{
-        "Milliseconds of an iteration: all, with evaluations and copies, and its parts", where, "sites", {}, true};
-    for (const char *label :
-         {"L-BFGS-B 3.0, all", "cuda_opt, all", "cuda_opt, solver", "evaluation", "paper, CPU, all", "paper, GPU, all"})
-        plot.series.push_back({label, "", {}, {}});
+// A curve for each label, whose values values_of() gives for each row.
+template <class ValuesOf>
+driver::Plot against_sites(const char *title, const std::vector<const char *> &labels, const std::vector<Row> &rows,
+                           const std::string &where, const ValuesOf &values_of) {
+    driver::Plot plot{title, where, "sites", {}, true};
+    for (const char *label : labels) plot.series.push_back({label, "", {}, {}});
     for (const Row &r : rows) {
-        const paper_2014::Tessellation *const p = paper_2014::tessellation(r.at.sites, r.at.resolution);
-        const double values[] = {r.lbfgsb ? r.lbfgsb->wall_per_iteration() : absent,
-                                 r.ours.wall_per_iteration(),
-                                 r.solver,
-                                 r.evaluation,
-                                 p ? p->evaluation + p->cpu : absent,
-                                 p ? p->evaluation + p->gpu : absent};
-        for (std::size_t k = 0; k < plot.series.size(); k++) {
+        const std::vector<double> values = values_of(r, paper_2014::tessellation(r.at.sites, r.at.resolution));
+        for (std::size_t k = 0; k < labels.size(); k++) {
             plot.series[k].x.push_back(static_cast<double>(r.at.sites));
             plot.series[k].y.push_back(values[k]);
         }
@@ -270,21 +261,29 @@ driver::Plot times(const std::vector<Row> &rows, const std::string &where) {
     return coloured(plot);
 }
 
+using Paper = const paper_2014::Tessellation *; // NULL: the paper does not have this case
+
+driver::Plot times(const std::vector<Row> &rows, const std::string &where) {
+    return against_sites(
+        "Milliseconds of an iteration: all, with evaluations and copies, and its parts",
+        {"L-BFGS-B 3.0, all", "cuda_opt, all", "cuda_opt, solver", "evaluation", "paper, CPU, all", "paper, GPU, all"},
+        rows, where, [](const Row &r, Paper p) -> std::vector<double> {
+            return {r.lbfgsb ? r.lbfgsb->wall_per_iteration() : absent,
+                    r.ours.wall_per_iteration(),
+                    r.solver,
+                    r.evaluation,
+                    p ? p->evaluation + p->cpu : absent,
+                    p ? p->evaluation + p->gpu : absent};
+        });
+}
+
 // Figure 6 of the paper: the time of the solver alone.
 driver::Plot solver_times(const std::vector<Row> &rows, const std::string &where) {
-    driver::Plot plot{
-        "Milliseconds of an iteration in the solver alone, 3.0's with its copies", where, "sites", {}, true};
-    for (const char *label : {"L-BFGS-B 3.0 and its copies", "cuda_opt", "paper, CPU", "paper, GPU"})
-        plot.series.push_back({label, "", {}, {}});
-    for (const Row &r : rows) {
-        const paper_2014::Tessellation *const p = paper_2014::tessellation(r.at.sites, r.at.resolution);
-        const double values[] = {r.lbfgsb_solver + r.lbfgsb_io, r.solver, p ? p->cpu : absent, p ? p->gpu : absent};
-        for (std::size_t k = 0; k < plot.series.size(); k++) {
-            plot.series[k].x.push_back(static_cast<double>(r.at.sites));
-            plot.series[k].y.push_back(values[k]);
-        }
-    }
-    return coloured(plot);
+    return against_sites("Milliseconds of an iteration in the solver alone, 3.0's with its copies",
+                         {"L-BFGS-B 3.0 and its copies", "cuda_opt", "paper, CPU", "paper, GPU"}, rows, where,
+                         [](const Row &r, Paper p) -> std::vector<double> {
+                             return {r.lbfgsb_solver + r.lbfgsb_io, r.solver, p ? p->cpu : absent, p ? p->gpu : absent};
+                         });
 }
 
 void write_sites(const Row &r, Output &file) {
@@ -306,19 +305,11 @@ int main(int argc, char **argv) {
     Options o;
     CLI::App app("Centroidal Voronoi tessellations: evaluations, our solver and L-BFGS-B 3.0");
     app.add_option("--cases", o.cases, "SITES:RESOLUTION, ...")->delimiter(',');
-    app.add_option("--m", o.m, "correction pairs")->check(CLI::Range(1, 1000));
-    app.add_option("--iterations", o.limits.iterations, "limit of our solver's")->check(CLI::Range(2, 1000000000));
-    app.add_option("--lbfgsb-iterations", o.lbfgsb_limits.iterations, "limit of L-BFGS-B 3.0's; 0: leave it out")
-        ->check(CLI::Range(0, 1000000000));
-    app.add_option("--seconds", o.limits.seconds, "limit of each run of our solver; 0: none")->check(is_not_negative);
-    app.add_option("--lbfgsb-seconds", o.lbfgsb_limits.seconds, "limit of each run of 3.0; 0: none")
-        ->check(is_not_negative);
-    app.add_option("--seed", o.seed, "of the random start");
-    app.add_option("--curves", o.curves, "numbers of sites whose energies are drawn")->delimiter(',');
+    app.add_option("--lbfgsb-seconds", o.lbfgsb_seconds, "limit of each run of 3.0; 0: none")->check(is_not_negative);
     app.add_option("--threads", o.threads, "host threads; 0: all")->check(CLI::Range(0, 4096));
     app.add_option("--backend", o.backend, "where")->check(CLI::IsMember({"auto", "cuda", "host"}));
     app.add_option("--csv", o.csv, "file for the tables as comma separated values");
-    app.add_option("--sites", o.sites, "file for the sites of the runs of --curves, as comma separated values");
+    app.add_option("--sites", o.sites, "file for the 20,000 sites at the ends of their runs");
     app.add_option("--svg", o.svg, "file for the pictures");
     return run_program(app, "bench_cvt", argc, argv, [&] {
         std::vector<Case> cases;
@@ -329,7 +320,7 @@ int main(int argc, char **argv) {
         if (o.backend == "cuda" && !cuda) throw std::runtime_error("there is no CUDA backend or no device here");
         const std::string where = machine(), backend = cuda ? "CUDA" : "host";
         const double rate = copy_rate(int64_t{1} << 28, cuda, o.threads);
-        print_head(o, backend, where, rate);
+        print_head(backend, where, rate);
         csv.write(std::string(csv_head) + "," + CauchyDifferences::csv_heading() + ",machine\n");
         std::vector<Row> rows;
         for (const Case &now : cases) {
@@ -341,7 +332,7 @@ int main(int argc, char **argv) {
                 continue;
             }
             print(rows.back());
-            csv.write(row_of(rows.back(), o, backend, where));
+            csv.write(row_of(rows.back(), backend, where));
         }
         std::printf(
             "\nfloor: the bytes of an evaluation at the rate of a copy: 8 bytes a pixel, cleared once, read and "
@@ -356,7 +347,7 @@ int main(int argc, char **argv) {
         if (!rows.empty()) plots = {solver_times(rows, where), times(rows, where)};
         sites.write("solver,x,y\n");
         for (const Row &row : rows) {
-            if (!std::count(o.curves.begin(), o.curves.end(), static_cast<double>(row.at.sites))) continue;
+            if (row.at.sites != 20000) continue;
             plots.push_back(energies(row, where));
             write_sites(row, sites);
         }

@@ -4,9 +4,9 @@
 
 namespace cudaopt::bench {
 
-std::optional<CvtRun> run_cvt_fortran(CvtProblem &problem, int m, const CvtLimits &limits) {
+std::optional<CvtRun> run_cvt_fortran(CvtProblem &problem, double seconds) {
     const auto size = static_cast<std::size_t>(problem.n());
-    SetulbCaller caller(problem.start(), std::vector<double>(size, 0), std::vector<double>(size, 1), m,
+    SetulbCaller caller(problem.start(), std::vector<double>(size, 0), std::vector<double>(size, 1), cvt_pairs,
                         paper_2014::factr, 0);
 
     const Minimiser<double> memory = problem.make_solver(1); // for arrays where the evaluations are done
@@ -35,8 +35,8 @@ std::optional<CvtRun> run_cvt_fortran(CvtProblem &problem, int m, const CvtLimit
         } else if (caller.says("NEW_X")) {
             run.f_at.push_back(caller.f);
             if (++run.iterations == 1) watch = Stopwatch();
-            if (run.iterations == limits.iterations) break;
-            out_of_time = limits.seconds > 0 && whole.seconds() >= limits.seconds;
+            if (run.iterations == cvt_iterations) break;
+            out_of_time = seconds > 0 && whole.seconds() >= seconds;
             if (out_of_time) break;
         } else {
             break;

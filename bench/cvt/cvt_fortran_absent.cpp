@@ -3,6 +3,6 @@
 
 namespace cudaopt::bench {
 
-std::optional<CvtRun> run_cvt_fortran(CvtProblem &, int, const CvtLimits &) { return {}; }
+std::optional<CvtRun> run_cvt_fortran(CvtProblem &, double) { return {}; }
 
 } // namespace cudaopt::bench

@@ -32,14 +32,14 @@ double CvtProblem::evaluation_seconds(const std::vector<double> &x) {
     return cuda() ? clock_->seconds(once, 20) : seconds_of_one(once, [] {});
 }
 
-CvtRun run_cvt(CvtProblem &problem, int m, const CvtLimits &limits, bool approximate_cauchy) {
-    Minimiser<double> s = problem.make_solver(m);
+CvtRun run_cvt(CvtProblem &problem, bool approximate_cauchy) {
+    Minimiser<double> s = problem.make_solver(cvt_pairs);
     const auto size = static_cast<std::size_t>(problem.n());
     Array<double> x(s, problem.start()), g(s, problem.n()), f(s, 1);
     const Array<double> lower(s, std::vector<double>(size, 0)), upper(s, std::vector<double>(size, 1));
     s.set_bounds(lower, upper);
-    s.set_real(CUDA_OPT_FACTR, paper_2014::factr).set_real(CUDA_OPT_MAX_SECONDS, limits.seconds);
-    s.set_int(CUDA_OPT_MAX_ITERATIONS, limits.iterations).set_int(CUDA_OPT_APPROXIMATE_CAUCHY, approximate_cauchy);
+    s.set_real(CUDA_OPT_FACTR, paper_2014::factr);
+    s.set_int(CUDA_OPT_MAX_ITERATIONS, cvt_iterations).set_int(CUDA_OPT_APPROXIMATE_CAUCHY, approximate_cauchy);
 
     CvtRun run;
     Stopwatch watch;
@@ -62,7 +62,6 @@ CvtRun run_cvt(CvtProblem &problem, int m, const CvtLimits &limits, bool approxi
     } while (task > 0);
     run.seconds = watch.seconds();
     run.end = task == CUDA_OPT_ITERATION_LIMIT      ? "limit"
-              : task == CUDA_OPT_TIME_LIMIT         ? "time"
               : task == CUDA_OPT_CONVERGED          ? "converged"
               : task == CUDA_OPT_LINE_SEARCH_FAILED ? "line search"
                                                     : "";

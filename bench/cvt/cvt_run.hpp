@@ -56,15 +56,13 @@ struct CvtRun {
     double wall_per_iteration() const { return 1e3 * seconds / static_cast<double>(iterations - 1); }
 };
 
-// A run ends when the energy no longer falls, as the 2014 paper's do, or at a limit; 0: none.
-struct CvtLimits {
-    int64_t iterations = 0;
-    double seconds = 0;
-};
+// Runs have 7 correction pairs. They end when the energy no longer falls, as the 2014 paper's do, or at this limit.
+constexpr int cvt_pairs = 7;
+constexpr int64_t cvt_iterations = 5000;
 
-CvtRun run_cvt(CvtProblem &problem, int m, const CvtLimits &limits, bool approximate_cauchy);
-// On one thread of the host, each evaluation where the problem has it, with copies of x, f and g. Nothing where the
-// library was not there to build with.
-std::optional<CvtRun> run_cvt_fortran(CvtProblem &problem, int m, const CvtLimits &limits);
+CvtRun run_cvt(CvtProblem &problem, bool approximate_cauchy);
+// On one thread of the host, each evaluation where the problem has it, with copies of x, f and g. The run ends after
+// the given number of seconds, too; 0: it does not. Nothing where the library was not there to build with.
+std::optional<CvtRun> run_cvt_fortran(CvtProblem &problem, double seconds);
 
 } // namespace cudaopt::bench

@@ -1,12 +1,11 @@
 // Measures what a learned diagonal saves: evaluations to ||P g||_inf <= 1e-6 on the problems of problem_set.hpp, by
 // this library with and without it, by L-BFGS-B 3.0, and by the solvers whose rows tools/compare_tao has written.
 //
-//     bench_metric [--m 10,5] [--peers FILE] [--csv FILE] [--svg FILE]
+//     bench_metric [--m 10,5] [--peers FILE] [--csv FILE]
 #include <algorithm>
 #include <map>
 
 #include "bench/common/command_line.hpp"
-#include "bench/common/profile_plot.hpp"
 #include "bench/solver/small_runs.hpp"
 #include "cuda_opt.h"
 #include "peers.hpp"
@@ -44,11 +43,10 @@ SmallProblem with_start_moved(SmallProblem problem, int times) {
 
 const std::vector<Solver> ours = {
     {learned,
-     [](const SmallProblem &problem, int m) {
-         return run_ours(problem, m, {{CUDA_OPT_INITIAL_HESSIAN, CUDA_OPT_INITIAL_HESSIAN_LEARNED}});
-     }},
-    {plain, [](const SmallProblem &problem, int m) { return run_ours(problem, m); }},
-    {moved, [](const SmallProblem &problem, int m) { return run_ours(with_start_moved(problem, 1), m); }},
+     [](const SmallProblem &problem, int m) { return run_ours(problem, m, CUDA_OPT_INITIAL_HESSIAN_LEARNED); }},
+    {plain, [](const SmallProblem &problem, int m) { return run_ours(problem, m, CUDA_OPT_INITIAL_HESSIAN_SCALAR); }},
+    {moved, [](const SmallProblem &problem,
+               int m) { return run_ours(with_start_moved(problem, 1), m, CUDA_OPT_INITIAL_HESSIAN_SCALAR); }},
     {version_3, [](const SmallProblem &problem, int m) { return run_lbfgsb(problem, m); }},
 };
 
@@ -170,19 +168,6 @@ void summarise(const Solvers &solvers, int m) {
     show_losers(solvers, m);
 }
 
-ProfilePlot profile(const Solvers &solvers, int m) {
-    ProfilePlot plot{"Performance profile: evaluations to ||Pg|| <= 1e-6",
-                     std::to_string(metric_problems().size()) + " problems, m = " + std::to_string(m),
-                     "evaluations over those of the best solver, at most",
-                     16,
-                     {}};
-    for (const std::string &name :
-         {learned, plain, version_3, std::string("blmvm"), std::string("bqnls"), std::string("scipy")})
-        if (const auto found = solvers.find(name); found != solvers.end())
-            plot.solvers.push_back({name, found->second.evaluations});
-    return plot;
-}
-
 Ends run_all(const Solver &solver, int m, int seconds, Output &rows,
              std::map<std::string, int> *terminations = nullptr) {
     Ends result;
@@ -243,8 +228,7 @@ int main(int argc, char **argv) {
     int seconds = 120;
     bool sources = false;
     CLI::App app("The learned metric, and what else there is, on problems solved to ||P g||_inf <= 1e-6");
-    app.add_option("--m", memories, "correction pairs, or 0 for the default; the picture is of the first")
-        ->delimiter(',');
+    app.add_option("--m", memories, "correction pairs, or 0 for the default")->delimiter(',');
     app.add_option("--peers", peers, "rows of tools/compare_tao, in a file");
     app.add_option("--seconds", seconds, "most of them for one solve")->check(is_positive);
     app.add_flag("--sources", sources, "show the problems with their sources, and solve nothing");
@@ -255,7 +239,7 @@ int main(int argc, char **argv) {
                 std::printf("%s, n = %d: %s\n", problem.name.c_str(), problem.n(), problem.source.c_str());
             return;
         }
-        Output rows(files.csv), picture(files.svg);
+        Output rows(files.csv);
         std::printf("Evaluations of f and g to ||P g||_inf <= 1e-6, at most %lld\n",
                     static_cast<long long>(small_evaluations));
         const std::vector<PeerRow> known = peers.empty() ? std::vector<PeerRow>{} : read_peers(peers);
@@ -274,7 +258,6 @@ int main(int argc, char **argv) {
             summarise(solvers, m);
             learned_by_m[m] = solvers[learned];
             show_terminations(m, seconds, rows);
-            if (m == memories.front()) picture.write(svg(profile(solvers, m)));
         }
         show_times(learned_by_m);
         std::printf(

@@ -1,17 +1,16 @@
 // Evaluations with an operator as initial Hessian, on the fields of fields.hpp:
 //
-//     bench_operator [--sides 30,60,120] [--starts 5] [--methods scalar,learned,operator,prototype] [--backend cuda]
+//     bench_operator [--sides 30,60,120] [--starts 5] [--methods scalar,learned,operator] [--backend cuda]
 //
 // Each number is the median over starts that differ by 1e-8. Evaluations and applications are those until the first
 // iterate at which the largest component of the projected gradient is at most the tolerance. The library itself may
 // continue for up to ten iterations if rounding errors have let f rise (docs/termination.md); `total` includes these.
-// The methods are the library with the scalar and the learned initial Hessian, with the operator, with the identity as
-// operator, and with one V-cycle of multigrid; and two-metric projection with the operator (two_metric.hpp), from the
-// same starts (prototype) and from the start that is not perturbed (standard). The operator is the inverse Laplacian,
-// restricted to the free variables or of their rows and columns. f, g and the operator are computed on the host, and
-// copied if the backend is CUDA.
+// The methods are the scalar and the learned initial Hessian, the operator, the identity as operator, and one V-cycle
+// of multigrid. The operator is the inverse Laplacian, restricted to the free variables or of their rows and columns.
+// f, g and the operator are computed on the host, and copied if the backend is CUDA.
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -23,7 +22,6 @@
 #include "cuda_opt.hpp"
 #include "fields.hpp"
 #include "multigrid.hpp"
-#include "two_metric.hpp"
 
 using namespace cudaopt::bench;
 
@@ -31,12 +29,19 @@ namespace {
 
 constexpr int pairs = 10;
 constexpr double operator_tolerance = 1e-11;
-const std::vector<std::string> all_methods{"scalar", "learned",   "operator", "identity",
-                                           "cycle",  "prototype", "standard"};
+const std::vector<std::string> all_methods{"scalar", "learned", "operator", "identity", "cycle"};
+
+// Stores H_0 v in the last argument; the second one is 1 at the free variables, and 0 elsewhere.
+using Operator = std::function<void(const Vector &, const Vector &, Vector &)>;
+
+struct Counts {
+    int64_t evaluations = 0, applications = 0, refusals = 0; // until the projected gradient is at the tolerance
+    int64_t total = 0;                                       // evaluations until the end of the solve
+};
 
 struct Options {
     std::vector<int> sides{30, 60, 120};
-    std::vector<std::string> methods{"scalar", "learned", "operator", "prototype"}, problems;
+    std::vector<std::string> methods{"scalar", "learned", "operator"}, problems;
     std::string backend = "host", csv;
     int starts = 5, threads = 1;
     int64_t limit = 20000;
@@ -106,13 +111,11 @@ Counts solve(Field &field, const Operator &apply, const Vector &start, int initi
     if (task != CUDA_OPT_CONVERGED) throw std::runtime_error(s.message());
     note();
     counts.total = s.get_int(CUDA_OPT_EVALUATIONS);
-    counts.f = s.get_real(CUDA_OPT_F);
     return counts;
 }
 
 Counts run(const std::string &method, Field &field, Multigrid &multigrid, const Vector &start, const Options &o) {
     const Operator apply = make_operator(method, field, multigrid);
-    if (method == "prototype" || method == "standard") return TwoMetric(field, apply, pairs).minimise(start, o.limit);
     const int kind = method == "scalar"    ? CUDA_OPT_INITIAL_HESSIAN_SCALAR
                      : method == "learned" ? CUDA_OPT_INITIAL_HESSIAN_LEARNED
                                            : CUDA_OPT_INITIAL_HESSIAN_OPERATOR;
@@ -130,11 +133,9 @@ void measure(const std::string &method, Field &field, Multigrid &multigrid, cons
     std::vector<double> evaluations, applications, refusals, totals;
     const Stopwatch watch;
     std::string failure;
-    const int starts = method == "standard" ? 1 : o.starts;
     try {
-        for (int seed = 0; seed < starts; seed++) {
-            const Vector start = method == "standard" ? field.start : perturbed(field, seed);
-            const Counts counts = run(method, field, multigrid, start, o);
+        for (int seed = 0; seed < o.starts; seed++) {
+            const Counts counts = run(method, field, multigrid, perturbed(field, seed), o);
             evaluations.push_back(static_cast<double>(counts.evaluations));
             applications.push_back(static_cast<double>(counts.applications));
             refusals.push_back(static_cast<double>(counts.refusals));
@@ -151,7 +152,7 @@ void measure(const std::string &method, Field &field, Multigrid &multigrid, cons
                 cell("%.0f", 6, median(applications)).c_str(), cell("%.0f", 4, median(refusals)).c_str(),
                 watch.seconds(), failure.c_str());
     std::fflush(stdout);
-    csv.write(csv_row(field.name(), int64_t{side} * side, method, o.backend, int64_t{starts}, median(evaluations),
+    csv.write(csv_row(field.name(), int64_t{side} * side, method, o.backend, int64_t{o.starts}, median(evaluations),
                       *fewest, *most, median(totals), median(applications), median(refusals), where));
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Usage: batch.py [--problems N] [--n N] [--looped N] [--bounds]
+"""Usage: batch.py [--problems N] [--n N] [--bounds]
 
 The chained Rosenbrock functions of bench_batch, from the same random starts, m = 5: SciPy's L-BFGS-B in a loop over
 some of the problems, one thread, to ||P g||_inf <= 1e-5; and, where JAX and optax are installed and there are no
@@ -103,13 +103,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[1])
     parser.add_argument("--problems", type=int, default=100000, help="of optax")
     parser.add_argument("--n", type=int, default=20)
-    parser.add_argument("--looped", type=int, default=500, help="of SciPy")
     parser.add_argument("--bounds", action="store_true", help="a box that holds every fourth variable")
     arguments = parser.parse_args()
     print(f"n = {arguments.n}, {'with' if arguments.bounds else 'without'} bounds")
     print(f"{'':40} {'problems':>10} {'s':>9} {'problems/s':>12} {'iterations/s':>12} {'conv %':>7} {'iterations':>10}")
     x = starts(arguments.problems, arguments.n)
-    with_scipy(x[: arguments.looped], arguments.bounds)
+    with_scipy(x[:500], arguments.bounds)
     if not arguments.bounds:
         with_optax(x)
 

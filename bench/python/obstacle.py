@@ -12,10 +12,9 @@ processor time, f (the area minus 1), and the largest component of the projected
 Debian's python3-petsc4py.
 
 The operator of cuda_opt is the inverse Laplacian by SciPy's sine transforms on the free variables: either its rows and
-columns of the free variables, or 2 or 3 steps of conjugate gradients that are preconditioned by it. Of TAO, blmvm,
-bqnls and bqnktr are quasi-Newton methods with the same number of correction pairs; bqnktr only runs if --solvers names
-it. tron, bnls and bntr are Newton methods. They have the exact Hessian as a sparse matrix, whose values NumPy computes,
-and TAO's default linear solvers.
+columns of the free variables, or 2 or 3 steps of conjugate gradients that are preconditioned by it. Of TAO, blmvm and
+bqnls are quasi-Newton methods with the same number of correction pairs. tron, bnls and bntr are Newton methods. They
+have the exact Hessian as a sparse matrix, whose values NumPy computes, and TAO's default linear solvers.
 
 `draw` draws the heights that obstacle.cu has written, as an SVG picture. It needs matplotlib."""
 from __future__ import annotations
@@ -47,7 +46,6 @@ SOLVERS = {
     "scipy": "SciPy L-BFGS-B",
     "blmvm": "TAO blmvm",
     "bqnls": "TAO bqnls",
-    "bqnktr": "TAO bqnktr",
     "tron": "TAO tron",
     "bnls": "TAO bnls",
     "bntr": "TAO bntr",
@@ -187,8 +185,7 @@ def by_tao(problem, solver):
     sys.path += glob.glob("/usr/lib/petscdir/*/*-real/lib/python3/dist-packages")  # Debian's
     import petsc4py
 
-    names = [f"-tao_{prefix}_mat_lmvm_hist_size" for prefix in (solver, "bqnk")]
-    petsc4py.init(["obstacle", names[0], str(PAIRS), names[1], str(PAIRS)])
+    petsc4py.init(["obstacle", f"-tao_{solver}_mat_lmvm_hist_size", str(PAIRS)])
     from petsc4py import PETSc
 
     newest = {}
@@ -312,7 +309,7 @@ def main():
     verbs = parser.add_subparsers(dest="verb", required=True)
     run_verb = verbs.add_parser("run")
     run_verb.add_argument("cells", nargs="*", type=int, default=[120, 240, 480])
-    run_verb.add_argument("--solvers", default=",".join(name for name in SOLVERS if name != "bqnktr"))
+    run_verb.add_argument("--solvers", default=",".join(SOLVERS))
     run_verb.add_argument("--seconds", type=int, default=300)
     run_verb.add_argument("--csv")
     one_verb = verbs.add_parser("one")  # for `run` alone

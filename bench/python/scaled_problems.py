@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Usage: scaled_problems.py LIBRARY [--m M] [--decades D] [--csv FILE] [--scalar]
+"""Usage: scaled_problems.py LIBRARY [--m M] [--csv FILE]
 
 Whether scales undo bad units: the problems of bench_metric, with each variable multiplied by a power of ten at random
-between 10^-D and 10^D, solved in four ways to the same point: as they are; in their bad units; in bad units with
+between 1e-6 and 1e6, solved in four ways to the same point: as they are; in their bad units; in bad units with
 x_scale; and as they are, from starts moved by 1e-9 of themselves, which shows what rounding errors do. LIBRARY is
 build/bench/libmetric_problems_interface.so. A problem is solved where ||P g||_inf <= 1e-6 in the problem's own units,
 within 10,000 evaluations; other tests are off. CUDA_OPT_LIBRARY and PYTHONPATH say which cuda_opt."""
@@ -63,20 +63,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library")
     parser.add_argument("--m", type=int, default=10)
-    parser.add_argument("--decades", type=int, default=6)
-    parser.add_argument("--scalar", action="store_true", help="the scalar initial Hessian, not the learned one")
     parser.add_argument("--csv")
     arguments = parser.parse_args()
     library = ctypes.CDLL(arguments.library)
     library.small_problem_name.restype, library.small_problem_evaluate.restype = ctypes.c_char_p, ctypes.c_double
     options = {"maxcor": arguments.m, "gtol": PGTOL, "ftol": 0, "maxiter": None, "maxfun": EVALUATIONS}
-    if arguments.scalar:
-        options["INITIAL_HESSIAN"] = cuda_opt.InitialHessian.SCALAR
     rng = np.random.default_rng(1)
     rows, solved = [], {way: {} for way in WAYS}
     for k in range(library.small_problems_count()):
         problem = Problem(library, k)
-        units = 10.0 ** rng.integers(-arguments.decades, arguments.decades + 1, len(problem.start))
+        units = 10.0 ** rng.integers(-6, 7, len(problem.start))
         for way in WAYS:
             evaluations, f, norm = solve(problem, way, units, options)
             good = norm <= PGTOL and math.isfinite(f)
@@ -89,8 +85,7 @@ def main():
             file.writelines(f'"{row[0]}",{row[1]},"{row[2]}",' + f"{row[3]},{row[4]:.9g},{row[5]:.3g},{row[6]}" + "\n"
                             for row in rows)
     own = solved[WAYS[0]]
-    print(f"{library.small_problems_count()} problems, m = {arguments.m}, units 10^-{arguments.decades} to "
-          f"10^{arguments.decades}")
+    print(f"{library.small_problems_count()} problems, m = {arguments.m}, units 1e-6 to 1e6")
     print(f"{'':12s}{'solved':>8s}{'lost':>6s}{'won':>6s}{'evaluations / own units':>26s}")
     for way, found in solved.items():
         both = own.keys() & found.keys()

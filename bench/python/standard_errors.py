@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Usage: standard_errors.py [--sets K] [--csv FILE]
+"""Usage: standard_errors.py [--csv FILE]
 
 Standard errors of maximum likelihood fits with four parameters (python/tests/likelihoods.py), from hess_inv of
 cuda_opt.minimize and of SciPy's L-BFGS-B, each with its default options. They are compared with those of the exact
 inverse Hessian at the same point. The error of a fit is the largest factor by which one of the four is too large or too
-small. For each model, K sets of random data; the table has the share of the fits with an error of at most 1.1 and 1.25,
-the median and the largest error."""
+small. For each model, 200 sets of random data; the table has the share of the fits with an error of at most 1.1 and
+1.25, the median and the largest error."""
 import argparse
 import csv
 import sys
@@ -35,14 +35,13 @@ def error(fit, solve):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sets", type=int, default=200)
     parser.add_argument("--csv")
     arguments = parser.parse_args()
     rows = []
     for solver, solve in SOLVERS.items():
         of_all = []
         for name, model in FITS.items():
-            errors = [error(model(seed), solve) for seed in range(arguments.sets)]
+            errors = [error(model(seed), solve) for seed in range(200)]
             of_all += errors
             rows.append((name, solver, errors))
         rows.append(("all", solver, of_all))

@@ -36,13 +36,6 @@ inline constexpr PaperRow paper_functions[] = {
     {"step", 6943.8, 50, 138.9, {0.000, 0.000}, {0.000, 0.000}, 15142, 10030},
 };
 
-// NULL: no function of the paper.
-inline const PaperRow *paper_function(std::string_view function) {
-    for (const PaperRow &row : paper_functions)
-        if (row.function == function) return &row;
-    return nullptr;
-}
-
 // Whether a value is as low as the paper's, at its three decimals.
 inline bool as_low(double value, double of_paper) { return std::round(1000 * value) <= std::round(1000 * of_paper); }
 

@@ -36,21 +36,8 @@ SearchRun mean_of_seeds(const testfuncs::search::Function &function, int n, bool
 std::unique_ptr<PatternSearch> ready_search(const testfuncs::search::Function &function, int n, bool cuda,
                                             const SearchOptions &options, bool single = false);
 
-// The options of the tables of one function, whose searches differ in the number of walks. They lead to its
-// members.
-struct OneFunction {
-    std::string name = "ackley";
-    std::vector<double> walks;
-    int n = 20;
-    SearchOptions options;
-
-    OneFunction(CLI::App &app, std::vector<double> sizes) : walks(std::move(sizes)) {
-        app.add_option("--walks", walks, "numbers of walks")->delimiter(',')->check(is_size);
-        app.add_option("--function", name, "the function");
-        app.add_option("--n", n, "variables")->check(CLI::Range(1, 1000000));
-        app.add_option("--iterations", options.iterations, "iterations of each walk")->check(CLI::Range(0, 1000000));
-    }
-};
+// Tables 1 to 4 of the paper: 20 variables and 20 iterations of each walk; tables 1 to 3 are of Ackley's function.
+constexpr int paper_n = 20, paper_iterations = 20;
 
 // A search of one walk, so that what CUDA prepares at the first use of a kernel is in no time that follows.
 void warm_up(const testfuncs::search::Function &function, int n, bool cuda, bool single = false);

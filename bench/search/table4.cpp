@@ -2,12 +2,11 @@
 // one thread of the host, on all threads, and on the GPU, and which fraction of the GPU's double-precision rate two of
 // them reach.
 //
-//     bench_search_table4 [--walks 15360] [--n 20] [--iterations 20] [--csv FILE] [--svg FILE]
+//     bench_search_table4 [--csv FILE]
 #include <map>
 
 #include "bench/common/command_line.hpp"
 #include "bench/common/device_rates.hpp"
-#include "bench/common/dot_plot.hpp"
 #include "bench/common/machine.hpp"
 #include "paper_2009.hpp"
 #include "search_run.hpp"
@@ -38,18 +37,13 @@ const std::map<std::string, Counted> counted = {
 } // namespace
 
 int main(int argc, char **argv) {
-    int n = 20;
-    double share_walks = 1e6;
-    cudaopt::SearchOptions options;
+    constexpr int n = paper_n;
+    cudaopt::SearchOptions options; // whose walks are the paper's 15,360
+    options.iterations = paper_iterations;
     CLI::App app("The twelve functions on one thread, on all threads and on the GPU");
-    app.add_option("--walks", options.walks, "walks")->check(is_positive);
-    app.add_option("--n", n, "variables")->check(CLI::Range(1, 1000000));
-    app.add_option("--iterations", options.iterations, "iterations of each walk")->check(CLI::Range(0, 1000000));
-    app.add_option("--share-walks", share_walks, "walks at which the shares of the GPU's rates are taken")
-        ->check(is_size);
     const Files files(app);
     return run_program(app, "bench_search_table4", argc, argv, [&] {
-        Output csv(files.csv), picture(files.svg);
+        Output csv(files.csv);
         const std::string where = machine();
         const bool cuda = driver::cuda_is_here();
         std::printf("Twelve functions, n = %d, %lld walks, %lld iterations\n%s\n\n", n,
@@ -61,13 +55,9 @@ int main(int argc, char **argv) {
             "function,n,walks,iterations,evaluations,one_thread_seconds,all_threads_seconds,gpu_seconds,"
             "gpu_rate,speed_up_over_one_thread,host_f,gpu_f,gpu_single_seconds,gpu_single_f,paper_cpu_ms,paper_gpu_ms,"
             "paper_speed_up,machine\n");
-        DotPlot plot{"Evaluations per second, n = " + std::to_string(n),
-                     where,
-                     "evaluations per second",
-                     {},
-                     {{"GPU", {}}, {"host, all threads", {}}, {"host, one thread", {}}}};
-        for (const functions::Function &f : functions::all_functions()) {
-            const std::string name = functions::facts_of(f).name;
+        for (const PaperRow &paper : paper_functions) {
+            const std::string name(paper.function);
+            const functions::Function f = functions::function_by_name(name);
             options.threads = 1;
             const SearchRun one = run_search(f, n, false, options);
             options.threads = 0;
@@ -79,23 +69,17 @@ int main(int argc, char **argv) {
                 warm_up(f, n, true, true);
                 in_single = run_search(f, n, true, options, 9, true);
             }
-            const PaperRow *const p = n == 20 && options.iterations == 20 ? paper_function(name) : nullptr;
             const double rate = cuda ? gpu.rate() : absent, over = one.seconds / gpu.seconds;
-            std::printf(
-                "%-14s %12.5f %12.5f %s %s %s %13.6e %s | %s %s | %s %s %s\n", name.c_str(), one.seconds, all.seconds,
-                cell("%.6f", 12, gpu.seconds).c_str(), cell("%.3e", 11, rate).c_str(), cell("%.0f", 11, over).c_str(),
-                one.value, cell("%.6e", 13, gpu.value).c_str(), cell("%.6f", 12, in_single.seconds).c_str(),
-                cell("%.6e", 13, in_single.value).c_str(), cell("%.1f", 9, p ? p->cpu_ms : absent).c_str(),
-                cell("%.1f", 9, p ? p->gpu_ms : absent).c_str(), cell("%.1f", 8, p ? p->speed_up : absent).c_str());
+            std::printf("%-14s %12.5f %12.5f %s %s %s %13.6e %s | %s %s | %s %s %s\n", name.c_str(), one.seconds,
+                        all.seconds, cell("%.6f", 12, gpu.seconds).c_str(), cell("%.3e", 11, rate).c_str(),
+                        cell("%.0f", 11, over).c_str(), one.value, cell("%.6e", 13, gpu.value).c_str(),
+                        cell("%.6f", 12, in_single.seconds).c_str(), cell("%.6e", 13, in_single.value).c_str(),
+                        cell("%.1f", 9, paper.cpu_ms).c_str(), cell("%.1f", 9, paper.gpu_ms).c_str(),
+                        cell("%.1f", 8, paper.speed_up).c_str());
             std::fflush(stdout);
             csv.write(csv_row(name, static_cast<int64_t>(n), options.walks, options.iterations, one.evaluations,
                               one.seconds, all.seconds, gpu.seconds, rate, over, one.value, gpu.value,
-                              in_single.seconds, in_single.value, p ? p->cpu_ms : absent, p ? p->gpu_ms : absent,
-                              p ? p->speed_up : absent, where));
-            plot.rows.push_back(name);
-            plot.series[0].values.push_back(rate);
-            plot.series[1].values.push_back(all.rate());
-            plot.series[2].values.push_back(one.rate());
+                              in_single.seconds, in_single.value, paper.cpu_ms, paper.gpu_ms, paper.speed_up, where));
         }
         std::printf(
             "\nSeconds are wall time from the first start to the best value and point in host memory; the GPU's "
@@ -108,11 +92,11 @@ int main(int argc, char **argv) {
             std::printf("GPU: not run, there is none here.\n");
         } else {
             const StreamClock clock;
-            const double operation = device_arithmetic(clock).operation;
+            const double multiply_adds = device_multiply_adds(clock);
             cudaopt::SearchOptions large = options;
-            large.walks = static_cast<int64_t>(share_walks);
+            large.walks = 1000000;
             std::printf("\nThe GPU's double-precision rate, measured: %.3e instructions a second. At %lld walks:\n",
-                        1 / operation, static_cast<long long>(large.walks));
+                        multiply_adds, static_cast<long long>(large.walks));
             for (const auto &[name, count] : counted) {
                 const functions::Function f = functions::function_by_name(name);
                 const SearchRun run = run_search(f, n, true, large, 5);
@@ -120,13 +104,11 @@ int main(int argc, char **argv) {
                 std::printf("  %-11s %.3e evaluations/s x %.1f instructions (%d arithmetic, %d comparisons for two) = "
                             "%.1f %% of it; memory: %.0f GB/s\n",
                             name.c_str(), run.rate(), count.each(), count.arithmetic, count.comparisons,
-                            100 * run.rate() * count.each() * operation, bytes / run.seconds / 1e9);
+                            100 * run.rate() * count.each() / multiply_adds, bytes / run.seconds / 1e9);
             }
             std::printf("Arithmetic binds: a walk's point stays next to its thread for all iterations, and is read and "
                         "written once.\nThe counts are those of the source; a compiler that forms a term once for both "
                         "trials needs fewer.\n");
         }
-        if (!cuda) plot.series.erase(plot.series.begin());
-        picture.write(svg(plot));
     });
 }

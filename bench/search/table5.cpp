@@ -1,8 +1,8 @@
 // Table 5 of the 2009 paper: the twelve functions in 30 variables, for the same time on the host and on the GPU. Prints
 // the best value of ten seeds and the mean of their best values, and those of the paper.
 //
-//     bench_search_table5 [--seconds 1] [--seeds 10] [--walks 15360] [--n 30] [--functions all] [--ways all]
-//                         [--side-by-side 1] [--host-side-by-side 0] [--csv FILE] [--svg FILE]
+//     bench_search_table5 [--seconds 1] [--seeds 10] [--ways all] [--side-by-side 1]
+//                         [--host-side-by-side 0] [--csv FILE]
 //
 // There are four variants: the paper's rounds of 20 iterations from new random starts, in double and in single
 // precision; one search without rounds; and one with a first step of a tenth of the range and new random points at the
@@ -12,7 +12,6 @@
 #include <optional>
 
 #include "bench/common/command_line.hpp"
-#include "bench/common/dot_plot.hpp"
 #include "bench/common/machine.hpp"
 #include "bench/common/stream_clock.hpp"
 #include "paper_2009.hpp"
@@ -34,6 +33,7 @@ struct Way {
     int as_good = 0; // functions found as low as by the paper's GPU, in best and mean best
 };
 
+constexpr int n = 30;
 constexpr int64_t paper_round = 20;
 
 std::vector<Way> ways_on(bool cuda) {
@@ -53,7 +53,7 @@ struct Found {
 };
 
 // side_by_side: so many searches at once, each by a thread of its own.
-Found search(const functions::Function &f, int n, cudaopt::SearchOptions options, const Way &way, int seeds,
+Found search(const functions::Function &f, cudaopt::SearchOptions options, const Way &way, int seeds,
              int side_by_side) {
     std::vector<SearchRun> runs(static_cast<std::size_t>(seeds));
     options.at_smallest = way.at_smallest;
@@ -90,19 +90,15 @@ Found search(const functions::Function &f, int n, cudaopt::SearchOptions options
 } // namespace
 
 int main(int argc, char **argv) {
-    int n = 30, seeds = 10, side_by_side = 1, host_side_by_side = 0;
-    std::vector<std::string> names, keys = {"restart", "new-points", "rounds", "rounds-single"};
+    int seeds = 10, side_by_side = 1, host_side_by_side = 0;
+    std::vector<std::string> keys = {"restart", "new-points", "rounds", "rounds-single"};
     bool with_host = true;
     cudaopt::SearchOptions options;
     options.max_seconds = 1;
     options.iterations = std::numeric_limits<int32_t>::max(); // the time is the limit
-    for (const functions::Function &f : functions::all_functions()) names.push_back(functions::facts_of(f).name);
     CLI::App app("The best values of the twelve functions for the same time on the host and on the GPU");
     app.add_option("--seconds", options.max_seconds, "time of each search")->check(is_positive);
     app.add_option("--seeds", seeds, "seeds, from 0")->check(CLI::Range(1, 1000));
-    app.add_option("--walks", options.walks, "walks")->check(is_positive);
-    app.add_option("--n", n, "variables")->check(CLI::Range(1, 1000000));
-    app.add_option("--functions", names, "some of the twelve")->delimiter(',');
     app.add_option("--ways", keys, "some of restart,new-points,rounds,rounds-single")
         ->delimiter(',')
         ->check(CLI::IsMember({"restart", "new-points", "rounds", "rounds-single"}));
@@ -115,8 +111,7 @@ int main(int argc, char **argv) {
     app.add_flag("!--without-host", with_host, "the GPU alone, where there is one");
     const Files files(app);
     return run_program(app, "bench_search_table5", argc, argv, [&] {
-        for (const std::string &name : names) functions::function_by_name(name); // refuse early
-        Output csv(files.csv), picture(files.svg);
+        Output csv(files.csv);
         const std::string where = machine();
         const bool cuda = driver::cuda_is_here();
         std::vector<Way> ways;
@@ -132,46 +127,32 @@ int main(int argc, char **argv) {
         csv.write(
             "function,where,n,walks,seconds,seeds,side_by_side,best,mean_best,iterations,evaluations,spent,paper_best,"
             "paper_mean_best,paper_spent,machine\n");
-        DotPlot plot{"Mean best value of " + std::to_string(seeds) + " searches", where, "f", {}, {}};
-        for (const Way &way : ways)
-            if (plot.series.size() < 6) plot.series.push_back({way.name, {}});
         std::string missed; // by all ways
-        for (const std::string &name : names) {
+        for (const PaperRow &paper : paper_functions) {
+            const std::string name(paper.function);
             const functions::Function f = functions::function_by_name(name);
-            const PaperRow *const paper = n == 30 ? paper_function(name) : nullptr;
-            plot.rows.push_back(name);
             bool by_any = false;
-            for (std::size_t k = 0; k < ways.size(); k++) {
-                Way &way = ways[k];
+            for (Way &way : ways) {
                 const int at_a_time = way.cuda ? side_by_side : std::max(1, host_side_by_side);
                 options.threads = !way.cuda && host_side_by_side > 0 ? 1 : 0;
-                const Found found = search(f, n, options, way, seeds, at_a_time);
-                std::printf("%-14s %-21s %13.6e %13.6e %11lld %13.3e %8.3f", name.c_str(), way.name.c_str(), found.best,
-                            found.mean, static_cast<long long>(found.iterations),
-                            static_cast<double>(found.evaluations), found.spent);
-                const PaperValues *const values = paper ? (way.cuda ? &paper->gpu : &paper->cpu) : nullptr;
-                if (paper) {
-                    const bool as_good =
-                        as_low(found.best, paper->gpu.best) && as_low(found.mean, paper->gpu.mean_best);
-                    way.as_good += as_good;
-                    by_any = by_any || as_good;
-                    std::printf(" | %11.3f %11.3f %s", paper->gpu.best, paper->gpu.mean_best, as_good ? "yes" : "no");
-                }
-                std::printf("\n");
+                const Found found = search(f, options, way, seeds, at_a_time);
+                const PaperValues &values = way.cuda ? paper.gpu : paper.cpu;
+                const bool as_good = as_low(found.best, paper.gpu.best) && as_low(found.mean, paper.gpu.mean_best);
+                way.as_good += as_good;
+                by_any = by_any || as_good;
+                std::printf("%-14s %-21s %13.6e %13.6e %11lld %13.3e %8.3f | %11.3f %11.3f %s\n", name.c_str(),
+                            way.name.c_str(), found.best, found.mean, static_cast<long long>(found.iterations),
+                            static_cast<double>(found.evaluations), found.spent, paper.gpu.best, paper.gpu.mean_best,
+                            as_good ? "yes" : "no");
                 std::fflush(stdout);
-                csv.write(csv_row(name, way.name, static_cast<int64_t>(n), options.walks, options.max_seconds,
+                csv.write(csv_row(name, way.name, int64_t{n}, options.walks, options.max_seconds,
                                   static_cast<int64_t>(seeds), static_cast<int64_t>(at_a_time), found.best, found.mean,
-                                  found.iterations, found.evaluations, found.spent, paper ? values->best : absent,
-                                  paper ? values->mean_best : absent,
-                                  paper ? 1e-3 * (way.cuda ? paper->gpu_spent_ms : paper->cpu_spent_ms) : absent,
-                                  where));
-                if (k < plot.series.size()) plot.series[k].values.push_back(found.mean);
+                                  found.iterations, found.evaluations, found.spent, values.best, values.mean_best,
+                                  1e-3 * (way.cuda ? paper.gpu_spent_ms : paper.cpu_spent_ms), where));
             }
-            if (paper) {
-                std::printf("%-14s %-21s %13s %13s %11s %13s %8.3f | %11.3f %11.3f\n", name.c_str(), "the paper's CPU",
-                            "", "", "", "", 1e-3 * paper->cpu_spent_ms, paper->cpu.best, paper->cpu.mean_best);
-                if (!by_any) missed += (missed.empty() ? "" : ", ") + name;
-            }
+            std::printf("%-14s %-21s %13s %13s %11s %13s %8.3f | %11.3f %11.3f\n", name.c_str(), "the paper's CPU", "",
+                        "", "", "", 1e-3 * paper.cpu_spent_ms, paper.cpu.best, paper.cpu.mean_best);
+            if (!by_any) missed += (missed.empty() ? "" : ", ") + name;
         }
         std::printf(
             "\nThe least value of each function is 0. Iterations, evaluations and the seconds spent are the mean of a "
@@ -187,12 +168,9 @@ int main(int argc, char **argv) {
             "compared (as low).\n",
             host_side_by_side > 0 ? "one thread for each search" : "all its threads",
             static_cast<long long>(paper_round));
-        if (n == 30) {
-            std::printf("\nAs low as the paper's GPU in best and mean best, of %zu functions:", names.size());
-            for (const Way &way : ways) std::printf(" %s %d;", way.name.c_str(), way.as_good);
-            std::printf(" by none of them: %s.\n", missed.empty() ? "no function" : missed.c_str());
-        }
+        std::printf("\nAs low as the paper's GPU in best and mean best, of twelve functions:");
+        for (const Way &way : ways) std::printf(" %s %d;", way.name.c_str(), way.as_good);
+        std::printf(" by none of them: %s.\n", missed.empty() ? "no function" : missed.c_str());
         if (!cuda) std::printf("GPU: not run, there is none here.\n");
-        picture.write(svg(plot));
     });
 }

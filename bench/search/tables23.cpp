@@ -1,8 +1,7 @@
 // Tables 2 and 3 of the 2009 paper: how the time of a pattern search is divided, on the host and on the GPU, for Ackley
 // in 20 variables and 20 iterations.
 //
-//     bench_search_tables23 [--walks 15360,1e6] [--function ackley] [--n 20] [--iterations 20]
-//                           [--csv FILE] [--tables FILE] [--svg FILE]
+//     bench_search_tables23 [--walks 15360,1e6] [--csv FILE] [--tables FILE]
 //
 // --tables writes the rows of both tables beside the paper's, --csv the parts.
 #include <algorithm>
@@ -10,7 +9,6 @@
 #include <numeric>
 #include <optional>
 
-#include "bench/common/bar_chart.hpp"
 #include "bench/common/command_line.hpp"
 #include "bench/common/device_rates.hpp"
 #include "bench/common/machine.hpp"
@@ -29,7 +27,7 @@ constexpr std::size_t count = std::size(parts);
 using Seconds = std::array<double, count>;
 
 // The median of each part over several searches.
-Seconds measure(const functions::Function &f, int n, bool cuda, const cudaopt::SearchOptions &options, int searches) {
+Seconds measure(const functions::Function &f, bool cuda, const cudaopt::SearchOptions &options, int searches) {
     std::array<std::vector<double>, count> all;
     for (int k = 0; k < searches; k++) {
         Stopwatch watch;
@@ -37,7 +35,7 @@ Seconds measure(const functions::Function &f, int n, bool cuda, const cudaopt::S
             all[which].push_back(watch.seconds());
             watch = Stopwatch();
         };
-        const auto search = ready_search(f, n, cuda, options);
+        const auto search = ready_search(f, paper_n, cuda, options);
         part(0);
         search->advance(0);
         part(1);
@@ -78,12 +76,12 @@ std::vector<Task> table_2(const Seconds &gpu, const Seconds &host) {
 // Seconds on the stream of a call to each of several fresh searches, whose starts are evaluated where asked for. The
 // call waits for its kernel, and the clock ends there: copies that follow are not counted.
 template <class Call>
-double kernel_seconds(const StreamClock &clock, const functions::Function &f, int n,
-                      const cudaopt::SearchOptions &options, bool started, const Call &call) {
+double kernel_seconds(const StreamClock &clock, const functions::Function &f, const cudaopt::SearchOptions &options,
+                      bool started, const Call &call) {
     constexpr int repetitions = 9;
     std::vector<std::unique_ptr<cudaopt::PatternSearch>> searches;
     for (int k = 0; k < repetitions + 2; k++) { // the clock warms up twice
-        searches.push_back(ready_search(f, n, true, options));
+        searches.push_back(ready_search(f, paper_n, true, options));
         if (started) searches.back()->advance(0);
     }
     std::size_t next = 0;
@@ -91,21 +89,21 @@ double kernel_seconds(const StreamClock &clock, const functions::Function &f, in
 }
 
 // walls: the parts' wall times. What is not on the GPU of a call's time is the host's: the launch and the wait.
-std::vector<Task> table_3(const functions::Function &f, int n, cudaopt::SearchOptions options, const Seconds &walls) {
+std::vector<Task> table_3(const functions::Function &f, cudaopt::SearchOptions options, const Seconds &walls) {
     const StreamClock clock;
     options.stream = clock.stream();
-    const double starts = kernel_seconds(clock, f, n, options, false, [](auto &search) { search.advance(0); });
+    const double starts = kernel_seconds(clock, f, options, false, [](auto &search) { search.advance(0); });
     const double iterations =
-        kernel_seconds(clock, f, n, options, true, [&](auto &search) { search.advance(options.iterations); });
-    const double summary = kernel_seconds(clock, f, n, options, true, [](auto &search) { search.summary(); });
+        kernel_seconds(clock, f, options, true, [&](auto &search) { search.advance(options.iterations); });
+    const double summary = kernel_seconds(clock, f, options, true, [](auto &search) { search.summary(); });
     // The box to the device; from there each block's summary, the best walk's state and its point, in which each
     // coordinate is as far from the next as there are walks. The kernel of the summary has at most 264 blocks of 256.
     const auto real = static_cast<int64_t>(sizeof(double));
     const int64_t blocks = std::min<int64_t>(264, (options.walks + 255) / 256);
-    const double copies = transfer_seconds(clock, 3 * n * real, false) +
+    const double copies = transfer_seconds(clock, 3 * paper_n * real, false) +
                           transfer_seconds(clock, blocks * static_cast<int64_t>(sizeof(cudaopt::SearchSummary)), true) +
                           transfer_seconds(clock, static_cast<int64_t>(sizeof(cudaopt::pattern::Walk)), true) +
-                          transfer_seconds(clock, real, true, n, options.walks * real);
+                          transfer_seconds(clock, real, true, paper_n, options.walks * real);
     const double all = starts + iterations + summary + copies;
     const auto task = [&](const char *name, double calls, double seconds, double wall, const PaperCalls &paper) {
         return Task{3, name, calls, 1e6 * seconds, 1e6 * (wall - seconds), 100 * seconds / all, paper};
@@ -142,54 +140,53 @@ void print(const std::vector<Task> &tasks) {
 
 int main(int argc, char **argv) {
     CLI::App app("The parts of a search's time");
-    OneFunction o(app, {15360, 1e6});
-    o.options.threads = 1; // of the host, as in the paper
+    std::vector<double> sizes = {15360, 1e6};
+    cudaopt::SearchOptions options;
+    options.iterations = paper_iterations;
+    options.threads = 1; // of the host, as in the paper
     std::string tables;
+    app.add_option("--walks", sizes, "numbers of walks")->delimiter(',')->check(is_size);
     app.add_option("--tables", tables, "file for tables 2 and 3 as comma separated values");
     const Files files(app);
     return run_program(app, "bench_search_tables23", argc, argv, [&] {
-        const functions::Function f = functions::function_by_name(o.name);
+        const functions::Function f = functions::function_by_name("ackley");
         const std::string title = functions::facts_of(f).title;
-        Output csv(files.csv), both(tables), picture(files.svg);
+        Output csv(files.csv), both(tables);
         const std::string where = machine();
         const bool cuda = driver::cuda_is_here();
-        if (cuda) warm_up(f, o.n, true);
-        std::printf("%s, n = %d, %lld iterations: milliseconds\n%s\n\n%9s %-5s", title.c_str(), o.n,
-                    static_cast<long long>(o.options.iterations), where.c_str(), "walks", "where");
+        if (cuda) warm_up(f, paper_n, true);
+        std::printf("%s, n = %d, %d iterations: milliseconds\n%s\n\n%9s %-5s", title.c_str(), paper_n, paper_iterations,
+                    where.c_str(), "walks", "where");
         for (const char *part : parts) std::printf(" %21s", part);
         std::printf(" %21s\n", "together");
         csv.write("walks,where,n,iterations,part,seconds,share,machine\n");
-        BarChart chart{"Where the time of a search goes: " + title, where, "share of the time", {}, {}, true};
-        for (const char *part : parts) chart.series.push_back({part, {}});
         std::optional<Seconds> of_paper[2]; // 15,360 walks, on the host and on the GPU
         for (const bool on_cuda : {false, true})
-            for (const int64_t w : whole(o.walks)) {
+            for (const int64_t w : whole(sizes)) {
                 if (on_cuda && !cuda) continue;
-                o.options.walks = w;
-                const Seconds seconds = measure(f, o.n, on_cuda, o.options, w <= 100000 ? 9 : on_cuda ? 5 : 1);
+                options.walks = w;
+                const Seconds seconds = measure(f, on_cuda, options, w <= 100000 ? 9 : on_cuda ? 5 : 1);
                 const double sum = std::accumulate(seconds.begin(), seconds.end(), 0.0);
                 if (w == 15360) of_paper[on_cuda] = seconds;
                 const std::string place = on_cuda ? "GPU" : "host";
                 std::printf("%9lld %-5s", static_cast<long long>(w), place.c_str());
                 for (std::size_t k = 0; k < count; k++) {
                     std::printf(" %11.4f (%5.1f %%)", 1e3 * seconds[k], 100 * seconds[k] / sum);
-                    csv.write(csv_row(w, place, static_cast<int64_t>(o.n), o.options.iterations, std::string(parts[k]),
+                    csv.write(csv_row(w, place, int64_t{paper_n}, int64_t{paper_iterations}, std::string(parts[k]),
                                       seconds[k], seconds[k] / sum, where));
-                    chart.series[k].shares.push_back(seconds[k] / sum);
                 }
                 std::printf(" %21.4f\n", 1e3 * sum);
                 std::fflush(stdout);
-                chart.rows.push_back(place + ", " + std::to_string(w));
             }
         std::printf(
             "\nWall time, the median of several searches, but of one alone on the host above 100,000 walks; what "
             "CUDA does once a process is in\nnone. Memory for the walks: its allocation, and the box copied to "
             "it. All of a walk's iterations are one kernel: nothing is\ncopied between them. Best value: the "
             "least of all walks, and the counts. The host uses one thread.\n");
-        if (o.name == "ackley" && o.n == 20 && o.options.iterations == 20 && of_paper[0] && of_paper[1]) {
-            o.options.walks = 15360;
+        if (of_paper[0] && of_paper[1]) {
+            options.walks = 15360;
             std::vector<Task> tasks = table_2(*of_paper[1], *of_paper[0]);
-            const std::vector<Task> profile = table_3(f, o.n, o.options, *of_paper[1]);
+            const std::vector<Task> profile = table_3(f, options, *of_paper[1]);
             tasks.insert(tasks.end(), profile.begin(), profile.end());
             print(tasks);
             both.write("table,task,calls,gpu_us,cpu_us,percent,paper_calls,paper_gpu_us,paper_cpu_us,paper_percent,"
@@ -199,6 +196,5 @@ int main(int argc, char **argv) {
                                    t.paper.calls, t.paper.gpu_us, t.paper.cpu_us, t.paper.percent, where));
         }
         if (!cuda) std::printf("GPU: not run, there is none here.\n");
-        picture.write(svg(chart));
     });
 }

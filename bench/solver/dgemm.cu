@@ -97,16 +97,12 @@ class CublasDgemm final : public Dgemm {
         columns_ = static_cast<double *>(memory);
         check(cudaMalloc(&memory, products));
         products_ = static_cast<double *>(memory);
-        check(cudaMallocHost(&memory, products)); // page-locked: the fastest copy there is
-        on_host_ = static_cast<double *>(memory);
-        fetched_.reserve(static_cast<std::size_t>(columns) * columns);
         check(cublasCreate(&handle_));
         check(cublasSetStream(handle_, stream_));
     }
     ~CublasDgemm() override {
         cudaStreamSynchronize(stream_);
         if (handle_) cublasDestroy(handle_);
-        cudaFreeHost(on_host_);
         cudaFree(products_);
         cudaFree(columns_);
     }
@@ -120,10 +116,9 @@ class CublasDgemm final : public Dgemm {
         check(cublasDgemm(handle_, CUBLAS_OP_T, CUBLAS_OP_N, columns, columns, n, &one, columns_, n, columns_, n, &zero,
                           products_, columns));
     }
-    const std::vector<double> &multiply_and_fetch(int columns) override {
+    std::vector<double> multiply_and_fetch(int columns) override {
         multiply(columns);
-        fetched_ = fetch(columns);
-        return fetched_;
+        return fetch(columns);
     }
 
     void multiply_symmetric(int columns) override {
@@ -154,7 +149,7 @@ class CublasDgemm final : public Dgemm {
 
     double difference(int columns, bool triangle) override {
         const std::vector<double> other = fetch(columns);
-        const std::vector<double> &by_dgemm = multiply_and_fetch(columns);
+        const std::vector<double> by_dgemm = multiply_and_fetch(columns);
         double largest = 0, scale = 0;
         for (int j = 0; j < columns; j++)
             for (int i = 0; i < columns; i++) {
@@ -167,18 +162,18 @@ class CublasDgemm final : public Dgemm {
 
   private:
     std::vector<double> fetch(int columns) {
-        const std::size_t count = static_cast<std::size_t>(columns) * columns;
-        check(cudaMemcpyAsync(on_host_, products_, count * sizeof(double), cudaMemcpyDeviceToHost, stream_));
+        std::vector<double> products(static_cast<std::size_t>(columns) * columns);
+        const std::size_t bytes = products.size() * sizeof(double);
+        check(cudaMemcpyAsync(products.data(), products_, bytes, cudaMemcpyDeviceToHost, stream_));
         check(cudaStreamSynchronize(stream_));
-        return {on_host_, on_host_ + count};
+        return products;
     }
 
     const double one = 1, zero = 0;
     const int64_t n_;
     const cudaStream_t stream_;
     cublasHandle_t handle_ = nullptr;
-    double *columns_ = nullptr, *products_ = nullptr, *on_host_ = nullptr;
-    std::vector<double> fetched_;
+    double *columns_ = nullptr, *products_ = nullptr;
 #ifdef BENCH_WITH_CUSPARSE
     std::unique_ptr<SampledProduct> sampled_;
     int sampled_columns_ = 0;

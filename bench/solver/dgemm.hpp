@@ -14,7 +14,7 @@ class Dgemm {
     // cublasDgemm over the first columns, queued on the stream.
     virtual void multiply(int columns) = 0;
     // The same, and the product on the host, column by column.
-    virtual const std::vector<double> &multiply_and_fetch(int columns) = 0;
+    virtual std::vector<double> multiply_and_fetch(int columns) = 0;
 
     // Other ways to the same product, each queued on the stream: cublasDsyrk, which forms one triangle of it;
     // cublasDgemv with W transposed, once for each column; cusparseSDDMM with all elements of the product in its

@@ -3,9 +3,8 @@
 // manual shows that over a sequential L-BFGS. If 3.0 ends at a limit, times are compared at equal numbers of
 // iterations.
 //
-//     bench_figure2 [--sizes 5e5,1e6,...] [--m 7] [--host-up-to 1e7] [--lbfgsb-iterations 10] [--lbfgsb-whole-up-to
-//     5e6]
-//                   [--lbfgsb-up-to 5e7] [--csv FILE] [--svg FILE]
+//     bench_figure2 [--sizes 5e5,1e6,...] [--m 7] [--host-up-to 1e7] [--lbfgsb-whole-up-to 5e6] [--csv FILE] [--svg
+//     FILE]
 #include <map>
 #include <optional>
 
@@ -24,9 +23,9 @@ int main(int argc, char **argv) {
     stop.eps = 1e-5; // the library's default
     stop.max_iterations = 2000;
     std::vector<double> sizes = {5e5, 1e6, 2e6, 5e6, 1e7, 2e7, 5e7};
-    double host_up_to = 1e15, lbfgsb_up_to = 5e7, lbfgsb_whole_up_to = 5e6;
+    double host_up_to = 1e15, lbfgsb_whole_up_to = 5e6;
     Stop lbfgsb_stop;
-    int64_t lbfgsb_iterations = 10;
+    constexpr int64_t lbfgsb_iterations = 10; // where 3.0 is not run to its end
     lbfgsb_stop.eps = stop.eps;
     CLI::App app("Extended Rosenbrock to convergence, host and CUDA, double and single precision");
     app.add_option("--sizes", sizes, "numbers of variables")->delimiter(',')->check(is_size);
@@ -34,13 +33,9 @@ int main(int argc, char **argv) {
     app.add_option("--threads", o.threads, "threads of the host backend; 0: all")->check(CLI::Range(0, 4096));
     app.add_option("--host-up-to", host_up_to, "leave the host out above so many variables; 0: altogether")
         ->check(is_not_negative);
-    app.add_option("--lbfgsb-iterations", lbfgsb_iterations, "of L-BFGS-B 3.0 where it is not run to its end")
-        ->check(CLI::Range(1, 1000000000));
     app.add_option("--lbfgsb-whole-up-to", lbfgsb_whole_up_to, "run 3.0 to its end up to so many variables")
         ->check(is_not_negative);
-    app.add_option("--lbfgsb-up-to", lbfgsb_up_to, "leave 3.0 out above so many variables; 0: altogether")
-        ->check(is_not_negative);
-    const Files files(app);
+    const Files files(app, true);
     return run_program(app, "bench_figure2", argc, argv, [&] {
         for (const int64_t n : whole(sizes)) cudaopt::testfuncs::make_problem(o.problem, n); // refuse early
         Output csv(files.csv), picture(files.svg);
@@ -59,35 +54,40 @@ int main(int argc, char **argv) {
             curves.push_back({label, {}});
             return curves.back();
         };
+        const auto write = [&](const char *real, const std::string &solver, const WholeRun &r, double over_host,
+                               double over_lbfgsb) {
+            const double evaluation = r.evaluation_seconds * static_cast<double>(r.evaluations);
+            std::printf("%10lld %-6s %-5s %10lld %11lld %12.6f %12.6f %12.6f %s %s %12.4e  %s\n",
+                        static_cast<long long>(r.n), real, solver.c_str(), static_cast<long long>(r.iterations),
+                        static_cast<long long>(r.evaluations), r.seconds, r.solver_seconds, evaluation,
+                        cell("%.2f", 9, over_host).c_str(), cell("%.2f", 9, over_lbfgsb).c_str(), r.f, r.end.c_str());
+            std::fflush(stdout);
+            csv.write(csv_row(r.n, std::string(real), solver == "3.0" ? "L-BFGS-B 3.0" : solver,
+                              static_cast<int64_t>(o.m), r.iterations, r.evaluations, r.seconds, r.solver_seconds,
+                              evaluation, over_host, over_lbfgsb, r.f, r.end, where));
+        };
+        const auto not_run = [](int64_t n, const char *real, const std::string &solver, const std::exception &error) {
+            std::printf("%10lld %-6s %-5s not run: %s\n", static_cast<long long>(n), real, solver.c_str(),
+                        error.what());
+        };
         std::map<int64_t, double> lbfgsb_seconds; // of an iteration with its evaluations
         for (const bool single : {false, true})
             for (const int64_t n : whole(sizes)) {
                 double host_seconds = absent;
                 o.n = n;
-                if (!single && static_cast<double>(n) <= lbfgsb_up_to) {
+                if (!single) {
                     RunOptions one_thread = o;
                     one_thread.threads = 1;
                     lbfgsb_stop.max_iterations =
                         static_cast<double>(n) <= lbfgsb_whole_up_to ? stop.max_iterations : lbfgsb_iterations;
-                    std::optional<FortranRun> fortran;
                     try {
-                        fortran = run_fortran(one_thread, lbfgsb_stop);
+                        if (const std::optional<FortranRun> fortran = run_fortran(one_thread, lbfgsb_stop)) {
+                            const WholeRun &r = fortran->whole;
+                            lbfgsb_seconds[n] = r.seconds / static_cast<double>(r.iterations);
+                            write("double", "3.0", r, absent, 1);
+                        }
                     } catch (const std::exception &error) {
-                        std::printf("%10lld %-6s %-5s not run: %s\n", static_cast<long long>(n), "double", "3.0",
-                                    error.what());
-                    }
-                    if (fortran) {
-                        const WholeRun &r = fortran->whole;
-                        const double evaluation = r.evaluation_seconds * static_cast<double>(r.evaluations);
-                        lbfgsb_seconds[n] = r.seconds / static_cast<double>(r.iterations);
-                        std::printf("%10lld %-6s %-5s %10lld %11lld %12.6f %12.6f %12.6f %9s %9s %12.4e  %s\n",
-                                    static_cast<long long>(r.n), "double", "3.0", static_cast<long long>(r.iterations),
-                                    static_cast<long long>(r.evaluations), r.seconds, r.solver_seconds, evaluation, "-",
-                                    "1.00", r.f, r.end.c_str());
-                        std::fflush(stdout);
-                        csv.write(csv_row(r.n, std::string("double"), std::string("L-BFGS-B 3.0"),
-                                          static_cast<int64_t>(o.m), r.iterations, r.evaluations, r.seconds,
-                                          r.solver_seconds, evaluation, absent, 1.0, r.f, r.end, where));
+                        not_run(n, "double", "3.0", error);
                     }
                 }
                 for (const std::string backend : {"host", "cuda"}) {
@@ -95,31 +95,21 @@ int main(int argc, char **argv) {
                     o.n = n;
                     o.single = single;
                     o.backend = backend;
-                    const std::string real = single ? "single" : "double";
+                    const char *const real = single ? "single" : "double";
                     WholeRun r;
                     try {
                         r = run_whole(o, stop);
                     } catch (const std::exception &error) { // most often a size that does not fit the memory
-                        std::printf("%10lld %-6s %-5s not run: %s\n", static_cast<long long>(n), real.c_str(),
-                                    backend.c_str(), error.what());
+                        not_run(n, real, backend, error);
                         continue;
                     }
-                    const double evaluation = r.evaluation_seconds * static_cast<double>(r.evaluations);
                     if (backend == "host") host_seconds = r.seconds;
                     const auto known = lbfgsb_seconds.find(n);
                     const double over_lbfgsb = known == lbfgsb_seconds.end()
                                                    ? absent
                                                    : known->second * static_cast<double>(r.iterations) / r.seconds;
-                    std::printf("%10lld %-6s %-5s %10lld %11lld %12.6f %12.6f %12.6f %s %s %12.4e  %s\n",
-                                static_cast<long long>(r.n), real.c_str(), backend.c_str(),
-                                static_cast<long long>(r.iterations), static_cast<long long>(r.evaluations), r.seconds,
-                                r.solver_seconds, evaluation, cell("%.2f", 9, host_seconds / r.seconds).c_str(),
-                                cell("%.2f", 9, over_lbfgsb).c_str(), r.f, r.end.c_str());
-                    std::fflush(stdout);
-                    csv.write(csv_row(r.n, real, backend, static_cast<int64_t>(o.m), r.iterations, r.evaluations,
-                                      r.seconds, r.solver_seconds, evaluation, host_seconds / r.seconds, over_lbfgsb,
-                                      r.f, r.end, where));
-                    curve((backend == "cuda" ? "CUDA, " : "host, ") + real)
+                    write(real, backend, r, host_seconds / r.seconds, over_lbfgsb);
+                    curve(std::string(backend == "cuda" ? "CUDA, " : "host, ") + real)
                         .points.emplace_back(static_cast<double>(r.n), r.seconds);
                 }
             }

@@ -2,8 +2,7 @@
 // second, from M = 10 on. Compares sweep 1 of the library, cuBLAS and cuSPARSE on the same columns with the time that
 // the device takes to read them.
 //
-//     bench_figure3_rates [--sizes 10,20,...,1e7] [--held 0.2] [--products gemm,syrk,gemv,sampled] [--trace]
-//                         [--csv FILE] [--svg FILE]
+//     bench_figure3_rates [--sizes 10,20,...,1e7] [--csv FILE] [--svg FILE]
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -21,6 +20,7 @@ using namespace cudaopt::bench;
 namespace {
 
 constexpr int repetitions = 15, pairs = 4, columns = 2 * pairs;
+constexpr double active = 0.2; // share of the variables, where there are bounds
 
 // Seconds on the stream, and the largest difference from cublasDgemm.
 struct Call {
@@ -35,22 +35,6 @@ struct Row {
 
 double gflops(double seconds, int64_t n) { return 1e-9 * 2 * columns * columns * static_cast<double>(n) / seconds; }
 
-// Which of the libraries' products are measured, and whether each is named on standard error before it is formed.
-struct Selection {
-    std::vector<std::string> products = {"gemm", "syrk", "gemv", "sampled"};
-    bool trace = false;
-
-    bool has(const std::string &product) const {
-        const bool found = std::count(products.begin(), products.end(), product) > 0;
-        if (found) announce(product.c_str());
-        return found;
-    }
-    bool compared() const { return products != std::vector<std::string>{"none"}; }
-    void announce(const char *step) const {
-        if (trace) std::fprintf(stderr, "%s\n", step);
-    }
-};
-
 Call measure(Dgemm &dgemm, const StreamClock &clock, const std::function<void()> &work, bool triangle = false) {
     Call call;
     call.seconds = clock.seconds(work, repetitions);
@@ -59,26 +43,18 @@ Call measure(Dgemm &dgemm, const StreamClock &clock, const std::function<void()>
     return call;
 }
 
-Row measure(PanelProduct &panel, int64_t n, const StreamClock &clock, const Selection &selected) {
+Row measure(PanelProduct &panel, int64_t n, const StreamClock &clock) {
     Row row;
-    selected.announce("limit");
     row.limit = device_read_seconds(clock, int64_t{columns} * n * static_cast<int64_t>(sizeof(double)));
-    for (const bool bounded : {false, true}) {
-        selected.announce(bounded ? "sweep 1, bounds" : "sweep 1");
-        const Products products = bounded ? Products::over_free : Products::over_all;
-        (bounded ? row.bounded : row.ours) =
-            clock.seconds_of_waiting([&] { panel.inner_products(pairs, products); }, repetitions);
-    }
+    row.ours = clock.seconds_of_waiting([&] { panel.inner_products(false); }, repetitions);
+    row.bounded = clock.seconds_of_waiting([&] { panel.inner_products(true); }, repetitions);
     Dgemm *const dgemm = panel.dgemm();
     if (!dgemm) return row;
-    selected.announce("difference");
-    row.difference = panel.difference(pairs);
-    if (selected.has("gemm")) row.gemm = measure(*dgemm, clock, [&] { dgemm->multiply(columns); });
-    if (selected.has("syrk"))
-        row.syrk = measure(
-            *dgemm, clock, [&] { dgemm->multiply_symmetric(columns); }, true);
-    if (selected.has("gemv")) row.gemv = measure(*dgemm, clock, [&] { dgemm->multiply_by_columns(columns); });
-    if (!selected.has("sampled")) return row;
+    row.difference = panel.difference();
+    row.gemm = measure(*dgemm, clock, [&] { dgemm->multiply(columns); });
+    row.syrk = measure(
+        *dgemm, clock, [&] { dgemm->multiply_symmetric(columns); }, true);
+    row.gemv = measure(*dgemm, clock, [&] { dgemm->multiply_by_columns(columns); });
     row.why_not_sampled = dgemm->sampled_unavailable();
     if (row.why_not_sampled.empty()) {
         try {
@@ -94,17 +70,9 @@ Row measure(PanelProduct &panel, int64_t n, const StreamClock &clock, const Sele
 
 int main(int argc, char **argv) {
     std::vector<double> sizes = {10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 1e7};
-    double held = 0.2;
     CLI::App app("The product of an 8 x M and an M x 8 matrix by this library, by cuBLAS and by cuSPARSE");
     app.add_option("--sizes", sizes, "numbers of rows, M")->delimiter(',')->check(is_size);
-    app.add_option("--held", held, "share of the variables that are active, where there are bounds")
-        ->check(CLI::Range(0.0, 1.0));
-    Selection selected;
-    app.add_option("--products", selected.products, "some of gemm, syrk, gemv, sampled; or none, for sweep 1 alone")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"gemm", "syrk", "gemv", "sampled", "none"}));
-    app.add_flag("--trace", selected.trace, "name each step on standard error before it is taken");
-    const Files files(app);
+    const Files files(app, true);
     return run_program(app, "bench_figure3_rates", argc, argv, [&] {
         if (const char *const unavailable = cuda_unavailable()) throw std::runtime_error(unavailable);
         Output csv(files.csv), picture(files.svg);
@@ -126,9 +94,8 @@ int main(int argc, char **argv) {
                                      {"cusparseSDDMM", {}}};
         std::string why_not_sampled;
         for (const int64_t n : whole(sizes)) {
-            selected.announce(("columns of " + std::to_string(n) + " rows").c_str());
-            PanelProduct panel(n, pairs, held, true, 0, clock.stream(), selected.compared());
-            const Row row = measure(panel, n, clock, selected);
+            PanelProduct panel(n, pairs, active, clock.stream());
+            const Row row = measure(panel, n, clock);
             why_not_sampled = row.why_not_sampled;
             const double seconds[] = {row.limit,        row.ours,         row.gemm.seconds,
                                       row.syrk.seconds, row.gemv.seconds, row.sampled.seconds};
@@ -155,7 +122,7 @@ int main(int argc, char **argv) {
             "the\nlargest difference from cublasDgemm, relative. Of the paper's figure no rates can be read but these: "
             "dgemm is faster at M = 10,\nits own kernel from 20 on, about 16 times from 5,000 on; results within 1e-9 "
             "of dgemm's; cuSPARSE like cuBLAS.\n",
-            repetitions, 100 * held);
+            repetitions, 100 * active);
         if (!why_not_sampled.empty()) std::printf("cuSPARSE: not run, %s.\n", why_not_sampled.c_str());
         const auto empty = [](const Curve &curve) {
             return std::none_of(curve.points.begin(), curve.points.end(),

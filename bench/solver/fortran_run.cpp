@@ -33,7 +33,7 @@ std::optional<FortranRun> run_fortran(const RunOptions &options, const Stop &sto
     WholeRun &whole = result.whole;
     whole.n = n;
     const auto evaluate = [&] { problem->evaluate(caller.x.data(), &caller.f, caller.g.data(), place); };
-    bool out_of_time = false, converged = false;
+    bool converged = false;
     const Stopwatch watch;
     for (;;) {
         whole.solver_seconds += caller.call();
@@ -47,15 +47,13 @@ std::optional<FortranRun> run_fortran(const RunOptions &options, const Stop &sto
             if (whole.iterations == stop.max_iterations) break;
             converged = stop.eps > 0 && norm(caller.g) < stop.eps * std::max(1.0, norm(caller.x));
             if (converged) break;
-            out_of_time = stop.max_seconds > 0 && watch.seconds() >= stop.max_seconds;
-            if (out_of_time) break;
         } else {
             break;
         }
     }
     whole.seconds = watch.seconds();
     whole.f = caller.f;
-    whole.end = converged ? "converged" : out_of_time ? "time" : caller.end();
+    whole.end = converged ? "converged" : caller.end();
     whole.evaluation_seconds = seconds_of_one(evaluate, [] {});
     return result;
 }

@@ -97,7 +97,7 @@ int main(int argc, char **argv) {
     app.add_option("--problem", o.problem, "an unconstrained problem of driver_program --list");
     app.add_option("--threads", o.threads, "threads of the host backend; 0: all")->check(CLI::Range(0, 4096));
     app.add_option("--max-iterations", most, "the most iterates")->check(CLI::Range(1, 1000000));
-    const Files files(app);
+    const Files files(app, true);
     return run_program(app, "bench_iterates", argc, argv, [&] {
         o.n = static_cast<int64_t>(n);
         Output csv(files.csv), picture(files.svg);

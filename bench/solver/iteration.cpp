@@ -12,7 +12,7 @@
 //
 // Columns of --rates, which show how far an iteration is from the time that its bytes take:
 //
-//     copy     GB/s of a copy of --copy-bytes or more, read and written, by the same threads or on the same device
+//     copy     GB/s of a copy of at least 2^30 bytes, read and written, by the same threads or on the same device
 //     read     GB/s of a vector that is only read and has as many bytes as all vectors of the solve, so that it fits in
 //              the same caches
 //     floor    ms that the 4m + 13 vectors (4m + 9 without arrays of bounds) of an iteration with one evaluation take
@@ -45,7 +45,6 @@ int main(int argc, char **argv) {
     RunOptions o;
     bool header = false, wall = false, rates = false;
     int repeat = 1;
-    double copy_bytes = 1 << 30;
     CLI::App app("Time of a solver iteration against the bytes it has to move");
     app.add_option("--n", o.n, "variables")->check(is_positive);
     app.add_option("--m", o.m, "correction pairs")->check(is_positive);
@@ -68,7 +67,6 @@ int main(int argc, char **argv) {
     app.add_flag("--wall", wall,
                  "without events: wall time of the loop; of its evaluations alone, one behind the other; their\n"
                  "difference; and the difference to evaluations each waited for, which is too little");
-    app.add_option("--copy-bytes", copy_bytes, "at least, of the copy whose rate is measured")->check(is_size);
     app.add_flag("--rates", rates, "the rates of copying and reading, and the time of the bytes at the latter");
     app.add_flag("--header", header, "print the table's head first");
     return run_program(app, "bench_iteration", argc, argv, [&] {
@@ -84,7 +82,7 @@ int main(int argc, char **argv) {
             least.waited_evaluation_wall = std::min(least.waited_evaluation_wall, one.waited_evaluation_wall);
         }
         const double size = r.bytes(), m = o.m, further = r.evaluations - r.iterations;
-        const double copied = copy_rate(static_cast<int64_t>(std::max(size, copy_bytes)), r.cuda, o.threads);
+        const double copied = copy_rate(static_cast<int64_t>(std::max(size, 0x1p30)), r.cuda, o.threads);
         const bool arrays = r.bounded && !o.uniform;
         const double stored = static_cast<double>(r.n) * r.history_bytes; // bytes of a column
         const double panel = (arrays ? 4 : 2) * size + 2 * m * stored;

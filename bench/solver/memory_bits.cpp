@@ -1,8 +1,7 @@
 // Measures what a lower history precision (CUDA_OPT_HISTORY_BITS) costs in evaluations: all test problems, with their
 // own bounds, to ||Pg||_inf <= pgtol with 64 bits and with fewer.
 //
-//     bench_memory_bits [--sizes 1e4,4e4] [--m 5,10,20] [--bits 32,16] [--pgtol 1e-8] [--csv FILE]
-#include <algorithm>
+//     bench_memory_bits [--sizes 1e4,4e4] [--m 5,10,20] [--pgtol 1e-8] [--csv FILE]
 #include <map>
 
 #include "bench/common/command_line.hpp"
@@ -13,6 +12,8 @@
 using namespace cudaopt::bench;
 
 namespace {
+
+constexpr int fewer[] = {32, 16}; // bits of an element of the history, compared with 64
 
 struct Case {
     std::string problem;
@@ -26,11 +27,9 @@ struct Case {
 const std::map<std::string, std::vector<double>> small_sizes = {
     {"ginzburg-landau-1d", {100, 200}}, {"lennard-jones-2d", {18, 54}}, {"lennard-jones-3d", {54, 81}}};
 
-std::vector<Case> cases(const std::vector<double> &sizes, const std::vector<int> &pairs,
-                        const std::vector<std::string> &chosen) {
+std::vector<Case> cases(const std::vector<double> &sizes, const std::vector<int> &pairs) {
     std::vector<Case> all;
     for (const auto &facts : cudaopt::testfuncs::list_problems()) {
-        if (!chosen.empty() && std::find(chosen.begin(), chosen.end(), facts.name) == chosen.end()) continue;
         const auto small = small_sizes.find(facts.name);
         for (const int64_t n : whole(small == small_sizes.end() ? sizes : small->second))
             for (const int m : pairs)
@@ -90,25 +89,18 @@ int main(int argc, char **argv) {
     stop.pgtol = 1e-8;
     stop.max_evaluations = 20000;
     std::vector<double> sizes = {1e4, 4e4};
-    std::vector<int> pairs = {5, 10, 20}, fewer = {32, 16};
-    std::vector<std::string> chosen;
+    std::vector<int> pairs = {5, 10, 20};
     std::string csv_file;
     CLI::App app("Evaluations with fewer bits in the memory, against 64");
     app.add_option("--sizes", sizes, "numbers of variables, rounded to the grids")->delimiter(',')->check(is_size);
     app.add_option("--m", pairs, "numbers of correction pairs")->delimiter(',')->check(CLI::Range(1, 1000));
-    app.add_option("--bits", fewer, "of the memory's columns, compared with 64")
-        ->delimiter(',')
-        ->check(CLI::IsMember({32, 16}));
-    app.add_option("--problems", chosen, "test problems; by default all")->delimiter(',');
     app.add_option("--pgtol", stop.pgtol, "largest component of the projected gradient at the end")->check(is_positive);
-    app.add_option("--max-evaluations", stop.max_evaluations, "of a solve; 0: no limit")->check(is_not_negative);
     app.add_option("--threads", o.threads, "threads of the host backend; 0: all")->check(CLI::Range(0, 4096));
     app.add_option("--product-bits", o.product_bits, "precision of the inner products")->check(CLI::IsMember({32, 64}));
     app.add_option("--backend", o.backend, "where")->check(CLI::IsMember({"auto", "cuda", "host"}));
     app.add_option("--csv", csv_file, "file for the table as comma separated values");
     return run_program(app, "bench_memory_bits", argc, argv, [&] {
-        for (const std::string &name : chosen) cudaopt::testfuncs::make_problem(name, 100); // refuse early
-        const std::vector<Case> all = cases(sizes, pairs, chosen);
+        const std::vector<Case> all = cases(sizes, pairs);
         const bool cuda = o.backend != "host" && have_cuda();
         if (o.backend == "cuda" && !cuda) throw std::runtime_error("there is no CUDA backend or no device here");
         o.backend = cuda ? "cuda" : "host";

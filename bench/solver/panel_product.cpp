@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "cuda_opt.h"
 
@@ -28,19 +27,19 @@ template <class Value> void fill(std::vector<double> &to, const Value &value) {
 
 } // namespace
 
-PanelProduct::PanelProduct(int64_t n, int most, double held, bool cuda, int threads, void *stream, bool compared)
-    : n_(n), most_(most), stream_(stream), memory_(cuda ? make_cuda_memory() : make_host_memory()),
-      sweeps_(make_sweeps<double>(cuda ? CUDA_OPT_BACKEND_CUDA : CUDA_OPT_BACKEND_HOST, n, 64, memory_->device())),
-      dgemm_(cuda && compared ? make_dgemm(n, 2 * most, stream) : nullptr) {
+PanelProduct::PanelProduct(int64_t n, int pairs, double active, void *stream)
+    : n_(n), pairs_(pairs), stream_(stream), memory_(make_cuda_memory()),
+      sweeps_(make_sweeps<double>(CUDA_OPT_BACKEND_CUDA, n, 64, memory_->device())),
+      dgemm_(make_dgemm(n, 2 * pairs, stream)) {
     std::vector<double> staged(static_cast<std::size_t>(n));
     unbounded_.x = allocate();
     unbounded_.g = allocate();
     unbounded_.f = allocate();
     bounded_ = unbounded_;
-    sweeps_->allocate(most, {threads, stream, false, Metric::one_number, &cancellation_});
+    sweeps_->allocate(pairs, {0, stream, false, Metric::one_number, &cancellation_});
     sweeps_->bind(unbounded_);
     fill_pairs(staged);
-    fill_rows(held, staged);
+    fill_variables(active, staged);
 }
 
 PanelProduct::~PanelProduct() {
@@ -60,7 +59,7 @@ void PanelProduct::copy_in(double *to, const std::vector<double> &from) {
 // The pairs' slots as sweep 2 leaves them: y is the gradient where the step began until the newest pair's is replaced
 // by g - y, s is the direction -g + y / 2, y of the slot before.
 double PanelProduct::y(int slot, int64_t i) const {
-    return slot == most_ - 1 ? scattered(most_, i) - scattered(slot, i) : scattered(slot, i);
+    return slot == pairs_ - 1 ? scattered(pairs_, i) - scattered(slot, i) : scattered(slot, i);
 }
 double PanelProduct::s(int slot, int64_t i) const {
     return -scattered(slot, i) + (slot > 0 ? 0.5 * scattered(slot - 1, i) : 0);
@@ -70,7 +69,7 @@ void PanelProduct::fill_pairs(std::vector<double> &staged) {
     auto *x = static_cast<double *>(unbounded_.x), *g = static_cast<double *>(unbounded_.g);
     fill(staged, [](int64_t) { return 0.0; });
     copy_in(x, staged);
-    for (int slot = 0; slot < most_; slot++) {
+    for (int slot = 0; slot < pairs_; slot++) {
         fill(staged, [&](int64_t i) { return scattered(slot, i); });
         copy_in(g, staged);
         const std::vector<double> coefficients = {0.5, 0, 0, 0};
@@ -83,7 +82,7 @@ void PanelProduct::fill_pairs(std::vector<double> &staged) {
         sweeps_->direction(request);
         memory_->synchronize(stream_);
         if (!dgemm_) continue;
-        const int age = most_ - 1 - slot;
+        const int age = pairs_ - 1 - slot;
         fill(staged, [&](int64_t i) { return y(slot, i); });
         dgemm_->set_column(2 * age, staged.data());
         fill(staged, [&](int64_t i) { return s(slot, i); });
@@ -91,14 +90,14 @@ void PanelProduct::fill_pairs(std::vector<double> &staged) {
     }
 }
 
-// Held rows stand at the bound that their gradient points away from.
-void PanelProduct::fill_rows(double held, std::vector<double> &staged) {
+// Active variables are at the bound that their gradient points away from.
+void PanelProduct::fill_variables(double active, std::vector<double> &staged) {
     double *l = allocate(), *u = allocate();
-    fill(staged, [&](int64_t i) { return scattered(most_, i); });
+    fill(staged, [&](int64_t i) { return scattered(pairs_, i); });
     copy_in(static_cast<double *>(unbounded_.g), staged);
     fill(staged, [&](int64_t i) {
-        const bool stands = scattered(-1, i) < 2 * held - 1;
-        return stands ? (scattered(most_, i) < 0 ? 1.0 : -1.0) : 0.5 * scattered(-2, i);
+        const bool at_bound = scattered(-1, i) < 2 * active - 1;
+        return at_bound ? (scattered(pairs_, i) < 0 ? 1.0 : -1.0) : 0.5 * scattered(-2, i);
     });
     copy_in(static_cast<double *>(unbounded_.x), staged);
     fill(staged, [](int64_t) { return -1.0; });
@@ -109,29 +108,24 @@ void PanelProduct::fill_rows(double held, std::vector<double> &staged) {
     bounded_.upper = u;
 }
 
-const PanelProducts &PanelProduct::inner_products(int m, Products products) {
-    sweeps_->bind(products == Products::over_free ? bounded_ : unbounded_);
+const PanelProducts &PanelProduct::inner_products(bool bounded) {
+    sweeps_->bind(bounded ? bounded_ : unbounded_);
     PanelRequest request{};
-    request.pairs = m;
-    request.newest_slot = most_ - 1;
+    request.pairs = pairs_;
+    request.newest_slot = pairs_ - 1;
     request.fresh = true;
-    request.free_gram = products != Products::of_newest;
+    request.free_gram = true;
     return sweeps_->inner_products(request);
 }
 
-double PanelProduct::gathered_bytes(int m, Products products) const {
-    const int columns = 2 * m + (products == Products::over_free ? 4 : 2); // and x, g, perhaps l, u
-    return columns * static_cast<double>(n_) * sizeof(double);
-}
-
-double PanelProduct::difference(int m) {
-    if (!dgemm_) return std::numeric_limits<double>::quiet_NaN();
-    const std::vector<double> &by_dgemm = dgemm_->multiply_and_fetch(2 * m);
-    const PanelProducts &sums = inner_products(m, Products::over_all);
+double PanelProduct::difference() {
+    const int columns = 2 * pairs_;
+    const std::vector<double> by_dgemm = dgemm_->multiply_and_fetch(columns);
+    const PanelProducts &sums = inner_products(false);
     const auto column = [](int j) { return j < 2 ? j : panel::leading + j - 2; };
-    const auto product = [&](int i, int j) { return by_dgemm[static_cast<std::size_t>(i + 2 * m * j)]; };
+    const auto product = [&](int i, int j) { return by_dgemm[static_cast<std::size_t>(i + columns * j)]; };
     double largest = 0;
-    for (int j = 0; j < 2 * m; j++)
+    for (int j = 0; j < columns; j++)
         for (int i = 0; i <= j; i++) {
             const double apart = std::fabs(sums.over_free(column(i), column(j)) - product(i, j));
             largest = std::fmax(largest, apart / std::sqrt(product(i, i) * product(j, j)));

@@ -10,40 +10,31 @@
 
 namespace cudaopt::bench {
 
-enum class Products {
-    over_all,  // all products of the 2m columns, no bounds
-    over_free, // all products over the rows that are not held at a bound
-    of_newest  // those with y_new, s_new and g alone, no bounds: what the solver asks for without bounds
-};
-
 class PanelProduct {
   public:
-    // For up to `most` pairs. held: the share of rows that stand at a bound, wherever chance puts them. stream: CUDA's.
-    // compared: with cuBLAS, where there is one.
-    PanelProduct(int64_t n, int most, double held, bool cuda, int threads, void *stream, bool compared = true);
+    // active: the share of variables at a bound, chosen at random. stream: CUDA's.
+    PanelProduct(int64_t n, int pairs, double active, void *stream);
     ~PanelProduct();
 
-    // Sweep 1 with m pairs, y_new formed on the way as in the solver; waits for the sums.
-    const PanelProducts &inner_products(int m, Products products);
-    // Bytes it has to read.
-    double gathered_bytes(int m, Products products) const;
+    // Sweep 1: the products of all columns over the free variables within bounds, or over all variables without bounds.
+    // y_new is formed in passing, as in the solver. Waits for the sums.
+    const PanelProducts &inner_products(bool bounded);
 
     // NULL where there is no cuBLAS. Its columns are in the panel's order: y_new, s_new, y_1, s_1, ...
     Dgemm *dgemm() const { return dgemm_.get(); }
-    double dgemm_bytes(int m) const { return 2.0 * m * static_cast<double>(n_) * sizeof(double); }
-    // Largest difference of a product over all rows by both, relative to the columns' lengths; NaN without cuBLAS.
-    double difference(int m);
+    // The largest difference of a product over all variables by both, relative to the columns' lengths.
+    double difference();
 
   private:
     double *allocate();
     void copy_in(double *to, const std::vector<double> &from);
     void fill_pairs(std::vector<double> &staged);
-    void fill_rows(double held, std::vector<double> &staged);
+    void fill_variables(double active, std::vector<double> &staged);
     double y(int slot, int64_t i) const;
     double s(int slot, int64_t i) const;
 
     const int64_t n_;
-    const int most_;
+    const int pairs_;
     void *const stream_;
     const std::unique_ptr<MemorySpace> memory_;
     std::vector<void *> arrays_;

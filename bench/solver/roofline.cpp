@@ -14,12 +14,9 @@
 //                 products of the older pairs over the free variables are updated (lbfgsb/free_gram.hpp), and no
 //                 variable changes here: 8 c instead of c (c + 1)
 //
-// --draw FILE does not measure anything: it draws the times and rates of a CSV file that an earlier run has written.
-//
 // --cuda adds the same points of the current device. Its peak is not measured but given.
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -51,30 +48,12 @@ double operations_per_variable(bool on_cuda, bool bounds, int m) {
     return 6 * columns + (!bounds ? 0 : updated ? 8 * columns : columns * (columns + 1)) + 4.0 * m;
 }
 
-// The milliseconds and the rates in a row of the CSV file.
 struct Row {
     bool on_cuda, bounds;
     double n;
     int m;
-    double ms, read, peak;
+    double ms, read, peak; // rates of the device: 10^9 bytes and operations per second
 };
-std::vector<Row> rows_of(const std::string &file) {
-    std::vector<Row> rows;
-    std::ifstream in(file);
-    std::string line;
-    for (std::getline(in, line); std::getline(in, line);) {
-        const std::size_t comma = line.find(',');
-        if (comma == std::string::npos) continue;
-        Row row{};
-        int bounds = 0;
-        row.on_cuda = line.find("GPU") != std::string::npos;
-        const int found = std::sscanf(line.c_str() + comma, ",%d,%lf,%d,%lf,%*f,%*f,%lf,%lf", &bounds, &row.n, &row.m,
-                                      &row.ms, &row.read, &row.peak);
-        row.bounds = bounds != 0;
-        if (found == 6) rows.push_back(row);
-    }
-    return rows;
-}
 
 } // namespace
 
@@ -86,23 +65,20 @@ int main(int argc, char **argv) {
     double size = 4e5, cuda_peak = 0;
     std::vector<int> memories = {5, 10, 17, 40, 80};
     bool cuda = false;
-    std::string drawn, where_measured;
     CLI::App app("A roofline of the iteration: operations per second against operations per byte");
     app.add_option("--n", size, "variables")->check(is_size);
     app.add_option("--m", memories, "correction pairs")->delimiter(',')->check(is_positive);
     app.add_option("--iterations", o.iterations, "iterations to count")->check(is_positive);
     app.add_flag("--cuda", cuda, "the current CUDA device as well");
     app.add_option("--cuda-peak", cuda_peak, "GFLOP/s of the device in double precision");
-    app.add_option("--draw", drawn, "a CSV file to draw, instead of measuring")->check(CLI::ExistingFile);
-    app.add_option("--machine", where_measured, "with --draw: the machine, for the title");
-    const Files files(app);
+    const Files files(app, true);
     return run_program(app, "bench_roofline", argc, argv, [&] {
         o.n = static_cast<int64_t>(size);
         Output rows(files.csv), picture(files.svg);
         rows.write("where,bounds,n,m,ms,operations_per_byte,gflops,read_gbps,peak_gflops\n");
-        std::vector<Row> measured = drawn.empty() ? std::vector<Row>{} : rows_of(drawn);
+        std::vector<Row> measured;
         for (const bool on_cuda : {false, true}) {
-            if (!drawn.empty() || (on_cuda && !cuda)) continue;
+            if (on_cuda && !cuda) continue;
             o.backend = on_cuda ? "cuda" : "host";
             const double read = read_rate(int64_t{1} << 30, on_cuda, 1),
                          peak = on_cuda ? 1e9 * cuda_peak : multiply_add_rate();
@@ -117,9 +93,7 @@ int main(int argc, char **argv) {
                 }
         }
         LogLogPlot plot{"Roofline of one iteration",
-                        (drawn.empty() ? machine() : where_measured) +
-                            ", n = " + std::to_string(measured.empty() ? o.n : static_cast<int64_t>(measured[0].n)) +
-                            ", double precision",
+                        machine() + ", n = " + std::to_string(o.n) + ", double precision",
                         "operations per byte",
                         "GFLOP/s",
                         {}};

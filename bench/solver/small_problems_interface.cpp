@@ -1,30 +1,21 @@
-// The problems of one set with a C interface, for programs in other languages: tools/compare_tao loads it. It is built
-// twice, for the small problems and for those on which initial Hessians are compared.
+// The problems of bench_metric with a C interface, for programs in other languages: tools/compare_tao and
+// bench/python/scaled_problems.py load it.
 #include <algorithm>
 
 #include "bench/metric/problem_set.hpp"
-#include "tests/problems/problem.hpp"
 
 using cudaopt_problems::Problem;
 
 namespace {
 
-const cudaopt_problems::Problems &problems() {
-#ifdef CUDA_OPT_METRIC_PROBLEMS
-    return cudaopt::bench::metric_problems();
-#else
-    return cudaopt_problems::all_problems();
-#endif
-}
-
-const Problem &problem(int k) { return problems().at(static_cast<std::size_t>(k)); }
+const Problem &problem(int k) { return cudaopt::bench::metric_problems().at(static_cast<std::size_t>(k)); }
 void copy(const cudaopt_problems::Vector &from, double *to) { std::copy(from.begin(), from.end(), to); }
 
 } // namespace
 
 extern "C" {
 
-int small_problems_count() { return static_cast<int>(problems().size()); }
+int small_problems_count() { return static_cast<int>(cudaopt::bench::metric_problems().size()); }
 const char *small_problem_name(int k) { return problem(k).name.c_str(); }
 int small_problem_size(int k) { return problem(k).n(); }
 int small_problem_bounded(int k) { return problem(k).bounded(); }

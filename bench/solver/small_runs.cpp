@@ -49,13 +49,13 @@ int solve(Solver &solver, const SmallProblem &problem, Vector &x, SmallRun &run)
 
 } // namespace
 
-SmallRun run_ours(const SmallProblem &problem, int m, const std::vector<Setting> &settings) {
+SmallRun run_ours(const SmallProblem &problem, int m, int64_t metric) {
     Solver solver(problem.n(), m, CUDA_OPT_BACKEND_HOST);
     solver.set_int(CUDA_OPT_MAX_ITERATIONS, 0);
     solver.set_int(CUDA_OPT_MAX_EVALUATIONS, small_evaluations);
     solver.set_real(CUDA_OPT_FACTR, 0);
     solver.set_real(CUDA_OPT_PGTOL, small_pgtol);
-    for (const auto &[key, value] : settings) solver.set_int(key, value);
+    solver.set_int(CUDA_OPT_INITIAL_HESSIAN, metric);
     SmallRun run;
     Vector x = problem.start;
     run.end = cuda_opt_task_name(solve(solver, problem, x, run));

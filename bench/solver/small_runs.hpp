@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "tests/problems/problem.hpp"
 
@@ -25,11 +23,8 @@ struct SmallRun {
     bool solved() const { return std::isfinite(f) && pg <= small_pgtol; }
 };
 
-// Of integers: key and value.
-using Setting = std::pair<int32_t, int64_t>;
-
-// All further stopping tests are off.
-SmallRun run_ours(const SmallProblem &problem, int m, const std::vector<Setting> &settings = {});
+// With the given initial Hessian; all further stopping tests are off.
+SmallRun run_ours(const SmallProblem &problem, int m, int64_t metric);
 // With the stopping tests that are the default. `termination` says what the end is worth: the solve is continued, with
 // an empty history, the other initial Hessian and all tests off but ||P g||_inf <= 1e-8. If that lowers f by more than
 // 1e-3 max(|f|, 1), an end called convergence was a false one.

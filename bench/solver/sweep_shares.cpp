@@ -1,10 +1,9 @@
 // Figure 3 of the 2013 manual, the share of each kernel in the time of a solve: of each sweep over the variables, of
 // the rest of the solver and of f and g. Unlike the solver, this program synchronises after each sweep.
 //
-//     bench_sweep_shares [--n 1e6] [--m 7] [--problem rosenbrock,torsion] [--iterations 40] [--csv FILE] [--svg FILE]
+//     bench_sweep_shares [--n 1e6] [--m 7] [--problem rosenbrock,torsion] [--iterations 40] [--csv FILE]
 #include <map>
 
-#include "bench/common/bar_chart.hpp"
 #include "bench/common/command_line.hpp"
 #include "bench/common/machine.hpp"
 #include "bench/common/stopwatch.hpp"
@@ -206,13 +205,12 @@ int main(int argc, char **argv) {
         const bool cuda = backend != "host" && !unavailable;
         for (const std::string &problem : problems)
             testfuncs::make_problem(problem, static_cast<int64_t>(n)); // refuse early
-        Output csv(files.csv), picture(files.svg);
+        Output csv(files.csv);
         const std::string where = machine(), on = cuda ? "CUDA" : "host";
         std::printf(
             "The time of a solve by its parts, n = %.0f, m = %d, own bounds, double precision, %s backend\n%s\n", n, m,
             on.c_str(), where.c_str());
         csv.write("problem,n,m,backend,iterations,part,calls,milliseconds,share,machine\n");
-        BarChart chart{"The time of a solve by its parts", on + "; " + where, "share of the time", problems, {}, false};
         for (const std::string &problem : problems) {
             const Measured measured = measure(problem, static_cast<int64_t>(n), m, iterations, cuda, threads);
             std::printf("\n%s, %lld iterations, %.3f ms\n%-26s %8s %12s %10s %8s\n", problem.c_str(),
@@ -225,11 +223,6 @@ int main(int argc, char **argv) {
                             100 * share);
                 csv.write(csv_row(problem, static_cast<int64_t>(n), static_cast<int64_t>(m), on, measured.iterations,
                                   part, numbers.calls, 1e3 * numbers.seconds, share, where));
-                auto bars = std::find_if(chart.series.begin(), chart.series.end(),
-                                         [&](const Bars &b) { return b.label == part; });
-                if (bars == chart.series.end()) bars = chart.series.insert(bars, Bars{part, {}});
-                bars->shares.resize(chart.rows.size());
-                bars->shares[static_cast<std::size_t>(&problem - problems.data())] = share;
             }
         }
         std::printf(
@@ -238,6 +231,5 @@ int main(int argc, char **argv) {
             "itself queues sweep 2 and\nthe evaluation, and waits once an iteration. The manual's figure 3 has its "
             "kernels' shares: the most expensive are cuBLAS's ddot and\ndaxpy, which are one sweep each here, for all "
             "pairs together.\n");
-        picture.write(svg(chart));
     });
 }

@@ -2,13 +2,10 @@
 // MINPACK-2's eight minimisation problems in the box [-1, 1], or with their own bounds, for every iteration of a solve
 // in the exact mode; the final energies in both modes; and the shares that the 2014 paper reports:
 //
-//     bench_table1 [--n 40000] [--m 5] [--own-bounds] [--max-iterations 200] [--csv FILE] [--svg FILE]
+//     bench_table1 [--n 40000] [--m 5] [--own-bounds] [--max-iterations 200] [--csv FILE]
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <numeric>
 
-#include "bench/common/bar_chart.hpp"
 #include "cauchy_differences.hpp"
 #include "bench/common/command_line.hpp"
 #include "bench/common/machine.hpp"
@@ -74,8 +71,6 @@ int main(int argc, char **argv) {
     app.add_flag("--own-bounds", o.own_bounds, "the problems that have bounds of their own, in these");
     app.add_option("--max-iterations", stop.max_iterations, "the limit of iterations")
         ->check(CLI::Range(1, 1000000000));
-    app.add_option("--factr", stop.factr, "the energy stands still: f_k - f_{k+1} <= factr * 2.22e-16 * max(|f|, 1)")
-        ->check(is_not_negative);
     app.add_option("--threads", o.threads, "host threads; 0: all")->check(CLI::Range(0, 4096));
     app.add_option("--backend", o.backend, "where")->check(CLI::IsMember({"auto", "cuda", "host"}));
     const Files files(app);
@@ -90,7 +85,7 @@ int main(int argc, char **argv) {
                 if (!fits && !again) cases.push_back({row.problem, row.most, false});
                 cases.push_back({row.problem, asked, !fits});
             }
-        Output csv(files.csv), picture(files.svg);
+        Output csv(files.csv);
         const std::string where = machine(), box = o.own_bounds ? "the problem's own bounds" : "[-1, 1]";
         const bool cuda = o.backend != "host" && have_cuda();
         if (o.backend == "cuda" && !cuda) throw std::runtime_error("there is no CUDA backend or no device here");
@@ -104,12 +99,6 @@ int main(int argc, char **argv) {
                   ",largest,iterations_approximate,f_exact,f_approximate,relative_difference,end_exact,"
                   "end_approximate,start,machine\n");
         std::vector<Energies> energies;
-        BarChart chart{"|t_c \u2212 t*| / t* of the one-breakpoint approximation, in " + box,
-                       "m = " + std::to_string(o.m) + ", " + backend + "; " + where,
-                       "share of the iterations",
-                       {},
-                       {{"0", {}}, {"below 5 %", {}}, {"5 to 20 %", {}}, {"20 to 40 %", {}}, {"40 % and more", {}}},
-                       true};
         for (const Case &now : cases) {
             o.problem = now.problem;
             o.n = now.n;
@@ -135,13 +124,6 @@ int main(int argc, char **argv) {
                       "," + d.csv_fields() + "," +
                       csv_row(d.most, approximate.iterations, exact.f, approximate.f, relative, exact.end,
                               approximate.end, start, where));
-            chart.rows.push_back(now.problem +
-                                 (sizes.size() > 1 || now.start_in_box ? ", " + std::to_string(exact.n) : ""));
-            const auto together = [&d](std::size_t first, std::size_t end) {
-                return std::accumulate(d.share.begin() + first, d.share.begin() + end, 0.0);
-            };
-            const double drawn[] = {d.share[0], d.share[1], together(2, 5), together(5, 9), d.share[9]};
-            for (std::size_t k = 0; k < std::size(drawn); k++) chart.series[k].shares.push_back(drawn[k]);
         }
         print(energies);
         std::printf(
@@ -158,6 +140,5 @@ int main(int argc, char **argv) {
                 "up to 9 atoms in two dimensions and 27\nin three. With more atoms it is scaled to the box, where all "
                 "atoms repel each other. The paper has 40,000 variables here, too, and does\nnot say from where it "
                 "starts, nor in how many dimensions.\n");
-        picture.write(svg(chart));
     });
 }

@@ -3,8 +3,8 @@
 // the energy stops decreasing or a limit is reached (3.0 has its own). The figures of the 2014 paper's table 4 and
 // figure 9 are quoted:
 //
-//     bench_table4 [--sizes 400,1600,...] [--m 5] [--max-iterations 0] [--lbfgsb-iterations 50] [--seconds 0]
-//                  [--solvers lbfgsb,host,host-approximate,cuda,cuda-approximate] [--csv FILE] [--svg FILE]
+//     bench_table4 [--sizes 400,1600,...] [--m 5] [--lbfgsb-iterations 50] [--csv FILE] [--svg FILE]
+//                  [--solvers lbfgsb,host,host-approximate,cuda,cuda-approximate]
 //
 // Energies and times are compared at equal numbers of iterations, even if one run has taken more.
 #include <algorithm>
@@ -79,7 +79,7 @@ int main(int argc, char **argv) {
     o.problem = "torsion";
     o.own_bounds = true;
     Stop stop, lbfgsb_stop;
-    stop.factr = paper_2014::factr;
+    stop.factr = lbfgsb_stop.factr = paper_2014::factr;
     o.time_copies = true;
     o.as_lbfgsb = true;
     lbfgsb_stop.max_iterations = 50;
@@ -89,19 +89,13 @@ int main(int argc, char **argv) {
     CLI::App app("Torsion by L-BFGS-B 3.0, by the host and by the CUDA backend");
     app.add_option("--sizes", sizes, "numbers of variables")->delimiter(',')->check(is_size);
     app.add_option("--m", o.m, "correction pairs")->check(CLI::Range(1, 1000));
-    app.add_option("--max-iterations", stop.max_iterations, "limit of iterations of both backends; 0: none")
-        ->check(CLI::Range(0, 1000000000));
     app.add_option("--lbfgsb-iterations", lbfgsb_stop.max_iterations, "limit of iterations of 3.0; 0: none")
         ->check(CLI::Range(0, 1000000000));
-    app.add_option("--seconds", stop.max_seconds, "limit of seconds of each run, its evaluations included; 0: none")
-        ->check(is_not_negative);
-    app.add_option("--factr", stop.factr, "the energy stands still: f_k - f_{k+1} <= factr * 2.22e-16 * max(|f|, 1)")
-        ->check(is_not_negative);
     app.add_option("--threads", o.threads, "threads of the host backend; 0: all")->check(CLI::Range(0, 4096));
     app.add_option("--solvers", keys, "some of lbfgsb,host,host-approximate,cuda,cuda-approximate")
         ->delimiter(',')
         ->check(CLI::IsMember({"lbfgsb", "host", "host-approximate", "cuda", "cuda-approximate"}));
-    const Files files(app);
+    const Files files(app, true);
     return run_program(app, "bench_table4", argc, argv, [&] {
         for (const int64_t n : whole(sizes)) cudaopt::testfuncs::make_problem(o.problem, n); // refuse early
         Output csv(files.csv), picture(files.svg);
@@ -132,8 +126,6 @@ int main(int argc, char **argv) {
                     if (solver.key == "lbfgsb") {
                         RunOptions one_thread = o;
                         one_thread.threads = 1;
-                        lbfgsb_stop.factr = stop.factr;
-                        lbfgsb_stop.max_seconds = stop.max_seconds;
                         fortran = run_fortran(one_thread, lbfgsb_stop);
                         if (!fortran) continue;
                         r = fortran->whole;
@@ -164,17 +156,12 @@ int main(int argc, char **argv) {
                 solver.curve.points.emplace_back(static_cast<double>(r.n), ms);
             }
         }
-        const auto limit = [](int64_t iterations) {
-            return iterations > 0 ? std::to_string(iterations) + " iterations" : std::string("none");
-        };
+        const int64_t limit = lbfgsb_stop.max_iterations;
         std::printf(
             "\nEach run ends when the energy falls by no more than %.0e max(|f|, 1) and by no other test "
-            "(\"converged\"), "
-            "when no step decreases it\n(\"line search\"), or at its limit (\"limit\"): of 3.0 %s, of the backends "
-            "%s.",
-            stop.factr * std::numeric_limits<double>::epsilon(), limit(lbfgsb_stop.max_iterations).c_str(),
-            limit(stop.max_iterations).c_str());
-        if (stop.max_seconds > 0) std::printf(" No run goes on for more than %g s (\"time\").", stop.max_seconds);
+            "(\"converged\"), or when no step decreases it\n(\"line search\"). 3.0 has a limit of iterations as "
+            "well (\"limit\"): %s.",
+            stop.factr * std::numeric_limits<double>::epsilon(), limit > 0 ? std::to_string(limit).c_str() : "none");
         std::printf(
             "\nms/iter: all iterations of the run, inside the solver alone. ms I/O: what copies of x to the host and "
             "of f and g to the device would add\nto an iteration, as in the paper, whose f and g are formed on the "

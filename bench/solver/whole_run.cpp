@@ -14,7 +14,6 @@ template <class Real> WholeRun run(const RunOptions &options, const Stop &stop, 
     Handle &h = prepared.handle;
     h.set_real(CUDA_OPT_EPS, stop.eps).set_real(CUDA_OPT_FACTR, stop.factr).set_real(CUDA_OPT_PGTOL, stop.pgtol);
     h.set_int(CUDA_OPT_MAX_ITERATIONS, stop.max_iterations).set_int(CUDA_OPT_MAX_EVALUATIONS, stop.max_evaluations);
-    h.set_real(CUDA_OPT_MAX_SECONDS, stop.max_seconds);
 
     WholeRun result;
     result.n = prepared.n;
@@ -41,7 +40,6 @@ template <class Real> WholeRun run(const RunOptions &options, const Stop &stop, 
     result.end = task == CUDA_OPT_CONVERGED            ? "converged"
                  : task == CUDA_OPT_ITERATION_LIMIT    ? "limit"
                  : task == CUDA_OPT_EVALUATION_LIMIT   ? "limit"
-                 : task == CUDA_OPT_TIME_LIMIT         ? "time"
                  : task == CUDA_OPT_LINE_SEARCH_FAILED ? "line search"
                                                        : "";
     if (result.end.empty()) throw std::runtime_error(h.message());

@@ -14,7 +14,6 @@ namespace cudaopt::bench {
 struct Stop {
     double eps = 0, factr = 0, pgtol = 0;            // 0: off
     int64_t max_iterations = 0, max_evaluations = 0; // 0: no limit
-    double max_seconds = 0;                          // wall time since the first call; 0: no limit
 };
 
 struct WholeRun {
@@ -27,7 +26,7 @@ struct WholeRun {
     // After the iteration that was to be marked, if it was reached; the next one's direction is in the time already.
     double f_at_mark = 0, solver_seconds_at_mark = 0;
     std::vector<double> t, t_first; // each iteration's t* and what the one-breakpoint approximation gives there
-    std::string end;                // "converged", "limit", "time" or "line search"
+    std::string end;                // "converged", "limit" or "line search"
 
     double milliseconds_per_iteration() const { return 1e3 * solver_seconds / static_cast<double>(iterations); }
 };
