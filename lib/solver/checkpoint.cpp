@@ -140,8 +140,9 @@ bool Solver::recognise(const unsigned char *from, int64_t bytes) {
         return false;
     }
     if (header.bytes != bytes) {
-        new_message().set("the checkpoint is incomplete: it had %lld bytes, but %lld were given",
-                          static_cast<long long>(header.bytes), static_cast<long long>(bytes));
+        new_message().set("the checkpoint is %s: it had %lld bytes, but %lld were given",
+                          bytes < header.bytes ? "incomplete" : "too long", static_cast<long long>(header.bytes),
+                          static_cast<long long>(bytes));
         return false;
     }
     const int64_t checked = bytes - static_cast<int64_t>(sizeof(uint64_t));
@@ -189,9 +190,10 @@ bool Solver::fits_bounds(const StateMachine &state, const unsigned char *x) {
     const bool same_kind = (report.bounded > 0) == state.bounded && (report.boxed == n) == state.boxed;
     if (report.usable(n) && report.projected == 0 && same_kind) return true;
     sweeps_->store({HeldVector::x}, own.data());
-    new_message().set("the bounds are not those of the solve that was saved: %lld of %lld components lie outside, "
-                      "and %lld have a bound",
-                      static_cast<long long>(report.projected), static_cast<long long>(n),
+    const char *const saved = state.boxed ? "two for each component" : state.bounded ? "some" : "none";
+    new_message().set("the bounds are not those of the solve that was saved, which had %s: %lld of %lld components lie "
+                      "outside, and %lld have a bound",
+                      saved, static_cast<long long>(report.projected), static_cast<long long>(n),
                       static_cast<long long>(report.bounded));
     return false;
 }

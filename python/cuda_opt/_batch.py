@@ -4,6 +4,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from ._bounds import SCALES, SIDES, batch_limits_of, scales_of
 from ._constants import BACKEND_CUDA, BATCH_CODE, ENDS, INTEGERS, LIMITS, REALS, Task
 from ._handle import Handle, integer, stream_number
-from ._library import error, library
+from ._library import Error, error, library
 from ._options import chooses_hessian, options_of, refuse_missing_hessian
 from ._result import BatchResult, IntermediateResult, new_result
 from ._scaled_batch import BatchScales
@@ -215,6 +216,20 @@ def _result(batch: Batch, task: int, rounds: int) -> BatchResult:
         message=batch.message,
         message_of=Sentences(batch),
     )
+
+
+@lru_cache(maxsize=None)
+def refused_by_batches() -> frozenset[str]:
+    """Return the names of the settings that the C library has for single solves only."""
+    refused = set()
+    with Batch(np.zeros((1, 1)), 0, None, None, None, None) as batch:
+        for name in INTEGERS:
+            try:
+                batch[name] = 0
+            except Error as error:
+                if "is not for a handle of" in str(error):
+                    refused.add(name)
+    return frozenset(refused)
 
 
 def minimize_batch(

@@ -19,7 +19,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ._batch import minimize_batch
+from ._batch import minimize_batch, refused_by_batches
 from ._bounds import Bounds
 from ._constants import Task
 from ._handle import integer
@@ -33,10 +33,6 @@ from ._solver import Solver
 
 # minimize_batch accepts at most this many variables and correction pairs per problem.
 BATCH_VARIABLES, BATCH_PAIRS = 4096, 64
-_NOT_OF_BATCHES = {
-    "disp", "F_PART", "HISTORY_BITS", "IPRINT_FREQUENCY", "IPRINT_TYPE", "NOISE_AUTO", "PRODUCT_BITS",
-    "REPORT_ITERATES", "TIMED",
-}
 STATISTICS = ("nit", "nfev", "task", "stop_test", "degenerate")
 _TRACED = "fun depends on values that JAX is tracing (jit, grad, vmap), not by its arguments: pass them in args"
 
@@ -69,7 +65,7 @@ class Solve:
     def is_batch(self, n: int) -> bool:
         """Return whether problems of n variables along the axes of ``vmap`` are solved as one batch."""
         is_small = n <= BATCH_VARIABLES and self.given_pairs <= BATCH_PAIRS
-        return is_small and not _NOT_OF_BATCHES & dict(self.options).keys()
+        return is_small and not ({"disp"} | refused_by_batches()) & dict(self.options).keys()
 
     @property
     def degenerate_below(self) -> float:

@@ -44,7 +44,7 @@ class Form:
         if self.value_and_grad:
             both = self.value(fun, x, numeric)
             value, gradient = _pair(both, "value_and_grad=True it returns its value and its gradient")
-            gradient = self.variables.flat(gradient)
+            gradient = self.variables.flat(gradient, conjugate=True)
         else:
             value, gradient = jax.value_and_grad(lambda x: self.value(fun, x, numeric), has_aux=self.has_aux)(x)
         f, aux = _pair(value, "has_aux=True its value is (f, aux)") if self.has_aux else (value, None)
@@ -140,8 +140,8 @@ def _without_closure(function: Function, flat: Any, numeric: list[Any]) -> tuple
     trace = jax.make_jaxpr(lambda x, numeric: form.value(fun, x, numeric), return_shape=True)
     closed, shapes = trace(flat, numeric)
     jaxpr, structure = closed.jaxpr, jax.tree_util.tree_structure(shapes)
-    variables = Variables(form.variables.structure, form.variables.shapes)
-    leaves, arguments = separate(((numeric, list(closed.consts)), {}))
+    variables = form.variables
+    leaves, arguments = separate(((numeric, list(map(jnp.asarray, closed.consts))), {}))
 
     def opened(x: Any, numeric: Any, hoisted: Any) -> Any:
         call = jaxpr_as_fun(ClosedJaxpr(jaxpr, hoisted))

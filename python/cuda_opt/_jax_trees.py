@@ -66,6 +66,8 @@ def separate(tree: Any, traced: Callable[[Any], bool] = is_numeric) -> tuple[lis
 def as_variable(leaf: Any, default: Any) -> Any:
     """Return a leaf of x0 as a JAX array. Python numbers, and arrays of integers or bool, are converted to the dtype
     ``default``."""
+    if isinstance(leaf, complex) and not isinstance(leaf, np.generic):
+        return jnp.asarray(leaf, jnp.result_type(default, jnp.complex64))
     if isinstance(leaf, (int, float)) and not isinstance(leaf, np.generic):
         return jnp.asarray(leaf, default)
     if not isinstance(leaf, jax.Array):
@@ -82,32 +84,42 @@ def check_elements(array: Any) -> None:
 
 @dataclass(frozen=True)
 class Variables:
-    """Maps the elements of a one-dimensional array to the numeric leaves (the variables) of a tree such as x0."""
+    """Maps the elements of a one-dimensional array of real numbers to the numeric leaves (the variables) of a tree such
+    as x0. The real and the imaginary part of a complex number are neighbours in that array."""
 
     structure: Structure
     shapes: tuple[tuple[int, ...], ...]
+    are_complex: tuple[bool, ...]
 
     @property
     def is_flat(self) -> bool:
-        """Return whether x0 itself is an array with one axis."""
-        return len(self.shapes) == 1 and len(self.shapes[0]) == 1
+        """Return whether x0 itself is an array of real numbers with one axis."""
+        return len(self.shapes) == 1 and len(self.shapes[0]) == 1 and not self.are_complex[0]
 
     @property
     def size(self) -> int:
-        return sum(map(math.prod, self.shapes))
+        return sum(math.prod(shape) << is_complex for shape, is_complex in zip(self.shapes, self.are_complex))
 
-    def tree(self, x: Any) -> Any:
-        """Return the tree in x0's form whose variables are the elements of x."""
+    def tree(self, x: Any, conjugate: bool = False) -> Any:
+        """Return the tree in x0's form whose variables are the elements of x, or their conjugates."""
         if self.is_flat:
             return self.structure.join([x])
         parts, first = [], 0
-        for shape in self.shapes:
-            parts.append(x[first : first + math.prod(shape)].reshape(shape))
-            first += math.prod(shape)
+        for shape, is_complex in zip(self.shapes, self.are_complex):
+            last = first + (math.prod(shape) << is_complex)
+            part = x[first:last].reshape((*shape, 2) if is_complex else shape)
+            if is_complex:
+                part = jax.lax.complex(part[..., 0], -part[..., 1] if conjugate else part[..., 1])
+            parts.append(part)
+            first = last
         return self.structure.join(parts)
 
-    def flat(self, tree: Any) -> Any:
-        """Return the leaves of a gradient, which is a tree in x0's form, as an array with one axis.
+    def gradient(self, g: Any) -> Any:
+        """Return a gradient as a tree in x0's form. For a complex number x + i y it is df/dx - i df/dy, as in JAX."""
+        return self.tree(g, conjugate=True)
+
+    def flat(self, tree: Any, conjugate: bool = False) -> Any:
+        """Return the leaves of a tree in x0's form, or their conjugates, as an array with one axis.
 
         Raises
         ------
@@ -133,7 +145,21 @@ class Variables:
             if jnp.shape(found[path]) != shape:
                 leaf = f"the gradient's leaf {jax.tree_util.keystr(path)}" if path else "the gradient"
                 raise ValueError(f"{leaf} has the shape {jnp.shape(found[path])}, not {shape}")
-        return jnp.concatenate([jnp.ravel(found[path]) for path in wanted])
+        leaves = [found[path] for path in wanted]
+        return jnp.concatenate([
+            _reals((jnp.conj(leaf) if conjugate else jnp.asarray(leaf)) + 0j) if is_complex else jnp.ravel(leaf)
+            for leaf, is_complex in zip(leaves, self.are_complex)
+        ])
+
+
+def _real_dtype(dtype: Any) -> Any:
+    """Return the type of the real and imaginary parts of a type's numbers."""
+    return np.empty(0, dtype).real.dtype if jnp.issubdtype(dtype, jnp.complexfloating) else dtype
+
+
+def _reals(array: Any) -> Any:
+    """Return an array's elements as real numbers, along one axis."""
+    return jnp.ravel(jnp.stack([array.real, array.imag], -1) if jnp.iscomplexobj(array) else array)
 
 
 def variables_of(x0: Any) -> tuple[jax.Array, Variables]:
@@ -142,24 +168,25 @@ def variables_of(x0: Any) -> tuple[jax.Array, Variables]:
     Raises
     ------
     TypeError
-        if there are no variables, or if they are not all float64 or all float32
+        if there are no variables, or if they are not all float64 and complex128, or all float32 and complex64
     ValueError
         if all arrays are empty
     """
     leaves, structure = separate(x0, _is_variable)
-    floating = [leaf.dtype for leaf in leaves if hasattr(leaf, "dtype") and jnp.issubdtype(leaf.dtype, jnp.floating)]
-    arrays = [as_variable(leaf, floating[0] if floating else float) for leaf in leaves]
+    given = [leaf.dtype for leaf in leaves if hasattr(leaf, "dtype") and jnp.issubdtype(leaf.dtype, jnp.inexact)]
+    arrays = [as_variable(leaf, _real_dtype(given[0]) if given else float) for leaf in leaves]
     if not arrays:
         raise TypeError("x0 has neither numbers nor arrays: there are no variables")
-    if len(kinds := {array.dtype.name for array in arrays}) != 1:
+    if len(kinds := {_real_dtype(array.dtype).name for array in arrays}) != 1:
         raise TypeError(f"x0 has arrays of {' and '.join(sorted(kinds))}: they have to be of one precision")
     if not any(array.size for array in arrays):
         raise ValueError(f"x0 has the shape {arrays[0].shape}: it has to have at least one element")
     shapes = tuple(array.shape for array in arrays)
-    check_elements(arrays[0])
-    parts = [array if array.ndim == 1 else array.reshape(-1) for array in arrays]
+    are_complex = tuple(map(jnp.iscomplexobj, arrays))
+    parts = [_reals(array) if array.ndim != 1 or jnp.iscomplexobj(array) else array for array in arrays]
+    check_elements(parts[0])
     flat = parts[0] if len(parts) == 1 else jnp.concatenate(parts)
-    return flat, Variables(structure, shapes)
+    return flat, Variables(structure, shapes, are_complex)
 
 
 def is_pair(value: Any) -> bool:
@@ -195,6 +222,15 @@ def _children(tree: Any) -> tuple[list[Any], Any]:
     return jax.tree_util.tree_flatten(tree, is_leaf=lambda node: node is not tree)
 
 
+def _bound_of(variable: Any, bound: Any) -> Any:
+    """Return a bound with the shape and the type of a variable. For a complex variable a real bound applies to both
+    parts, and the parts of a complex bound apply to those of the variable."""
+    if jnp.iscomplexobj(variable) and not jnp.iscomplexobj(bound):
+        bound = bound.astype(_real_dtype(variable.dtype))
+        bound = jax.lax.complex(bound, bound)
+    return jnp.broadcast_to(bound, variable.shape).astype(variable.dtype)
+
+
 def _spread(side: Any, x: Any, infinity: float) -> list[Any]:
     """Return the bounds of all variables of the tree x, one array per variable, with that variable's shape."""
     variables, structure = separate(x, _is_variable)
@@ -203,9 +239,9 @@ def _spread(side: Any, x: Any, infinity: float) -> list[Any]:
     one_leaf = structure.tree.num_leaves == 1 and jax.tree_util.all_leaves([x])
     if side is None or is_numeric(side) or one_leaf:
         bound = jnp.asarray(_numbers(side, infinity))
-        if bound.dtype.kind == "c":
-            raise TypeError(f"a bound has elements of {bound.dtype}: they have to be real numbers")
-        return [jnp.broadcast_to(bound, leaf.shape).astype(leaf.dtype) for leaf in variables]
+        if bound.dtype.kind == "c" and not all(map(jnp.iscomplexobj, variables)):
+            raise TypeError(f"a bound has elements of {bound.dtype}, but x0 has real numbers")
+        return [_bound_of(leaf, bound) for leaf in variables]
     (sides, kind), (parts, wanted) = _children(side), _children(x)
     if kind != wanted:
         raise ValueError(f"a side of the bounds has a {name_of(side)} where x0 has a {name_of(x)}: it has to be a tree "
@@ -216,8 +252,8 @@ def _spread(side: Any, x: Any, infinity: float) -> list[Any]:
 def _flat_side(side: Any, x: Any, infinity: float) -> Any:
     if side is None or isinstance(side, (int, float)):
         return side
-    leaves = _spread(side, x, infinity)
-    return jnp.concatenate([jnp.ravel(leaf) for leaf in leaves]) if len(leaves) != 1 else jnp.ravel(leaves[0])
+    leaves = list(map(_reals, _spread(side, x, infinity)))
+    return jnp.concatenate(leaves) if len(leaves) != 1 else leaves[0]
 
 
 def flat_bounds(bounds: Any, flat: jax.Array, variables: Variables) -> Any:

@@ -76,7 +76,7 @@ def _traced(
     limit = (counts["task"] <= int(Task.ITERATION_LIMIT)) & (counts["task"] >= int(Task.TIME_LIMIT))
     converged = counts["task"] == int(Task.CONVERGED)
     status = jnp.where(converged, 0, jnp.where(limit, 1, 2))
-    result = TracedResult(x=variables.tree(x), fun=f, jac=variables.tree(g), status=status, success=converged, **counts)
+    result = TracedResult(x=variables.tree(x), fun=f, jac=variables.gradient(g), status=status, success=converged, **counts)
     if function.form.has_aux:
         result["aux"] = aux
     return result
@@ -128,7 +128,8 @@ def minimize(
         True and False) are static: fun receives them unchanged. All floating-point arrays must have the same
         precision, float64 (which requires ``jax_enable_x64``) or float32, in which the problem is solved. Python
         numbers, and arrays of integers or bool, are converted to that precision, or to JAX's default precision if x0
-        contains nothing else.
+        contains nothing else. A complex number counts as two variables, its parts: a real bound applies to both, and a
+        complex bound has one for each. ``jac`` is then the gradient that JAX defines, df/dx - i df/dy.
     args : tuple
         Further arguments of fun, as trees. Their numbers and arrays are traced; their other leaves are static and must
         be hashable. Default: none.
@@ -216,7 +217,7 @@ def minimize(
         result = _minimize(evaluate, flat, (), True, bounds, following, options, tol=tol, x_scale=x_scale)
     if has_aux:
         result["aux"] = both(result["x"], numeric)[2]
-    result["x"], result["jac"] = variables.tree(result["x"]), variables.tree(result["jac"])
+    result["x"], result["jac"] = variables.tree(result["x"]), variables.gradient(result["jac"])
     return result
 
 

@@ -232,7 +232,7 @@ CONFIGURED_TEST_CASE("A checkpoint of other dimensions or with damaged bytes is 
     }
     Checkpoint longer = good;
     longer.push_back(0);
-    check_refused(harness, longer, CUDA_OPT_IMPROPER_INPUT, "is incomplete");
+    check_refused(harness, longer, CUDA_OPT_IMPROPER_INPUT, "is too long");
     for (std::size_t at = 0; at < good.size(); at++)
         for (const int mask : {1, 0x80, 0xff}) {
             INFO("byte " << at << " of " << good.size() << " xor " << mask);
