@@ -89,7 +89,7 @@ template <class How> class CudaTeams {
         const OnDevice on(device_, std::nothrow);
         if (ready_) cudaStreamSynchronize(stream_);
     }
-    void start(int64_t working_bytes, int, void *stream, CancellationToken &cancellation) {
+    void start(int64_t working_bytes, const BatchShape &, void *stream, CancellationToken &cancellation) {
         stream_ = static_cast<cudaStream_t>(stream);
         cancellation_ = &cancellation;
         working_bytes_ = working_bytes;

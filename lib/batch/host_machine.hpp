@@ -15,8 +15,9 @@ namespace { // the compiler then knows that each function is called in one file 
 class HostTeams : public HostExecutor {
   public:
     HostTeams() : HostExecutor(0) {}
-    void start(int64_t working_bytes, int threads, void *, CancellationToken &) {
-        threads_ = HostThreads(threads);
+    void start(int64_t working_bytes, const BatchShape &shape, void *, CancellationToken &) {
+        threads_ = HostThreads(shape.threads);
+        work_of_one_ = int64_t{shape.one.n + shape.one.m} * shape.one.m;
         working_stride_ = (working_bytes + 127) / 128 * 128; // two threads never write to the same cache line
     }
     template <class... Rules> void reserve(int64_t) {
@@ -27,12 +28,12 @@ class HostTeams : public HostExecutor {
         const auto body = [&](int64_t k, int place) {
             rule(batch::OneThread{}, k, working_.get() + place * working_stride_);
         };
-        share_host(count, body, count > 1 ? threads_ : HostThreads(1));
+        share_host(count, body, count > 1 ? threads_.for_work(count * work_of_one_) : HostThreads(1));
     }
 
   private:
     HostThreads threads_ = 1;
-    int64_t working_stride_ = 0;
+    int64_t working_stride_ = 0, work_of_one_ = 0;
     Array<unsigned char> working_;
 };
 

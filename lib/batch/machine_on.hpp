@@ -11,8 +11,7 @@ namespace cudaopt {
 template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchMachineOn final : public BatchMachine {
   public:
     void allocate(const BatchShape &shape, void *stream, CancellationToken &cancellation) override {
-        executor_.start(batch::workspace_bytes(batch::shape_of<ShapeOf>(shape.one)), shape.threads, stream,
-                        cancellation);
+        executor_.start(batch::workspace_bytes(batch::shape_of<ShapeOf>(shape.one)), shape, stream, cancellation);
         const auto need = [&](auto &array, int64_t count) {
             if (array.bytes() == 0) executor_.allocate(array, count);
         };

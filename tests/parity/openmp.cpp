@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
 
 #include "../support/harness.hpp"
 #include "../support/living_threads.hpp"
@@ -20,6 +21,14 @@ Outcome solve_with_threads(int threads) {
 }
 
 } // namespace
+
+// This test has to be the first one, because the threads of OpenMP remain.
+TEST_CASE("In a program with OpenMP a solve with little work uses one thread", "[threads]") {
+    if (std::getenv("OMP_NUM_THREADS")) return; // the number is then used as it is
+    const int64_t before = living_threads();
+    solve_with_threads(0);
+    CHECK(living_threads() == before);
+}
 
 TEST_CASE("In a program with OpenMP the solver uses only the threads of OpenMP", "[threads]") {
     const Outcome alone = solve_with_threads(1);

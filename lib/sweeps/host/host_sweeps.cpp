@@ -54,8 +54,10 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         // The scratch memory of each thread must be aligned to 64 bytes, so its size is rounded up.
         scratch_size = (scratch_size + 7) / 8 * 8;
         const int64_t most_threads = 3 * n_ * static_cast<int64_t>(sizeof(Real)) / (scratch_size * 8);
-        const HostThreads threads =
-            HostThreads(options.threads).for_variables(n_).at_most(n_ < least_variables_for_threads ? 1 : most_threads);
+        const HostThreads threads = HostThreads(options.threads)
+                                        .for_variables(n_)
+                                        .for_work(n_ * m)
+                                        .at_most(n_ < least_variables_for_threads ? 1 : most_threads);
         if (vectors_ && threads.most == threads_.most) {
             threads_ = threads;
             return;
