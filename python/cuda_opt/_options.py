@@ -186,6 +186,7 @@ def options_of(
         names = sorted(map(str, unknown))
         if not as_scipy:
             raise ValueError(f"there is no option {', '.join(names)}{_hint(names)}")
-        warnings.warn(f"Unknown solver options: {', '.join(names)}{_hint(names)}", warning_class(), stacklevel=stacklevel)
+        text = f"Unknown solver options: {', '.join(names)}{_hint(names)}"
+        warnings.warn(text, warning_class(), stacklevel=stacklevel)
     limited_by_own = "MAX_EVALUATIONS" in own
     return Options(m, settings, disp, 0 if limited_by_own else maxfun, differences)

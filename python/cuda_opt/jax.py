@@ -76,7 +76,8 @@ def _traced(
     limit = (counts["task"] <= int(Task.ITERATION_LIMIT)) & (counts["task"] >= int(Task.TIME_LIMIT))
     converged = counts["task"] == int(Task.CONVERGED)
     status = jnp.where(converged, 0, jnp.where(limit, 1, 2))
-    result = TracedResult(x=variables.tree(x), fun=f, jac=variables.gradient(g), status=status, success=converged, **counts)
+    x, jac = variables.tree(x), variables.gradient(g)
+    result = TracedResult(x=x, fun=f, jac=jac, status=status, success=converged, **counts)
     if function.form.has_aux:
         result["aux"] = aux
     return result

@@ -87,7 +87,7 @@ def test_solver_rejects_bounds_that_share_memory_with_x(parabola):
         (Bounds(np.nan, 1), ValueError, "(?i)nan"),
         (Bounds([0, np.nan, 0], None), ValueError, "(?i)nan"),
         (Bounds(np.inf, None), ValueError, "inf"),
-        ([(0, 1)] * 2, ValueError, "^The number of bounds is not .* `x0`: bounds has 2 pairs, .* are Bounds.lower, upper."),
+        ([(0, 1)] * 2, ValueError, "^The number of bounds is not .*: bounds has 2 pairs, .* are Bounds.lower, upper."),
         ((0, 1), ValueError, "bounds has 2 pairs, .* numbers or arrays, are Bounds.lower, upper."),
         ([(0, 1)] * 4, ValueError, "bounds has 4 pairs, but x0 has 3 elements$"),
         ([(0, 1, 2)] * 3, ValueError, "a pair"),
