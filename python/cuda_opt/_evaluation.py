@@ -28,9 +28,8 @@ def needs_differences(jac: Any) -> bool:
     if jac is None or jac is False or (isinstance(jac, str) and jac in METHODS):
         return True
     hint = "; a method of SciPy is the keyword argument method" if isinstance(jac, str) else ""
-    raise ValueError(
-        f"jac is {jac!r}: it has to be True, where fun returns f and its gradient, a function, {JACOBIANS}, or None{hint}"
-    )
+    allowed = f"True, where fun returns f and its gradient, a function, {JACOBIANS}, or None"
+    raise ValueError(f"jac is {jac!r}: it has to be {allowed}{hint}")
 
 
 def _pair(returned: Any) -> Any:
