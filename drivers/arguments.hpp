@@ -117,7 +117,7 @@ CLI::Option *add_option(CLI::App &app, const std::string &name, const std::strin
                         const std::string &help, Read read) {
     const CLI::Option *const by_former_name = add_option(app, former, type, "", read)->group("");
     return add_option(app, name, type, help, [=](auto &option, auto &text) {
-        if (by_former_name->count() > 0) refuse(option, "is " + former + ", which is given, too");
+        if (by_former_name->count() > 0) refuse(option, "is the present name of " + former + ", and both are given");
         read(option, text);
     });
 }

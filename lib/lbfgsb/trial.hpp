@@ -164,8 +164,8 @@ struct Trials : Termination {
     // the step, of the cubic that interpolates f and the slopes at both ends, divided by the mean second derivative
     // along the step, which s'y measures. The model then contains the curvature at the new iterate instead of that
     // halfway (Biggs, J. Inst. Math. Appl. 8 (1971) 315). For a quadratic the factor is 1. It is limited to [1/2, 2],
-    // beyond which the cubic does not describe f. It is 1 if the decrease of f may be due to noise, and if it would be
-    // 8 or more, because f and the gradient then hardly fit together: a convex cubic leads to at most 2.
+    // beyond which the cubic does not describe f. It is 1 if the decrease of f may be due to noise. It is also 1 if it
+    // would be 8 or more: a convex cubic gives at most 2, so that f and the gradient are then inconsistent.
     CUDA_OPT_HD_INLINE double curvature_scale(const Settings &settings, const PanelProducts &sums,
                                               double curvature) const {
         constexpr double largest_factor = 2, inconsistent_from = 8;

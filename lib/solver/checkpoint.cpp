@@ -140,7 +140,7 @@ bool Solver::recognise(const unsigned char *from, int64_t bytes) {
         return false;
     }
     if (header.bytes != bytes) {
-        new_message().set("the checkpoint is %s: it had %lld bytes, but %lld were given",
+        new_message().set("the checkpoint is %s: it has to have %lld bytes, but %lld were given",
                           bytes < header.bytes ? "incomplete" : "too long", static_cast<long long>(header.bytes),
                           static_cast<long long>(bytes));
         return false;
@@ -190,11 +190,14 @@ bool Solver::fits_bounds(const StateMachine &state, const unsigned char *x) {
     const bool same_kind = (report.bounded > 0) == state.bounded && (report.boxed == n) == state.boxed;
     if (report.usable(n) && report.projected == 0 && same_kind) return true;
     sweeps_->store({HeldVector::x}, own.data());
-    const char *const saved = state.boxed ? "two for each component" : state.bounded ? "some" : "none";
-    new_message().set("the bounds are not those of the solve that was saved, which had %s: %lld of %lld components lie "
-                      "outside, and %lld have a bound",
-                      saved, static_cast<long long>(report.projected), static_cast<long long>(n),
-                      static_cast<long long>(report.bounded));
+    const char *const saved = state.boxed     ? "two bounds for each variable"
+                              : state.bounded ? "bounds for some variables"
+                                              : "no bounds";
+    new_message().set(
+        "the bounds are not those of the solve that was saved, which had %s: now %lld of %lld variables are "
+        "outside their bounds, and %lld have a bound",
+        saved, static_cast<long long>(report.projected), static_cast<long long>(n),
+        static_cast<long long>(report.bounded));
     return false;
 }
 

@@ -27,8 +27,8 @@ def needs_differences(jac: Any) -> bool:
         return False
     if jac is None or jac is False or (isinstance(jac, str) and jac in METHODS):
         return True
-    hint = "; a method of SciPy is the keyword argument method" if isinstance(jac, str) else ""
-    allowed = f"True, where fun returns f and its gradient, a function, {JACOBIANS}, or None"
+    hint = "; to select a method, use the keyword argument method" if isinstance(jac, str) else ""
+    allowed = f"True (fun returns f and its gradient), a function, {JACOBIANS}, or None"
     raise ValueError(f"jac is {jac!r}: it has to be {allowed}{hint}")
 
 

@@ -111,7 +111,7 @@ class Handle:
         self._finalizer = weakref.finalize(self, _destroy, self._handle, space.stream_owner)
         # At exit a daemon thread may still be in a step, so that the handle must not be destroyed then.
         self._finalizer.atexit = False
-        # ``_lent`` waits until no JAX program uses the handle, if one does.
+        # ``_lent`` waits until the JAX program that uses this handle has ended. It is None if there is none.
         self._lent: weakref.finalize[..., Any] | None = None
         _handles.add(self)
         # If the interpreter has already acquired the locks of all handles, this new handle must not be used.

@@ -54,7 +54,7 @@ def conjugate_gradients(
         return w, r, z + next_rz / jnp.where(rz == 0, 1, rz) * p, next_rz, k + 1, definite
 
     z = precondition(b)
-    # Inside shard_map all elements of the state have to be marked as different on each device.
+    # Inside shard_map, JAX requires that all elements of the state are marked as different on each device.
     definite = (size == size) | True
     start = jnp.zeros_like(b), b, z, b @ z, 0, definite
     w, r, _, _, k, definite = jax.lax.while_loop(goes_on, advance, start)

@@ -198,8 +198,8 @@ def _loop(
 
 
 def start_in_box(x0: Any, lower: Any, upper: Any) -> Any:
-    """Return the start, moved into the box. Elements that are not finite remain: the library refuses such a start, and
-    such bounds as well, which fmin and fmax ignore."""
+    """Return the start, projected into the box. Elements of x0 that are not finite are unchanged, because the library
+    then refuses the start. fmin and fmax ignore a bound that is NaN, which the library refuses as well."""
     return jnp.where(jnp.isfinite(x0), jnp.fmin(jnp.fmax(x0, lower), upper), x0)
 
 

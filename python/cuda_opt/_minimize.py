@@ -299,8 +299,8 @@ def minimize(
         and ``gtol`` applies to the gradient times x_scale. fun, bounds and the result are in units of x, as is a
         diagonal. Default: 1.
     constraints, hess, hessp
-        Arguments of SciPy's ``minimize``. constraints has to be empty. Without a method the others have to be None;
-        with "L-BFGS-B" they cause a warning, as in SciPy.
+        Arguments of SciPy's ``minimize``. constraints has to be empty. With the method "L-BFGS-B" and a NumPy array x0,
+        hess and hessp cause a warning, as in SciPy; otherwise they have to be None.
 
     Returns
     -------
@@ -365,10 +365,10 @@ def lbfgsb(
     The options and their defaults are those of ``minimize``. The conventions are those of SciPy's L-BFGS-B:
 
     - fun and jac receive a new array at each point;
-    - without jac, the gradient is formed by finite differences;
+    - with jac=None, the gradient is formed by one-sided differences;
     - an unknown option causes a warning;
     - ``message`` has SciPy's words, and ``status`` is 99 after StopIteration;
-    - ``hess_inv`` is SciPy's operator with ``sk`` and ``yk``.
+    - ``hess_inv`` is SciPy's operator with ``sk`` and ``yk``, if ``scipy.optimize`` has been imported.
 
     ``task`` is the return code of cuda_opt. SciPy converts x0 to a NumPy array before it calls the method; use
     ``cuda_opt.minimize`` for other arrays. hess and hessp are not used. SciPy does not pass the values "2-point",

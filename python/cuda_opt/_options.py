@@ -160,14 +160,14 @@ def options_of(
     own = _settings_among(options, stacklevel + 1)
     for name in options.keys() & _SETTINGS.keys():
         if _SETTINGS[name] in own:
-            raise ValueError(f"{name} is given twice: {_SETTINGS[name]} is its name in the C library")
+            raise ValueError(f"{name} and {_SETTINGS[name]} are both given, but they are the same option")
     given.update({name: value for name, value in options.items() if OTHER_NAMES.get(name, name) not in own})
     disp = given.pop("disp", None)
     disp = 0 if disp is None else integer(disp, "disp", 32)
     differences = {name: given.pop(name) for name in _OF_DIFFERENCES & given.keys()}
     ignored = given.keys() & _WITHOUT_EFFECT | (differences.keys() if has_gradient else set())
     if ignored and not as_scipy:
-        warnings.warn(f"without effect here: {', '.join(sorted(ignored))}", RuntimeWarning, stacklevel=stacklevel)
+        warnings.warn(f"these options have no effect in this call: {', '.join(sorted(ignored))}", RuntimeWarning, stacklevel=stacklevel)
     noise = {name.upper(): _tolerance(given.pop(name), name) for name in ("noise", "noise_abs") if name in given}
     m = given.pop("maxcor")
     maxfun = limit_of(given.pop("maxfun"), "maxfun")

@@ -135,7 +135,7 @@ class Solver(Handle):
         super().__init__(create, space, integer(part.n, "n of the part") if part else self.n, pairs)
         self._part = part
         self.status: Task | None = None
-        # Whether the callback of ``minimize`` has raised StopIteration.
+        # True if the callback of ``minimize`` has raised StopIteration.
         self.halted = False
         self._f, self._g = space.empty(double=True), space.empty(self.n)
         self._diagonal: Array = None

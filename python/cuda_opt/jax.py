@@ -129,8 +129,9 @@ def minimize(
         True and False) are static: fun receives them unchanged. All floating-point arrays must have the same
         precision, float64 (which requires ``jax_enable_x64``) or float32, in which the problem is solved. Python
         numbers, and arrays of integers or bool, are converted to that precision, or to JAX's default precision if x0
-        contains nothing else. A complex number counts as two variables, its parts: a real bound applies to both, and a
-        complex bound has one for each. ``jac`` is then the gradient that JAX defines, df/dx - i df/dy.
+        contains nothing else. A complex number counts as two variables, its real and imaginary parts. A real bound
+        applies to both parts; the two parts of a complex bound apply to one each. ``jac`` is then the gradient that JAX
+        defines, df/dx - i df/dy.
     args : tuple
         Further arguments of fun, as trees. Their numbers and arrays are traced; their other leaves are static and must
         be hashable. Default: none.
@@ -143,7 +144,8 @@ def minimize(
         there are two variables: ``[(0, 2), (1, 3)]``. A tuple or list of two arrays is a pair (lower, upper). Default:
         none.
     value_and_grad : bool
-        True: fun itself returns its value and its gradient, the latter in x0's form. Default False.
+        True: fun itself returns its value and its gradient, the latter in x0's form. For complex variables it is the
+        gradient df/dx - i df/dy, as ``jax.grad`` returns it. Default False.
     has_aux : bool
         True: fun returns ``(f, aux)``, and with value_and_grad ``((f, aux), gradient)``. The result contains ``aux`` at
         x, for which fun is evaluated once more. Default False.
@@ -175,10 +177,11 @@ def minimize(
     Inside ``jit``, ``scan`` and ``cond`` the solve and its derivatives are a part of the compiled program on the host
     and on a GPU. Inside ``vmap``, ``grad``, ``jacfwd`` and ``jacrev`` without ``jit``, with the option ``disp``, and
     where the handler for XLA was not built, the solve is a callback on the host, for which fun is compiled
-    (docs/python.md). ``vmap`` solves all problems as one batch if they have at most 4096 variables, and one by one
-    otherwise. The derivatives are those of ``argmin``. The result contains ``x``, ``fun``, ``jac``, ``nit``, ``nfev``,
-    ``status``, ``success``, ``task`` (a value of ``Task``), ``stop_test`` (a value of ``StopTest``) and ``degenerate``,
-    the number of active variables whose multiplier is 0. It contains neither ``message`` nor ``hess_inv``.
+    (docs/python.md). ``vmap`` solves all problems as one batch if the conditions in docs/python.md hold, and one by
+    one otherwise. The derivatives are those of ``argmin``. The result contains ``x``, ``fun``, ``jac``, ``nit``,
+    ``nfev``, ``status``, ``success``, ``task`` (a value of ``Task``), ``stop_test`` (a value of ``StopTest``) and
+    ``degenerate``, the number of active variables whose multiplier is 0. It contains neither ``message`` nor
+    ``hess_inv``.
 
     Outside these transformations the loop of the solve is a compiled program as well, unless there is a callback or
     ``disp``, jit is False, or fun calls Python (``jax.pure_callback``, ``jax.debug.print``). Then each evaluation is

@@ -240,7 +240,7 @@ def test_stpmin_and_stpmax_may_be_given_in_any_order(smallest, largest, parabola
 
 
 def test_options_without_effect_cause_a_warning(parabola):
-    with pytest.warns(RuntimeWarning, match="without effect here: eps, workers"):
+    with pytest.warns(RuntimeWarning, match="no effect in this call: eps, workers"):
         cuda_opt.minimize(parabola, np.zeros(3), options={"eps": 1e-8, "workers": 1})
 
 

@@ -202,7 +202,7 @@ def test_without_a_method_arguments_of_scipy_have_to_be_empty(keyword, rosenbroc
 
 @pytest.mark.parametrize("method", ["L-BFGS-B", "BFGS"])
 def test_a_method_as_the_fourth_argument_is_answered_by_its_keyword(method, rosenbrock):
-    with pytest.raises(ValueError, match=f"^jac is '{method}': .* is the keyword argument method$"):
+    with pytest.raises(ValueError, match=f"^jac is '{method}': .* use the keyword argument method$"):
         cuda_opt.minimize(rosenbrock, np.zeros(3), (), method)
 
 
