@@ -613,11 +613,14 @@ CUDA_OPT_API int cuda_opt_save(cuda_opt *s, void *buffer, int64_t *bytes);
  *  @param x  receives n values, in the memory space of cuda_opt_solve()
  *  @param f  receives one value, in the same memory space
  *  @param g  receives n values, in the same memory space
- *  @return 0; CUDA_OPT_IMPROPER_INPUT if the bytes are not a complete, undamaged checkpoint of this n, m and precision,
- *          if x of the checkpoint is outside the bounds, or if the saved solve had bounds and this handle has none;
- *          CUDA_OPT_MISUSE after the first call of cuda_opt_solve(); otherwise as cuda_opt_solve(). The first two codes
- *          change nothing. After any other failure the handle is as after cuda_opt_reset(), and x, f and g may have
- *          changed */
+ *  @return 0; CUDA_OPT_IMPROPER_INPUT if the bytes are not a complete, undamaged checkpoint of this n, m and precision
+ *          by this version of the library, if the scales are invalid or not those of the saved solve, if x of the
+ *          checkpoint is outside the bounds, if only one of the two solves has bounds, or if all variables have two
+ *          bounds in only one of them. Other bounds are not noticed;
+ *          CUDA_OPT_MISUSE after the first call of cuda_opt_solve() or another load, on a rank, or if the saved solve
+ *          has a diagonal and cuda_opt_set_diagonal() has set no array; otherwise as cuda_opt_solve(). The first two
+ *          codes change nothing. After any other failure the handle is as after cuda_opt_reset(), and x, f and g may
+ *          have changed */
 CUDA_OPT_API int cuda_opt_load(cuda_opt *s, const void *buffer, int64_t bytes, double *x, double *f, double *g);
 /** Does the same as cuda_opt_load(), for a handle that cuda_opt_create_f32() created. */
 CUDA_OPT_API int cuda_opt_load_f32(cuda_opt *s, const void *buffer, int64_t bytes, float *x, double *f, float *g);
