@@ -508,9 +508,9 @@ CUDA_OPT_API int cuda_opt_set_uniform_bounds_f32(cuda_opt *s, float lower, float
  *  bounds, a diagonal and the log remain in your units. The first step, the stopping tests, CUDA_OPT_STPMAX and all
  *  results that are norms, steps or slopes are in units of z. For example, CUDA_OPT_PGTOL bounds the largest component
  *  of z - max(l / s, min(u / s, z - s g)), the projected gradient of the problem in z.
- *  Every x satisfies the bounds exactly, and x_i is at a bound if and only if z_i is. The start is rounded once, as
- *  x = s z. After the end, g is your g at x, or differs from it by a rounding error if the best iterate was restored.
- *  If the scales are powers of two, nothing is rounded.
+ *  Every x satisfies the bounds exactly, and x_i is at a bound if z_i is. The start is rounded once, as x = s z. After
+ *  the end, g is your g at x, or differs from it by a rounding error if the best iterate was restored. If the scales
+ *  are powers of two, nothing is rounded.
  *  The workspace needs two more vectors of n elements, and one more for your diagonal if there is one. It also needs
  *  one vector for each side of the box that has an array of bounds. If `scales` is an array, this also holds for a side
  *  with a finite uniform bound other than 0. Each evaluation reads or writes 6 more vectors, and 2 for each such side.

@@ -284,3 +284,16 @@ def test_a_slope_that_overflows_when_scaled_is_undefined_and_returned_unchanged(
     r = minimize(fun, x0, bounds=bounds, x_scale=s)
     assert r.task == Task.NOT_FINITE and "x_scale" in r.message
     same(r.jac, fun(r.x)[1])
+
+
+@pytest.mark.parametrize("solve", [minimize, minimize_batch])
+def test_bounds_that_leave_the_range_of_numbers_when_they_are_scaled(solve):
+    def end(x0, lower, upper, x_scale):
+        x0 = np.full(2 if solve is minimize else (2, 2), x0)
+        return solve(lambda x: (0 * x.sum(-1), 0 * x), x0, bounds=Bounds(lower, upper), x_scale=x_scale).x
+
+    for lower, upper in ((1e200, np.inf), (-np.inf, -1e200)):
+        with pytest.raises(cuda_opt.ImproperInput, match="scale"):
+            end(0.0, lower, upper, 1e-200)
+    same(end(1.0, -1e200, 1e200, 1e-200), 1)  # z has no bounds
+    same(end(0.0, -1e-200, 1e-200, 1e200), -1e-200)  # the bounds of z are equal
