@@ -508,9 +508,9 @@ CUDA_OPT_API int cuda_opt_set_uniform_bounds_f32(cuda_opt *s, float lower, float
  *  bounds, a diagonal and the log remain in your units. The first step, the stopping tests, CUDA_OPT_STPMAX and all
  *  results that are norms, steps or slopes are in units of z. For example, CUDA_OPT_PGTOL bounds the largest component
  *  of z - max(l / s, min(u / s, z - s g)), the projected gradient of the problem in z.
- *  Every x satisfies the bounds exactly, and x_i is at a bound if and only if z_i is. The start is rounded once, as
- *  x = s z. After the end, g is your g at x, or differs from it by a rounding error if the best iterate was restored.
- *  If the scales are powers of two, nothing is rounded.
+ *  Every x satisfies the bounds exactly, and x_i is at a bound if z_i is. The start is rounded once, as x = s z. After
+ *  the end, g is your g at x, or differs from it by a rounding error if the best iterate was restored. If the scales
+ *  are powers of two, nothing is rounded.
  *  The workspace needs two more vectors of n elements, and one more for your diagonal if there is one. It also needs
  *  one vector for each side of the box that has an array of bounds. If `scales` is an array, this also holds for a side
  *  with a finite uniform bound other than 0. Each evaluation reads or writes 6 more vectors, and 2 for each such side.
@@ -613,11 +613,14 @@ CUDA_OPT_API int cuda_opt_save(cuda_opt *s, void *buffer, int64_t *bytes);
  *  @param x  receives n values, in the memory space of cuda_opt_solve()
  *  @param f  receives one value, in the same memory space
  *  @param g  receives n values, in the same memory space
- *  @return 0; CUDA_OPT_IMPROPER_INPUT if the bytes are not a complete, undamaged checkpoint of this n, m and precision,
- *          if x of the checkpoint is outside the bounds, or if the saved solve had bounds and this handle has none;
- *          CUDA_OPT_MISUSE after the first call of cuda_opt_solve(); otherwise as cuda_opt_solve(). The first two codes
- *          change nothing. After any other failure the handle is as after cuda_opt_reset(), and x, f and g may have
- *          changed */
+ *  @return 0; CUDA_OPT_IMPROPER_INPUT if the bytes are not a complete, undamaged checkpoint of this n, m and precision
+ *          by this version of the library, if the scales are invalid or not those of the saved solve, if x of the
+ *          checkpoint is outside the bounds, if only one of the two solves has bounds, or if all variables have two
+ *          bounds in only one of them. Other bounds are not noticed;
+ *          CUDA_OPT_MISUSE after the first call of cuda_opt_solve() or another load, on a rank, or if the saved solve
+ *          has a diagonal and cuda_opt_set_diagonal() has set no array; otherwise as cuda_opt_solve(). The first two
+ *          codes change nothing. After any other failure the handle is as after cuda_opt_reset(), and x, f and g may
+ *          have changed */
 CUDA_OPT_API int cuda_opt_load(cuda_opt *s, const void *buffer, int64_t bytes, double *x, double *f, double *g);
 /** Does the same as cuda_opt_load(), for a handle that cuda_opt_create_f32() created. */
 CUDA_OPT_API int cuda_opt_load_f32(cuda_opt *s, const void *buffer, int64_t bytes, float *x, double *f, float *g);

@@ -129,7 +129,8 @@ CUDA_OPT_API int cuda_opt_unlp_enable_first_Hessian(int enable);
 CUDA_OPT_API int cuda_opt_unlp_change_eps(double eps);
 /** Choose the log on standard output. A negative `frequency`, the default, means no log. 0 logs the first and the last
  *  iteration; k > 0 logs the iterations 1, k + 1, 2k + 1, ... and the last. `type` 0, the default, prints one line per
- *  iterate; 1 prints also the first x and g, 2 also every x, and 3 also every g. */
+ *  iterate; 1 prints also the first x and g, 2 also every x, and 3 also every g. The log also contains the message of
+ *  every negative state. */
 CUDA_OPT_API int cuda_opt_unlp_set_iprint(int frequency, int type);
 /** Set the tolerance of the line search's curvature condition |phi'(t)| <= gtol * |phi'(0)|; default 0.9. If
  *  gtol <= 1e-4 or gtol >= 1, the next solve sets the tolerance back to 0.9. It then writes a warning to the log if

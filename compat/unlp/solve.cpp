@@ -243,12 +243,15 @@ int release(const int *state) {
     return 0;
 }
 
-// Writes the state of the solve to the caller's variable dev_istate, and returns the code for the caller.
+// Writes the state of the solve to the caller's variable dev_istate, and returns the code for the caller. If there is a
+// log, it also prints the message of a failure that ends the solver without an entry in the log.
 int with_state(const Arguments &a, int state) {
     if (a.state && copy(a.state, &state, sizeof state) != 0 && state >= 0) {
         set_message("dev_istate cannot be written: CUDA failed");
-        return CUDA_OPT_CUDA_FAILURE;
+        state = CUDA_OPT_CUDA_FAILURE;
     }
+    const bool unlogged = state == CUDA_OPT_IMPROPER_INPUT || state <= CUDA_OPT_CUDA_FAILURE;
+    if (unlogged && a.effective().logs()) cudaopt::print(" %s\n", cuda_opt_unlp_message());
     return state;
 }
 

@@ -167,7 +167,8 @@ def options_of(
     differences = {name: given.pop(name) for name in _OF_DIFFERENCES & given.keys()}
     ignored = given.keys() & _WITHOUT_EFFECT | (differences.keys() if has_gradient else set())
     if ignored and not as_scipy:
-        warnings.warn(f"these options have no effect in this call: {', '.join(sorted(ignored))}", RuntimeWarning, stacklevel=stacklevel)
+        text = f"these options have no effect in this call: {', '.join(sorted(ignored))}"
+        warnings.warn(text, RuntimeWarning, stacklevel=stacklevel)
     noise = {name.upper(): _tolerance(given.pop(name), name) for name in ("noise", "noise_abs") if name in given}
     m = given.pop("maxcor")
     maxfun = limit_of(given.pop("maxfun"), "maxfun")

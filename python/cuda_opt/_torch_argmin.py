@@ -37,7 +37,8 @@ def _pairs_of(pairs: Pairs, solver: Any, x: torch.Tensor) -> tuple[torch.Tensor,
 def _conjugate_gradients(
     product: Callable[[torch.Tensor], torch.Tensor], b: torch.Tensor, precondition: Callable[[torch.Tensor], Any]
 ) -> torch.Tensor:
-    """Return the solution w of product(w) = b. Raises ValueError if the matrix is singular or not positive definite."""
+    """Return the solution w of product(w) = b. Raises ValueError if it is not found because the matrix is singular or
+    not positive definite."""
     double = b.dtype == torch.float64
     tolerance, accepted, limit = (1e-10 if double else 1e-5), (1e-6 if double else 1e-2), 10 * b.numel() + 100
     if not b.isfinite().all():  # NaN in the derivatives of what follows stays NaN
@@ -288,8 +289,9 @@ def argmin(
     Raises
     ------
     TypeError, ValueError
-        as for ``cuda_opt.minimize``; ValueError in the backward pass if the Hessian of the free variables is
-        singular or not positive definite at x, or if autograd cannot differentiate fun as often as needed
+        as for ``cuda_opt.minimize``; ValueError in the backward pass if its linear system cannot be solved, because
+        the Hessian of the free variables is singular or not positive definite at x (docs/argmin.md), or if autograd
+        cannot differentiate fun as often as needed
 
     Warns
     -----

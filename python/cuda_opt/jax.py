@@ -265,9 +265,10 @@ def argmin(
     Raises
     ------
     ValueError
-        during differentiation, if the Hessian of the free variables is singular or not positive definite at x. Inside
-        a compiled program that runs without Python (see ``minimize``) the derivative is NaN instead, and there are no
-        warnings. Inside other compiled functions JAX raises its own exception with this message.
+        during differentiation, if the linear system below cannot be solved, because the Hessian of the free variables
+        is singular or not positive definite at x (docs/argmin.md). Inside a compiled program that runs without Python
+        (see ``minimize``) the derivative is NaN instead, and there are no warnings. Inside other compiled functions
+        JAX raises its own exception with this message.
 
     Warns
     -----

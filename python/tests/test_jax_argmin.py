@@ -232,6 +232,10 @@ def test_a_singular_hessian_of_the_free_variables_has_no_derivative(jit):
     else:
         with pytest.raises(Exception, match="singular or not positive definite at the solution, which therefore has"):
             jax.block_until_ready(gradient(1.0))
+    # The derivative of a value that all minimisers share is found, and forward mode finds one of the possible changes.
+    total = jax.grad(lambda t: argmin(lambda x, t: (2 * x.sum() - t) ** 2, jnp.ones(3), t).sum())
+    assert (jax.jit(total) if jit else total)(1.0) == pytest.approx(0.5)
+    assert jax.jacfwd(x)(1.0) == pytest.approx(0.5)
     # If the variables with singular curvature are active, the derivative exists.
     held = jax.grad(lambda t: argmin(lambda x, t: (x[0] - t) ** 2 - x[1], jnp.ones(2), t, (0, 5))[0])(1.0)
     assert held == pytest.approx(1)

@@ -87,6 +87,28 @@ def test_fits_in_natural_units_succeed_only_with_x_scale():
     assert wrong[None] > 12 and wrong["size"] == 0
 
 
+def wrong_from_zero(ratio, count=40, with_sizes=False, **options):
+    """Return the number of wrong ends among linear fits of six variables that start at 0. The sizes of their minimisers
+    differ by ``ratio``, and the minimum of f is 0."""
+    rng, wrong = np.random.default_rng(random_seed(4)), 0
+    for _ in range(count):
+        size = rng.permutation(ratio ** np.linspace(-1, 0, 6))
+        a, z = rng.standard_normal((20, 6)), rng.standard_normal(6)
+
+        def fun(x, a=a, b=a @ z, size=size):
+            off = a @ (x / size) - b
+            return off @ off / 40, a.T @ off / 20 / size
+
+        wrong += minimize(fun, np.zeros(6), x_scale=size if with_sizes else None, options=options).fun > 1e-3
+    return wrong
+
+
+def test_solves_from_0_are_right_up_to_the_ratio_of_sizes_that_the_page_gives():
+    assert wrong_from_zero(1e3) == 0  # docs/termination.md gives 1e4
+    assert wrong_from_zero(1e8) > 20
+    assert wrong_from_zero(1e8, with_sizes=True) == wrong_from_zero(1e8, ftol=0) == 0
+
+
 def test_hess_inv_has_the_units_of_x(rosenbrock):
     by_hand = minimize(rosenbrock, np.full(8, -1.2))
     result = minimize(in_units(rosenbrock, POWERS), -1.2 * POWERS, x_scale=POWERS)
@@ -262,3 +284,16 @@ def test_a_slope_that_overflows_when_scaled_is_undefined_and_returned_unchanged(
     r = minimize(fun, x0, bounds=bounds, x_scale=s)
     assert r.task == Task.NOT_FINITE and "x_scale" in r.message
     same(r.jac, fun(r.x)[1])
+
+
+@pytest.mark.parametrize("solve", [minimize, minimize_batch])
+def test_bounds_that_leave_the_range_of_numbers_when_they_are_scaled(solve):
+    def end(x0, lower, upper, x_scale):
+        x0 = np.full(2 if solve is minimize else (2, 2), x0)
+        return solve(lambda x: (0 * x.sum(-1), 0 * x), x0, bounds=Bounds(lower, upper), x_scale=x_scale).x
+
+    for lower, upper in ((1e200, np.inf), (-np.inf, -1e200)):
+        with pytest.raises(cuda_opt.ImproperInput, match="scale"):
+            end(0.0, lower, upper, 1e-200)
+    same(end(1.0, -1e200, 1e200, 1e-200), 1)  # z has no bounds
+    same(end(0.0, -1e-200, 1e-200, 1e200), -1e-200)  # the bounds of z are equal

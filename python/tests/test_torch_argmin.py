@@ -185,6 +185,9 @@ def test_a_singular_hessian_of_the_free_variables_raises_an_exception():
     x = argmin(lambda x, t: (x[0] + x[1] - t) ** 2 + (x[2] - t) ** 2, torch.ones(3, dtype=DOUBLE), t)
     with pytest.raises(ValueError, match="singular or not positive definite at the solution, which therefore has no"):
         x[0].backward()
+    # The derivative of a value that all minimisers share is found.
+    shared = argmin(lambda x, t: (2 * x.sum() - t) ** 2, torch.ones(3, dtype=DOUBLE), t)
+    assert float(torch.autograd.grad(shared.sum(), t)[0]) == pytest.approx(0.5)
     held = argmin(lambda x, t: (x[0] - t) ** 2 - x[1], torch.ones(2, dtype=DOUBLE), t, (0.0, 5.0))
     assert float(torch.autograd.grad(held[0], t)[0]) == pytest.approx(1)
 

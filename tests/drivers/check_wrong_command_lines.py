@@ -280,7 +280,7 @@ WRONG = {
         2 16 --seed= 2 | --seed: needs a value, K
         2 16 --max-iterations -1 | number of iterations is -1
         2 16 --max-iterations few | --max-iterations: must be a whole number, not 'few'
-        2 16 --max-iterations 5 --iterations 6 | --max-iterations: is the present name of --iterations, and both are given
+        2 16 --max-iterations 5 --iterations 6 | --max-iterations: is the present name of --iterations, and both
         2 16 --halvings 0 | number of halvings is 0
         2 16 --halvings 3000000000 | --halvings: 3000000000 is above 2147483647
         2 16 --polish -1 | --polish: must not be negative, but is -1

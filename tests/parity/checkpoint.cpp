@@ -280,6 +280,12 @@ CONFIGURED_TEST_CASE("A checkpoint of a solve with other bounds is refused", "[c
     refuses(boxed, free);
     refuses(in_box(free, -2, std::numeric_limits<double>::infinity()), boxed);
     refuses(in_box(free, nan_value, 2), boxed);
+    // Other bounds that are two for each variable and contain x are not noticed. A load replaces an operator.
+    Harness<TestType> wider(in_box(free, -3, 3), 2);
+    wider.set_int(CUDA_OPT_INITIAL_HESSIAN, CUDA_OPT_INITIAL_HESSIAN_OPERATOR);
+    wider.load(small_checkpoint<TestType>(boxed, 2));
+    CHECK(wider.get_int(CUDA_OPT_INITIAL_HESSIAN) == CUDA_OPT_INITIAL_HESSIAN_SCALAR);
+    CHECK(wider.run().task == CUDA_OPT_CONVERGED);
 }
 
 CONFIGURED_TEST_CASE("Save and load refuse invalid arguments and calls without a solve", "[checkpoint]",

@@ -66,6 +66,11 @@ TEST_CASE("The manual's form uses the settings of the thread and not the other f
 
 TEST_CASE("The manual's form logs the message and the counts of a solve that fails", "[unlp]") {
     const Defaults defaults;
+    Run<HostDouble> refused(extended_rosenbrock(100));
+    refused.manual = true;
+    CHECK(has_line(printed([&] { CHECK(refused.called_back(0) == -3); }), " m is 0, but has to be at least 1"));
+    refused.manual = false; // this form has no log by default
+    CHECK(printed([&] { CHECK(refused.called_back(0) == -3); }).empty());
     REQUIRE(cuda_opt_unlp_set_icall(3) == 0);
     Run<HostDouble> run(extended_rosenbrock(100));
     run.manual = true;

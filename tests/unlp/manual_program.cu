@@ -1,6 +1,6 @@
 // This program uses the manual's names on the GPU. It minimises the extended Rosenbrock function with the headers and
-// the calls of the manual's example, which include cudaThreadSynchronize() and cudaSetDevice(1). Usage: manual_program
-// [n [m]], where n is even. The exit status is 77 if there is no device.
+// the calls of the manual's example, which include cublasInit(), cudaThreadSynchronize() and cudaSetDevice(1). It is
+// linked with -lcublas. Usage: manual_program [n [m]], where n is even. The exit status is 77 if there is no device.
 #include "cu_lbfgs_dp.h"
 #include "driver.h"
 #include "functions.h"
@@ -53,6 +53,7 @@ int main(int argc, char **argv) {
     if (deviceId < 0) return 77;
     set_device_ID(deviceId);
     cudaSetDevice(1); // without a second GPU this fails, and the first one stays current
+    cublasInit();
     gpu_mem_info();
     getNumBlocksAndThreads(n / 2, &red_blocks, &red_threads);
     double *const dev_x = device_vector(n), *const dev_grad = device_vector(n), *const dev_objf = device_vector(1);
@@ -79,5 +80,6 @@ int main(int argc, char **argv) {
     printf("info = %d, istate = %d, f = %.4e, x[0] = %.6f\n", info, istate, f, h_x[0]);
     for (double *array : {dev_x, dev_grad, dev_objf, dev_workvec, d_temp, d_odata}) cudaFree(array);
     cudaFree(dev_istate);
+    cublasShutdown();
     return info;
 }

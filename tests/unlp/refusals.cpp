@@ -41,7 +41,7 @@ template <class Configuration> struct Arguments {
 
 } // namespace
 
-CONFIGURED_TEST_CASE("Improper arguments are refused with -3", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("Improper arguments are refused with -3, which is logged", "[unlp]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     using Spoilt = Arguments<TestType>;
@@ -73,8 +73,10 @@ CONFIGURED_TEST_CASE("Improper arguments are refused with -3", "[unlp]", HostDou
         for (const auto &[named, spoil] : cases) {
             INFO(named << (function ? ", called back" : ", reversed"));
             Spoilt arguments;
+            cuda_opt_unlp_set_iprint(0, 0);
             spoil(arguments);
-            CHECK(arguments.solve(function) == -3);
+            const std::vector<std::string> log = printed([&] { CHECK(arguments.solve(function) == -3); });
+            CHECK(log == std::vector{" " + std::string(cuda_opt_unlp_message())});
             if (arguments.dev_istate) CHECK(arguments.istate == -3);
             CHECK(message_has(named));
             cuda_opt_unlp_default_settings();
