@@ -248,8 +248,16 @@ class LBFGSB(torch.optim.Optimizer):
         if first:
             flat.check_written(loss, kept)
         flat.take_gradients()
+        self._counts()["func_evals"] += 1
         self._like = loss.detach() if isinstance(loss, torch.Tensor) else loss
         return loss
+
+    def _counts(self) -> dict[str, Any]:
+        """Return the state of the first parameter, in which ``torch.optim.LBFGS`` also counts."""
+        state: dict[str, Any] = self.state[self._flat.parameters[0]]
+        for name in ("n_iter", "func_evals"):
+            state.setdefault(name, 0)
+        return state
 
     def _tell(self, loss: Any) -> None:
         """Copy the loss and its gradient to the solver, with the opposite sign if the loss is maximised."""
@@ -333,12 +341,17 @@ class LBFGSB(torch.optim.Optimizer):
                 self._asked = False
             else:
                 iterations += 1
+                self._counts()["n_iter"] += 1
                 if iterations >= max_iter or evaluations >= max_eval:
                     break
-        if solver.status == Task.LINE_SEARCH_FAILED or solver["STOP_TEST"] == REALS["ROUNDING"]:
-            self._lowest = self._fingerprint(self._known_loss())
+        self._note_lowest()
         self._flat.leave()
         return first
+
+    def _note_lowest(self) -> None:
+        """Store the fingerprint of the last iterate if the solve has ended because no lower loss was found."""
+        if self.solver.status == Task.LINE_SEARCH_FAILED or self.solver["STOP_TEST"] == REALS["ROUNDING"]:
+            self._lowest = self._fingerprint(self._known_loss())
 
     def _fingerprint(self, loss: Any) -> tuple[float, ...]:
         """Return numbers that are equal at two times if the loss, its gradient (in the buffer) and the stopping tests
@@ -392,22 +405,25 @@ class LBFGSB(torch.optim.Optimizer):
         return without_times(self.solver.save()) if self.solver is not None and self.solver["EVALUATIONS"] else None
 
     def _load(self, checkpoint: bytes | None) -> None:
-        self._lowest = None
+        self._lowest, self._asked = None, False
         if checkpoint is not None:
             self.solver.load(checkpoint)
             if self._maximize:
                 torch.neg(self.solver._g, out=self._flat.g)
-        self._asked = checkpoint is not None and next(self.solver, None) == Task.EVALUATE_FG
+            self._flat.put_back()
+            self._asked = next(self.solver, None) == Task.EVALUATE_FG
+            self._note_lowest()
+        self._flat.leave()
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state of any optimizer and a checkpoint of the solve, a tensor of bytes in host memory. The
-        checkpoints of equal solves have equal bytes."""
+        """Return the state of any optimizer. The state of the first parameter also has a checkpoint of the solve, a
+        tensor of bytes in host memory. The checkpoints of equal solves have equal bytes."""
         self._refresh()
         state = super().state_dict()
         checkpoint = self._saved()
         if checkpoint is not None:
             stored = torch.frombuffer(bytearray(checkpoint), dtype=torch.uint8)
-            state["state"] = {**state["state"], _CHECKPOINT: stored}
+            state["state"] = {**state["state"], 0: {**state["state"].get(0, {}), _CHECKPOINT: stored}}
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -415,7 +431,9 @@ class LBFGSB(torch.optim.Optimizer):
         the next steps are the ones that it would have taken. Shapes of parameters and bounds must be the same.
         """
         state = dict(state_dict["state"])
-        checkpoint = state.pop(_CHECKPOINT, None)
+        if 0 in state:
+            state[0] = dict(state[0])
+        checkpoint = state.get(0, {}).pop(_CHECKPOINT, None)
         if checkpoint is not None and not (isinstance(checkpoint, torch.Tensor) and checkpoint.dtype == torch.uint8):
             raise TypeError(f"the state of the solve is a {name_of(checkpoint)}: it has to be a tensor of bytes")
         super().load_state_dict({**state_dict, "state": state})
@@ -424,5 +442,3 @@ class LBFGSB(torch.optim.Optimizer):
             return
         self.solver.reset()
         self._load(None if checkpoint is None else bytes(checkpoint.tolist()))
-        self._flat.take_gradients()
-        self._flat.leave()

@@ -245,7 +245,7 @@ def test_an_optimizer_that_loads_a_state_dict_takes_the_same_steps(tmp_path):
     parameters had other values before."""
     model, loss = network()
     optimizer = LBFGSB(model.parameters(), bounds=(-1, 1), max_iter=3, max_eval=50)
-    assert "cuda_opt" not in optimizer.state_dict()["state"]
+    assert not optimizer.state_dict()["state"]
     optimizer.step(closure_of(optimizer, loss))
     torch.save(optimizer.state_dict(), tmp_path / "state")
     for _ in range(3):
@@ -260,6 +260,7 @@ def test_an_optimizer_that_loads_a_state_dict_takes_the_same_steps(tmp_path):
         again.step(closure_of(again, loss_of_other))
     for one, two in zip(model.parameters(), other.parameters()):
         assert torch.equal(one, two)
+    assert again.state[next(other.parameters())] == optimizer.state[next(model.parameters())]
     assert again.solver["ITERATIONS"] == optimizer.solver["ITERATIONS"] == 12
     smaller = LBFGSB([torch.nn.Parameter(torch.zeros(3, dtype=torch.float64))])
     with pytest.raises(ValueError):
