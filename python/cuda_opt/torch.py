@@ -58,16 +58,18 @@ class LBFGSB(torch.optim.Optimizer):
     that nothing is copied, on the host or on a CUDA device, and only the solver's own calls wait for the device. The
     closure must be the same function of the parameters each time: it must use all of the data, and no dropout. Other
     code may give a parameter new memory (``parameter.data = ...``, ``vector_to_parameters``, a second optimizer). The
-    next step then copies the parameter's values back into the buffer. A copy or pickle of the model together with its
-    optimizer continues from the state of the original.
+    next step then copies the parameter's values back into the buffer. If the dtype, device or shape of a parameter has
+    changed, the next step begins a new solve. A copy or pickle of the model together with its optimizer continues from
+    the state of the original.
 
     Parameters
     ----------
     params : iterable of torch.nn.Parameter, or of dicts
-        All are float64 and complex128, or all are float32 and complex64, on one device. A complex parameter counts as
-        two real ones. A dict is a group, which may have its own ``lr`` and ``bounds``; the other options are common to
-        all groups. Changes in ``param_groups`` take effect at the next step. Parameters outside the box are projected
-        into it at the first step.
+        Floating-point or complex, on one device. The solver has the highest precision among them, and at least single
+        precision; parameters of lower precision are copied. A complex parameter counts as two real ones. A dict is a
+        group, which may have its own ``lr`` and ``bounds``; the other options are common to all groups. Changes in
+        ``param_groups`` take effect at the next step. Parameters outside the box are projected into it at the first
+        step.
     lr : float or tensor of one element
         Default 1: the line search determines the steps. Below 1, no step is longer than lr times the direction; with 0,
         as from a scheduler, a step evaluates the closure and changes nothing. The smallest value of all groups is used.
@@ -99,13 +101,16 @@ class LBFGSB(torch.optim.Optimizer):
     ----------
     solver : Solver
         The solver, with all results by name: ``optimizer.solver["PG_NORM_INF"]``. A change of ``history_size``,
-        ``maximize``, ``bounds`` or of the groups creates a new one. It is None if the parameters have no elements.
+        ``maximize``, ``bounds`` or of the groups creates a new one, and so does a change of the dtype, device or shape
+        of a parameter. It is None if the parameters have no elements, and as long as a lazy parameter has no shape.
+    state : dict
+        ``state[p]`` of the first parameter p has ``n_iter`` and ``func_evals``, the numbers of all iterations and calls
+        of the closure, as in ``torch.optim.LBFGS``.
 
     Raises
     ------
     TypeError, ValueError
-        if parameters differ in precision or device, if bounds have the wrong shape, or if an argument is out of range;
-        at a step, if the precision, device or shape of a parameter has changed
+        if parameters differ in device, if bounds have the wrong shape, or if an argument is out of range
     RuntimeError
         at a step, if the closure has written no gradient of any parameter
     Error, OutOfMemory
@@ -184,6 +189,8 @@ class LBFGSB(torch.optim.Optimizer):
         return history_size, bool(self._common("maximize")), [group["bounds"] for group in self.param_groups]
 
     def _is_as_made(self) -> bool:
+        if self._made is None or not self._flat.fits():
+            return False
         *numbers, bounds = self._made_of()
         *made, of_made = self._made
         return numbers == made and len(bounds) == len(of_made) and all(map(_same_bounds, bounds, of_made))
@@ -196,13 +203,16 @@ class LBFGSB(torch.optim.Optimizer):
         parameters, pairs = ([found[which] for found in of_groups.values()] for which in (0, 1))
         self._lr(), self._limits()
         made_of, tests = self._made_of(), self._tests()
-        flat = FlatParameters(parameters)
+        is_lazy = any(map(torch.nn.parameter.is_lazy, parameters))
+        flat = FlatParameters([] if is_lazy else parameters)
         solver = None
         if flat.x.numel():
             solver = Solver(flat.x, made_of[0], bounds=flat.bounds(pairs))
             fixed = {"EPS": 0, "MAX_ITERATIONS": 0, "REPORT_ITERATES": 1}
             solver.set({**tests, **fixed, **self._settings}.items())
-        self._made, self._applied, self._flat = made_of, tests, flat
+        # _made is None as long as the shape of a lazy parameter is not known.
+        self._made = None if is_lazy else made_of
+        self._applied, self._flat = tests, flat
         self.solver: Any = solver
         self._maximize = made_of[1]
         # _asked is True while the solver waits for f and g of an evaluation.
@@ -236,6 +246,8 @@ class LBFGSB(torch.optim.Optimizer):
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Set all gradients to zero in place. They remain views of the buffer, whatever ``set_to_none`` is."""
+        if not self._flat.fits():
+            self._make()
         self._flat.zero()
         self._flat.put_back()
 
@@ -243,6 +255,7 @@ class LBFGSB(torch.optim.Optimizer):
         """Evaluate the loss by the closure and return it. The gradient is then in the gradient buffer."""
         flat = self._flat
         kept = flat.zero_before_closure() if first else None
+        flat.show_values()
         with torch.enable_grad():
             loss = closure()
         if first:
@@ -304,6 +317,11 @@ class LBFGSB(torch.optim.Optimizer):
         parameters are unchanged, a step evaluates the closure once and changes nothing. With lr = 0 every step does so.
         """
         self._refresh()
+        if self._made is None:
+            # The closure gives lazy parameters their shapes.
+            with torch.enable_grad():
+                closure()
+            self._refresh()
         solver, lr = self.solver, self._lr()
         max_iter, max_eval = self._limits()
         if solver is None:
@@ -367,7 +385,6 @@ class LBFGSB(torch.optim.Optimizer):
         if not hasattr(self, "_made"):
             return
         try:
-            self._flat.take_parameters()
             self._make()
         except BaseException:
             self.param_groups.pop()
@@ -428,7 +445,8 @@ class LBFGSB(torch.optim.Optimizer):
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Continue from the ``state_dict()`` of another optimizer. The parameters are set to those of its solve, and
-        the next steps are the ones that it would have taken. Shapes of parameters and bounds must be the same.
+        the next steps are the ones that it would have taken. Shapes and precision of the parameters, and the bounds,
+        must be the same.
         """
         state = dict(state_dict["state"])
         if 0 in state:

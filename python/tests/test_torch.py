@@ -270,7 +270,7 @@ def test_an_optimizer_that_loads_a_state_dict_takes_the_same_steps(tmp_path):
 def test_the_optimizer_rejects_invalid_arguments():
     x = torch.nn.Parameter(torch.zeros(3, dtype=torch.float64))
     for parameters, settings, text in (
-        ([x, torch.nn.Parameter(torch.zeros(2))], {}, "parameter 1 has elements of torch.float32"),
+        ([x, torch.nn.Parameter(torch.zeros(2, device="meta"))], {}, "parameter 1 is on meta, but the first on cpu"),
         ([x], {"lr": -1e-9}, "lr is -1e-09: it has to be at least 0"),
         ([x], {"lr": math.nan}, "lr is nan"),
         ([x], {"lr": torch.ones(2)}, r"Tensor lr must be 1-element: its shape is \(2,\)"),
@@ -290,8 +290,12 @@ def test_the_optimizer_rejects_invalid_arguments():
     ):
         with pytest.raises(ValueError, match=text):
             LBFGSB(parameters, **settings)
-    with pytest.raises(TypeError, match=r"bounds is a int: it has to be a pair \(lower, upper\)"):
-        LBFGSB([x], bounds=3)
+    for parameters, settings, text in (
+        ([x], {"bounds": 3}, r"bounds is a int: it has to be a pair \(lower, upper\)"),
+        ([x, torch.zeros(2, dtype=torch.int64)], {}, "parameter 1 has elements of torch.int64"),
+    ):
+        with pytest.raises(TypeError, match=text):
+            LBFGSB(parameters, **settings)
 
 
 def test_a_step_repeats_an_evaluation_in_which_the_closure_failed():
