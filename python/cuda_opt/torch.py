@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from ._checkpoint import without_times
-from ._constants import INTEGERS, REALS, Task
+from ._constants import INTEGERS, OTHER_NAMES, REALS, Task
 from ._flat_parameters import FlatParameters
 from ._handle import integer
 from ._solver import Solver
@@ -110,7 +110,7 @@ class LBFGSB(torch.optim.Optimizer):
     Raises
     ------
     TypeError, ValueError
-        if parameters differ in device, if bounds have the wrong shape, or if an argument is out of range
+        if parameters differ in device, if bounds have the wrong shape, or if an argument is unknown or out of range
     RuntimeError
         at a step, if the closure has written no gradient of any parameter
     Error, OutOfMemory
@@ -145,6 +145,9 @@ class LBFGSB(torch.optim.Optimizer):
         }
         # lr is checked before params is used, because params may be an iterator, which torch consumes.
         _rate(lr)
+        for name in settings:
+            if OTHER_NAMES.get(name, name) not in {*INTEGERS, *REALS}:
+                raise TypeError(f"LBFGSB.__init__() got an unexpected keyword argument {name!r}")
         self._settings: dict[str, Any] = dict(settings)
         super().__init__(params, defaults)
         self._make()

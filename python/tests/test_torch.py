@@ -293,6 +293,8 @@ def test_the_optimizer_rejects_invalid_arguments():
     for parameters, settings, text in (
         ([x], {"bounds": 3}, r"bounds is a int: it has to be a pair \(lower, upper\)"),
         ([x, torch.zeros(2, dtype=torch.int64)], {}, "parameter 1 has elements of torch.int64"),
+        ([x], {"foreach": False}, r"LBFGSB.__init__\(\) got an unexpected keyword argument 'foreach'"),
+        ([torch.zeros(0)], {"momentum": 0.9}, "an unexpected keyword argument 'momentum'"),
     ):
         with pytest.raises(TypeError, match=text):
             LBFGSB(parameters, **settings)
