@@ -102,12 +102,7 @@ class Batch(Handle):
         shape = (rows, self.n)
 
         def given() -> tuple[Any, ...]:
-            x = space.rows(self.x, active, rows)
-            if not indices and not scales:
-                return x, *args
-            problems = space.indices(library.cuda_opt_batch_active(self._handle), active, rows)
-            if scales:
-                x = scales.x_of(x, problems)
+            x, problems = self.points(indices)
             return (x, problems, *args) if indices else (x, *args)
 
         pair = fun(*given()) if jac is True else (fun(*given()), jac(*given()))
@@ -121,6 +116,16 @@ class Batch(Handle):
             if scales:
                 diagonals = scales.diagonals(diagonals, shape, DIAGONALS)
             space.put_first(self.h, rows, diagonals, DIAGONALS)
+
+    def points(self, indices: bool = False) -> tuple[Array, Array]:
+        """Return the points to evaluate, one per row, and the indices of their problems or, unless they are needed,
+        None."""
+        space, active = self._space, int(self["BATCH"])
+        rows = space.padded(active, self.count)
+        x, problems = space.rows(self.x, active, rows), None
+        if indices or self.scales:
+            problems = space.indices(library.cuda_opt_batch_active(self._handle), active, rows)
+        return (self.scales.x_of(x, problems) if self.scales else x), problems
 
     def integers(self, name: str) -> np.ndarray[Any, Any]:
         """Return the integer result ``name`` of all problems, as an array of shape (count,)."""
@@ -153,6 +158,29 @@ class Batch(Handle):
         words = str(self._briefly(library.cuda_opt_batch_message, problem).decode(errors="replace"))
         undefined = self.scales and self.integers("BATCH_CODE")[problem] == Task.NOT_FINITE
         return f"{words}; this g is yours times {SCALES}" if undefined else words
+
+
+class Iterates:
+    """Finds the new iterates among the points that a batch has evaluated."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch, self._nit = batch, np.zeros(batch.count, np.int64)
+        self._problems, self._x = np.zeros(0, np.int64), batch.x
+
+    def note_points(self) -> None:
+        """Store the points that have been evaluated. This is called before the step that judges them."""
+        self._problems = np.flatnonzero(self._batch.integers("BATCH_CODE") == Task.EVALUATE_FG)
+        self._x = self._batch._space.copy_of(self._batch.points()[0])
+
+    def new(self) -> dict[str, Any]:
+        """Return what the callback receives after a step, or an empty dict if no problem has a new iterate."""
+        nit = self._batch.integers("ITERATIONS")
+        rows = np.flatnonzero(nit[self._problems] > self._nit[self._problems])
+        problems, active, self._nit = self._problems[rows], self._problems.size, nit
+        if not rows.size:
+            return {}
+        x, fun = self._batch._space.chosen(self._x, rows), self._batch.reals("F")[problems]
+        return {"active": active, "problems": problems, "x": x, "fun": fun, "nit": nit[problems]}
 
 
 class Sentences:
@@ -232,6 +260,16 @@ def refused_by_batches() -> frozenset[str]:
     return frozenset(refused)
 
 
+def _continues(batch: Batch, callback: Callable[..., Any], **found: Any) -> bool:
+    """Call the user's callback. Return False if it has ended the batch by StopIteration."""
+    try:
+        callback(intermediate_result=new_result(IntermediateResult, **found))
+    except StopIteration:
+        batch.request_stop()
+        return False
+    return True
+
+
 def minimize_batch(
     fun: Callable[..., Any],
     x0: Array,
@@ -277,7 +315,10 @@ def minimize_batch(
         none.
     callback : callable
         ``callback(intermediate_result=...)`` is called after each call of fun, with ``active``, the number of problems
-        evaluated, and ``rounds``, the number of calls so far. ``StopIteration`` ends the batch; the result has the best
+        evaluated, and ``rounds``, the number of calls so far. With the option ``REPORT_ITERATES=1`` it is called only
+        if problems have new iterates, and intermediate_result also has ``problems``, their k indices, ``x``, their
+        iterates as rows of a new array of the library of x0, and ``fun`` and ``nit``; all but x are NumPy arrays of
+        shape (k,). ``StopIteration`` ends the batch, in this case after one more call of fun; the result has the best
         iterate of each problem.
     options : dict
         As in ``minimize``, for each problem; ``MAX_SECONDS`` is for the whole batch, ``THREADS`` is the number of host
@@ -369,24 +410,27 @@ def solved_batch(
         args = (args,)
     batch = Batch(x0, options_given.m, bounds, stream, diagonal, x_scale)
     rounds = 0
+    iterates = Iterates(batch) if callback is not None and settings.pop("REPORT_ITERATES", 0) else None
     if batch._space.backend == BACKEND_CUDA and not chooses_hessian(given):
         settings.pop("INITIAL_HESSIAN", None)
     try:
         batch.set(settings.items())
         if loop is not None:
             return _result(batch, *loop(batch))
-        while (task := batch.step()) > 0:
+        while True:
+            task = batch.step()
+            if callback and iterates and (found := iterates.new()):
+                if not _continues(batch, callback, rounds=rounds, **found):
+                    callback = None
+            if task <= 0:
+                return _result(batch, task, rounds)
+            # f and g are evaluated even if the batch is to be stopped, because the library reads them.
             batch.evaluate(fun, jac, indices, args)
             rounds += 1
-            # The callback may be called here, because the library reads the requested f and g even if the batch is
-            # stopped.
-            if callback is not None:
-                try:
-                    progress = new_result(IntermediateResult, active=batch["BATCH"], rounds=rounds)
-                    callback(intermediate_result=progress)
-                except StopIteration:
-                    batch.request_stop()
-        return _result(batch, task, rounds)
+            if iterates:
+                iterates.note_points()
+            elif callback:
+                _continues(batch, callback, rounds=rounds, active=batch["BATCH"])
     except BaseException:
         batch.close()
         raise

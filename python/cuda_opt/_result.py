@@ -118,14 +118,16 @@ class CheckResult(Result):
 
 class IntermediateResult(Result):
     """The argument of a user's callback. It contains ``x``, ``fun`` and ``nit`` in ``minimize``; ``fun``, ``nit`` and
-    ``nfev`` in ``pattern_search``; ``active`` and ``rounds`` in ``minimize_batch``."""
+    ``nfev`` in ``pattern_search``; ``active`` and ``rounds`` in ``minimize_batch``, where ``problems``, ``x``, ``fun``
+    and ``nit`` are arrays, and exist with ``REPORT_ITERATES=1`` only."""
 
     x: Array
-    fun: float
-    nit: int
+    fun: Any
+    nit: Any
     nfev: int
     active: int
     rounds: int
+    problems: np.ndarray[Any, Any]
 
 
 Kind = TypeVar("Kind", bound=Result)

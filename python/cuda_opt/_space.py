@@ -139,6 +139,10 @@ class Space:
         ``active`` on repeat the last active row, unless all rows are active."""
         return self.view(array)[:rows]
 
+    def chosen(self, array: Array, rows: np.ndarray[Any, Any]) -> Array:
+        """Return a new array with the rows whose indices are given."""
+        return array[rows]
+
     def indices(self, address: int, active: int, rows: int) -> Array:
         """Return a new array with the 64-bit integers at an address in this space. Its rows are those of rows()."""
         raise NotImplementedError

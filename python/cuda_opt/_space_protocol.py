@@ -106,6 +106,10 @@ class ProtocolSpace(Space):
         with self.within():
             return self.namespace.asarray(array.astype(self.dtype))
 
+    def chosen(self, array: Array, rows: Any) -> Array:
+        with self.within():
+            return array[self.namespace.asarray(rows)]
+
     def indices(self, address: int, active: int, rows: int) -> Array:
         if self.backend == BACKEND_HOST:
             return self.namespace.asarray(np.array(integers_at(address, rows), np.int64))

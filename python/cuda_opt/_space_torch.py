@@ -99,6 +99,9 @@ class TorchSpace(Space):
     def version(self, array: Array) -> int:
         return 0 if array.is_inference() else int(array._version)
 
+    def chosen(self, array: Array, rows: Any) -> Array:
+        return array[rows.tolist()]
+
     def indices(self, address: int, active: int, rows: int) -> Array:
         if self.backend == BACKEND_HOST:
             return torch.frombuffer(integers_at(address, rows), dtype=torch.int64).clone()

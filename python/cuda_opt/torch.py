@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from ._checkpoint import without_times
-from ._constants import INTEGERS, REALS, Task
+from ._constants import INTEGERS, OTHER_NAMES, REALS, Task
 from ._flat_parameters import FlatParameters
 from ._handle import integer
 from ._solver import Solver
@@ -58,16 +58,18 @@ class LBFGSB(torch.optim.Optimizer):
     that nothing is copied, on the host or on a CUDA device, and only the solver's own calls wait for the device. The
     closure must be the same function of the parameters each time: it must use all of the data, and no dropout. Other
     code may give a parameter new memory (``parameter.data = ...``, ``vector_to_parameters``, a second optimizer). The
-    next step then copies the parameter's values back into the buffer. A copy or pickle of the model together with its
-    optimizer continues from the state of the original.
+    next step then copies the parameter's values back into the buffer. If the dtype, device or shape of a parameter has
+    changed, the next step begins a new solve. A copy or pickle of the model together with its optimizer continues from
+    the state of the original.
 
     Parameters
     ----------
     params : iterable of torch.nn.Parameter, or of dicts
-        All are float64 and complex128, or all are float32 and complex64, on one device. A complex parameter counts as
-        two real ones. A dict is a group, which may have its own ``lr`` and ``bounds``; the other options are common to
-        all groups. Changes in ``param_groups`` take effect at the next step. Parameters outside the box are projected
-        into it at the first step.
+        Floating-point or complex, on one device. The solver has the highest precision among them, and at least single
+        precision; parameters of lower precision are copied. A complex parameter counts as two real ones. A dict is a
+        group, which may have its own ``lr`` and ``bounds``; the other options are common to all groups. Changes in
+        ``param_groups`` take effect at the next step. Parameters outside the box are projected into it at the first
+        step.
     lr : float or tensor of one element
         Default 1: the line search determines the steps. Below 1, no step is longer than lr times the direction; with 0,
         as from a scheduler, a step evaluates the closure and changes nothing. The smallest value of all groups is used.
@@ -99,13 +101,16 @@ class LBFGSB(torch.optim.Optimizer):
     ----------
     solver : Solver
         The solver, with all results by name: ``optimizer.solver["PG_NORM_INF"]``. A change of ``history_size``,
-        ``maximize``, ``bounds`` or of the groups creates a new one. It is None if the parameters have no elements.
+        ``maximize``, ``bounds`` or of the groups creates a new one, and so does a change of the dtype, device or shape
+        of a parameter. It is None if the parameters have no elements, and as long as a lazy parameter has no shape.
+    state : dict
+        ``state[p]`` of the first parameter p has ``n_iter`` and ``func_evals``, the numbers of all iterations and calls
+        of the closure, as in ``torch.optim.LBFGS``.
 
     Raises
     ------
     TypeError, ValueError
-        if parameters differ in precision or device, if bounds have the wrong shape, or if an argument is out of range;
-        at a step, if the precision, device or shape of a parameter has changed
+        if parameters differ in device, if bounds have the wrong shape, or if an argument is unknown or out of range
     RuntimeError
         at a step, if the closure has written no gradient of any parameter
     Error, OutOfMemory
@@ -140,6 +145,9 @@ class LBFGSB(torch.optim.Optimizer):
         }
         # lr is checked before params is used, because params may be an iterator, which torch consumes.
         _rate(lr)
+        for name in settings:
+            if OTHER_NAMES.get(name, name) not in {*INTEGERS, *REALS}:
+                raise TypeError(f"LBFGSB.__init__() got an unexpected keyword argument {name!r}")
         self._settings: dict[str, Any] = dict(settings)
         super().__init__(params, defaults)
         self._make()
@@ -184,6 +192,8 @@ class LBFGSB(torch.optim.Optimizer):
         return history_size, bool(self._common("maximize")), [group["bounds"] for group in self.param_groups]
 
     def _is_as_made(self) -> bool:
+        if self._made is None or not self._flat.fits():
+            return False
         *numbers, bounds = self._made_of()
         *made, of_made = self._made
         return numbers == made and len(bounds) == len(of_made) and all(map(_same_bounds, bounds, of_made))
@@ -196,13 +206,16 @@ class LBFGSB(torch.optim.Optimizer):
         parameters, pairs = ([found[which] for found in of_groups.values()] for which in (0, 1))
         self._lr(), self._limits()
         made_of, tests = self._made_of(), self._tests()
-        flat = FlatParameters(parameters)
+        is_lazy = any(map(torch.nn.parameter.is_lazy, parameters))
+        flat = FlatParameters([] if is_lazy else parameters)
         solver = None
         if flat.x.numel():
             solver = Solver(flat.x, made_of[0], bounds=flat.bounds(pairs))
             fixed = {"EPS": 0, "MAX_ITERATIONS": 0, "REPORT_ITERATES": 1}
             solver.set({**tests, **fixed, **self._settings}.items())
-        self._made, self._applied, self._flat = made_of, tests, flat
+        # _made is None as long as the shape of a lazy parameter is not known.
+        self._made = None if is_lazy else made_of
+        self._applied, self._flat = tests, flat
         self.solver: Any = solver
         self._maximize = made_of[1]
         # _asked is True while the solver waits for f and g of an evaluation.
@@ -236,6 +249,8 @@ class LBFGSB(torch.optim.Optimizer):
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Set all gradients to zero in place. They remain views of the buffer, whatever ``set_to_none`` is."""
+        if not self._flat.fits():
+            self._make()
         self._flat.zero()
         self._flat.put_back()
 
@@ -243,13 +258,22 @@ class LBFGSB(torch.optim.Optimizer):
         """Evaluate the loss by the closure and return it. The gradient is then in the gradient buffer."""
         flat = self._flat
         kept = flat.zero_before_closure() if first else None
+        flat.show_values()
         with torch.enable_grad():
             loss = closure()
         if first:
             flat.check_written(loss, kept)
         flat.take_gradients()
+        self._counts()["func_evals"] += 1
         self._like = loss.detach() if isinstance(loss, torch.Tensor) else loss
         return loss
+
+    def _counts(self) -> dict[str, Any]:
+        """Return the state of the first parameter, in which ``torch.optim.LBFGS`` also counts."""
+        state: dict[str, Any] = self.state[self._flat.parameters[0]]
+        for name in ("n_iter", "func_evals"):
+            state.setdefault(name, 0)
+        return state
 
     def _tell(self, loss: Any) -> None:
         """Copy the loss and its gradient to the solver, with the opposite sign if the loss is maximised."""
@@ -296,6 +320,11 @@ class LBFGSB(torch.optim.Optimizer):
         parameters are unchanged, a step evaluates the closure once and changes nothing. With lr = 0 every step does so.
         """
         self._refresh()
+        if self._made is None:
+            # The closure gives lazy parameters their shapes.
+            with torch.enable_grad():
+                closure()
+            self._refresh()
         solver, lr = self.solver, self._lr()
         max_iter, max_eval = self._limits()
         if solver is None:
@@ -333,12 +362,17 @@ class LBFGSB(torch.optim.Optimizer):
                 self._asked = False
             else:
                 iterations += 1
+                self._counts()["n_iter"] += 1
                 if iterations >= max_iter or evaluations >= max_eval:
                     break
-        if solver.status == Task.LINE_SEARCH_FAILED or solver["STOP_TEST"] == REALS["ROUNDING"]:
-            self._lowest = self._fingerprint(self._known_loss())
+        self._note_lowest()
         self._flat.leave()
         return first
+
+    def _note_lowest(self) -> None:
+        """Store the fingerprint of the last iterate if the solve has ended because no lower loss was found."""
+        if self.solver.status == Task.LINE_SEARCH_FAILED or self.solver["STOP_TEST"] == REALS["ROUNDING"]:
+            self._lowest = self._fingerprint(self._known_loss())
 
     def _fingerprint(self, loss: Any) -> tuple[float, ...]:
         """Return numbers that are equal at two times if the loss, its gradient (in the buffer) and the stopping tests
@@ -354,7 +388,6 @@ class LBFGSB(torch.optim.Optimizer):
         if not hasattr(self, "_made"):
             return
         try:
-            self._flat.take_parameters()
             self._make()
         except BaseException:
             self.param_groups.pop()
@@ -392,30 +425,36 @@ class LBFGSB(torch.optim.Optimizer):
         return without_times(self.solver.save()) if self.solver is not None and self.solver["EVALUATIONS"] else None
 
     def _load(self, checkpoint: bytes | None) -> None:
-        self._lowest = None
+        self._lowest, self._asked = None, False
         if checkpoint is not None:
             self.solver.load(checkpoint)
             if self._maximize:
                 torch.neg(self.solver._g, out=self._flat.g)
-        self._asked = checkpoint is not None and next(self.solver, None) == Task.EVALUATE_FG
+            self._flat.put_back()
+            self._asked = next(self.solver, None) == Task.EVALUATE_FG
+            self._note_lowest()
+        self._flat.leave()
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state of any optimizer and a checkpoint of the solve, a tensor of bytes in host memory. The
-        checkpoints of equal solves have equal bytes."""
+        """Return the state of any optimizer. The state of the first parameter also has a checkpoint of the solve, a
+        tensor of bytes in host memory. The checkpoints of equal solves have equal bytes."""
         self._refresh()
         state = super().state_dict()
         checkpoint = self._saved()
         if checkpoint is not None:
             stored = torch.frombuffer(bytearray(checkpoint), dtype=torch.uint8)
-            state["state"] = {**state["state"], _CHECKPOINT: stored}
+            state["state"] = {**state["state"], 0: {**state["state"].get(0, {}), _CHECKPOINT: stored}}
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Continue from the ``state_dict()`` of another optimizer. The parameters are set to those of its solve, and
-        the next steps are the ones that it would have taken. Shapes of parameters and bounds must be the same.
+        the next steps are the ones that it would have taken. Shapes and precision of the parameters, and the bounds,
+        must be the same.
         """
         state = dict(state_dict["state"])
-        checkpoint = state.pop(_CHECKPOINT, None)
+        if 0 in state:
+            state[0] = dict(state[0])
+        checkpoint = state.get(0, {}).pop(_CHECKPOINT, None)
         if checkpoint is not None and not (isinstance(checkpoint, torch.Tensor) and checkpoint.dtype == torch.uint8):
             raise TypeError(f"the state of the solve is a {name_of(checkpoint)}: it has to be a tensor of bytes")
         super().load_state_dict({**state_dict, "state": state})
@@ -424,5 +463,3 @@ class LBFGSB(torch.optim.Optimizer):
             return
         self.solver.reset()
         self._load(None if checkpoint is None else bytes(checkpoint.tolist()))
-        self._flat.take_gradients()
-        self._flat.leave()

@@ -293,6 +293,46 @@ def test_stop_iteration_in_the_callback_ends_a_batch():
     np.testing.assert_array_equal(result.fun, rosenbrocks(result.x)[0])
 
 
+@pytest.mark.parametrize("x_scale", [None, [1, 2, 0.5]])
+@pytest.mark.parametrize("as_arrays", [np.asarray, "torch"])
+def test_the_callback_of_a_batch_receives_each_iterate(as_arrays, x_scale):
+    """With REPORT_ITERATES=1 the callback receives each iterate of each problem once, and as many as ``minimize``
+    reports. A StopIteration in it ends the batch."""
+    if as_arrays == "torch":
+        as_arrays = pytest.importorskip("torch").tensor
+    x0, options = starts(20, 3), {"REPORT_ITERATES": 1, "gtol": 1e-9}
+    paths = [[] for _ in x0]
+
+    def fun(x):
+        return tuple(as_arrays(one) for one in rosenbrocks(np.array(x.tolist())))
+
+    def callback(intermediate_result):
+        of = intermediate_result
+        assert type(of.x) is type(as_arrays(x0)) and tuple(of.x.shape) == (len(of.problems), 3) and of.active <= 20
+        np.testing.assert_array_equal(of.fun, rosenbrocks(np.array(of.x.tolist()))[0])
+        for p, *values in zip(of.problems, of.nit, of.fun, of.x):
+            paths[p].append(values)
+
+    given = {"bounds": Bounds(-1.5, 0.8), "x_scale": x_scale, "options": options}
+    result = cuda_opt.minimize_batch(fun, as_arrays(x0), callback=callback, **given)
+    for p, start in enumerate(x0):
+        assert [nit for nit, _, _ in paths[p]] == list(range(1, result.nit[p] + 1))
+        assert paths[p][-1][1] == result.fun[p] and paths[p][-1][2].tolist() == result.x[p].tolist()
+    alone, given_alone = [], {**given, "options": {**options, "maxcor": 10}}
+    one = lambda x: tuple(row[0] for row in rosenbrocks(x[None]))  # noqa: E731
+    cuda_opt.minimize(one, x0[0], callback=lambda intermediate_result: alone.append(intermediate_result), **given_alone)
+    np.testing.assert_allclose([f for _, f, _ in paths[0]], [found.fun for found in alone], rtol=1e-6, atol=1e-12)
+
+    called = []
+
+    def stop(intermediate_result):
+        called.append(intermediate_result.rounds)
+        raise StopIteration
+
+    stopped = cuda_opt.minimize_batch(fun, as_arrays(x0), callback=stop, **given)
+    assert stopped.task is Task.STOPPED and [stopped.rounds - 1] == called
+
+
 @pytest.mark.parametrize("at", range(1, 12))
 def test_a_batch_stopped_in_any_round_returns_evaluated_points(at):
     """If a batch is stopped in any round, each problem returns an x and an f that its function has computed, whatever

@@ -245,7 +245,7 @@ def test_an_optimizer_that_loads_a_state_dict_takes_the_same_steps(tmp_path):
     parameters had other values before."""
     model, loss = network()
     optimizer = LBFGSB(model.parameters(), bounds=(-1, 1), max_iter=3, max_eval=50)
-    assert "cuda_opt" not in optimizer.state_dict()["state"]
+    assert not optimizer.state_dict()["state"]
     optimizer.step(closure_of(optimizer, loss))
     torch.save(optimizer.state_dict(), tmp_path / "state")
     for _ in range(3):
@@ -260,6 +260,7 @@ def test_an_optimizer_that_loads_a_state_dict_takes_the_same_steps(tmp_path):
         again.step(closure_of(again, loss_of_other))
     for one, two in zip(model.parameters(), other.parameters()):
         assert torch.equal(one, two)
+    assert again.state[next(other.parameters())] == optimizer.state[next(model.parameters())]
     assert again.solver["ITERATIONS"] == optimizer.solver["ITERATIONS"] == 12
     smaller = LBFGSB([torch.nn.Parameter(torch.zeros(3, dtype=torch.float64))])
     with pytest.raises(ValueError):
@@ -269,7 +270,7 @@ def test_an_optimizer_that_loads_a_state_dict_takes_the_same_steps(tmp_path):
 def test_the_optimizer_rejects_invalid_arguments():
     x = torch.nn.Parameter(torch.zeros(3, dtype=torch.float64))
     for parameters, settings, text in (
-        ([x, torch.nn.Parameter(torch.zeros(2))], {}, "parameter 1 has elements of torch.float32"),
+        ([x, torch.nn.Parameter(torch.zeros(2, device="meta"))], {}, "parameter 1 is on meta, but the first on cpu"),
         ([x], {"lr": -1e-9}, "lr is -1e-09: it has to be at least 0"),
         ([x], {"lr": math.nan}, "lr is nan"),
         ([x], {"lr": torch.ones(2)}, r"Tensor lr must be 1-element: its shape is \(2,\)"),
@@ -289,8 +290,14 @@ def test_the_optimizer_rejects_invalid_arguments():
     ):
         with pytest.raises(ValueError, match=text):
             LBFGSB(parameters, **settings)
-    with pytest.raises(TypeError, match=r"bounds is a int: it has to be a pair \(lower, upper\)"):
-        LBFGSB([x], bounds=3)
+    for parameters, settings, text in (
+        ([x], {"bounds": 3}, r"bounds is a int: it has to be a pair \(lower, upper\)"),
+        ([x, torch.zeros(2, dtype=torch.int64)], {}, "parameter 1 has elements of torch.int64"),
+        ([x], {"foreach": False}, r"LBFGSB.__init__\(\) got an unexpected keyword argument 'foreach'"),
+        ([torch.zeros(0)], {"momentum": 0.9}, "an unexpected keyword argument 'momentum'"),
+    ):
+        with pytest.raises(TypeError, match=text):
+            LBFGSB(parameters, **settings)
 
 
 def test_a_step_repeats_an_evaluation_in_which_the_closure_failed():

@@ -173,7 +173,7 @@ def test_the_state_is_deterministic(options):
         for _ in range(3):
             optimizer.step(problem.closure_of(optimizer))
         states.append(optimizer.state_dict())
-    assert torch.equal(*(state["state"]["cuda_opt"] for state in states))
+    assert torch.equal(*(state["state"][0]["cuda_opt"] for state in states))
     assert states[0]["param_groups"] == states[1]["param_groups"]
 
 
