@@ -175,7 +175,8 @@ struct Trials : Termination {
             return 1;
         if (std::fabs(decrease) < noise::significant * noise_level(settings, f)) return 1;
         const double factor = 1 + (6 * decrease + 3 * step * (slope_base + slope_at_trial(sums))) / curvature;
-        return factor < inconsistent_from ? least(greatest(factor, 1 / largest_factor), largest_factor) : 1;
+        if (!is_finite(factor) || factor >= inconsistent_from) return 1;
+        return least(greatest(factor, 1 / largest_factor), largest_factor);
     }
 
     // Returns theta of B_0 = theta I if the history is empty after a step from which no pair was formed. If f was still

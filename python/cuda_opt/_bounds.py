@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Union
 
@@ -38,10 +38,10 @@ WRONG_NUMBER = "The number of bounds is not compatible with the length of `x0`"
 Limit = Union[float, Array]
 
 
-def _replace_none(limits: Any, none: float) -> Any:
+def replace_none(limits: Any, none: float) -> Any:
     """Return the limits, a list or a list of lists, with the number ``none`` in place of None."""
     if isinstance(limits, (list, tuple)):
-        return [_replace_none(limit, none) for limit in limits]
+        return [replace_none(limit, none) for limit in limits]
     return none if limits is None else limits
 
 
@@ -54,7 +54,7 @@ def _one_or_each(limit: Any, none: float, n: int, space: Space, what: str, count
         raise TypeError(f"{what} has masked elements, which have no value")
     if isinstance(limit, (list, tuple)):
         try:
-            limit = np.asarray(_replace_none(limit, none))
+            limit = np.asarray(replace_none(limit, none))
             if limit.dtype == object:
                 limit = limit.astype(np.float64)
         except (OverflowError, TypeError, ValueError):
@@ -91,7 +91,7 @@ def _from_pairs(pairs: Any, n: int) -> Bounds:
         # A pair of arrays of torch, JAX or CuPy is always (lower, upper), even if n = 2. SciPy's sequence of pairs has
         # no such arrays.
         return Bounds(*pairs)
-    if not isinstance(pairs, (Sequence, np.ndarray, zip)):
+    if not isinstance(pairs, (Sequence, np.ndarray, Iterator)):
         raise TypeError(f"bounds is a {name_of(pairs)}: it has to be Bounds, or pairs (lower, upper)")
     if np.ma.is_masked(pairs):
         raise TypeError("bounds has masked elements, which have no value")

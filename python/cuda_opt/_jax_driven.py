@@ -143,7 +143,7 @@ def drive(
             raise error(int(Task.OUT_OF_MEMORY), "there is no memory for a solve in a program")
         stream, evaluations = ctypes.c_void_p(), ctypes.c_int64()
         taken = number, ctypes.byref(stream), ctypes.byref(evaluations)
-        # A second Ctrl-C may interrupt the call below. The finalizer then calls it before the handle is freed.
+        # A second Ctrl-C may prevent the call below. The finalizer then performs it before the handle is freed.
         take_back: Any = weakref.finalize(solver, library.cuda_opt_xla_take_back, *taken)
         solver._lent, take_back.atexit = take_back, False
         try:
@@ -153,7 +153,8 @@ def drive(
             solver.request_stop()
             raise
         finally:
-            code = int(take_back())
+            code = int(library.cuda_opt_xla_take_back(*taken))
+            take_back.detach()
             solver._space.stream = stream.value if stream.value else solver._space.stream
             found.append(evaluations.value)
         return code

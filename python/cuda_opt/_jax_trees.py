@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ._bounds import Bounds, _from_pairs
+from ._bounds import Bounds, _from_pairs, replace_none
 from ._gate import wrong_shape
 from ._solver import GRADIENT
 from ._space import bits_of, name_of
@@ -67,7 +67,7 @@ def as_variable(leaf: Any, default: Any) -> Any:
     """Return a leaf of x0 as a JAX array. Python numbers, and arrays of integers or bool, are converted to the dtype
     ``default``."""
     if isinstance(leaf, complex) and not isinstance(leaf, np.generic):
-        return jnp.asarray(leaf, jnp.result_type(default, jnp.complex64))
+        return jnp.zeros((), default) + leaf
     if isinstance(leaf, (int, float)) and not isinstance(leaf, np.generic):
         return jnp.asarray(leaf, default)
     if not isinstance(leaf, jax.Array):
@@ -204,10 +204,15 @@ def two_sides(bounds: Any) -> Any:
 
 
 def _numbers(side: Any, infinity: float) -> Any:
-    """Return a side of the bounds without None, which means that there is no bound, alone and in a list of numbers. An
-    integer becomes a floating-point number, because it may be too large for JAX's integers."""
+    """Return a side of the bounds without None, which means that there is no bound, alone and in lists of numbers.
+    Integers become floating-point numbers, because they may be too large for JAX's integers."""
     if isinstance(side, (list, tuple)):
-        return np.asarray([infinity if one is None else one for one in side], np.float64)
+        side = replace_none(side, infinity)
+        side = jnp.asarray(side) if is_traced(side) else np.asarray(side)
+    if isinstance(side, (np.ndarray, np.generic)) and side.dtype.kind not in "fcb":
+        if side.dtype.kind in "SU":
+            raise TypeError(f"a bound has elements of {side.dtype}: they have to be real numbers")
+        return side.astype(np.float64)
     return infinity if side is None else float(side) if isinstance(side, int) else side
 
 

@@ -391,7 +391,7 @@ def lbfgsb(
 
 def _refuse_constraints(constraints: Any) -> None:
     """Raise ValueError if there are constraints other than bounds."""
-    if constraints is not None and not (isinstance(constraints, (list, tuple)) and not len(constraints)):
+    if constraints is not None and not (hasattr(constraints, "__len__") and len(constraints) == 0):
         raise ValueError("constraints are given: the only constraints of this method are bounds")
 
 

@@ -22,7 +22,7 @@ _WITHOUT_EFFECT = {"iprint"}
 # The settings of the C library that these options set.
 _SETTINGS = {
     "ftol": "FACTR", "gtol": "PGTOL", "maxiter": "MAX_ITERATIONS", "maxfun": "MAX_EVALUATIONS", "maxls": "MAXFEV",
-    "noise": "NOISE", "noise_abs": "NOISE_ABS",
+    "noise": "NOISE", "noise_abs": "NOISE_ABS", "disp": "IPRINT_FREQUENCY",
 }
 # Other interfaces of L-BFGS-B, such as SciPy's fmin_l_bfgs_b, use these names for the same options.
 _OTHER_NAMES = {

@@ -232,12 +232,22 @@ def test_an_initial_hessian_of_the_user_is_refused(solve, name):
 
 def test_integers_as_bounds_may_exceed_those_of_jax():
     jax.config.update("jax_enable_x64", False)
-    bounds, x0 = (0, 10**10), jnp.zeros(3)
-    for x in (
-        minimize(squares, x0, (), bounds).x, argmin(squares, x0, (), bounds),
-        minimize_batch(squares, x0[None], (), bounds).x,
-    ):
-        assert x == pytest.approx(0.5)
+    x0 = jnp.zeros(3)
+    for bounds in ((0, 10**10), (-2**40, np.int64(2**40)), (np.array(3 * [-2**40]), [2**40, None, 5])):
+        for x in (
+            minimize(squares, x0, (), bounds).x, argmin(squares, x0, (), bounds),
+            minimize_batch(squares, x0[None], (), bounds).x,
+            jax.jit(lambda x: minimize_batch(squares, x, (), bounds).x)(x0[None]),  # noqa: B023
+        ):
+            assert x == pytest.approx(0.5)
+
+
+def test_lists_of_bounds_may_have_traced_numbers_and_none():
+    x0 = jnp.zeros((2, 2))
+    for solve in minimize, minimize_batch:
+        x = jax.jit(lambda lower: solve(squares, x0, (), ([[lower, -1.0], [0.0, None]], None)).x)(0.75)  # noqa: B023
+        assert x.tolist() == [[0.75, pytest.approx(0.5)], 2 * [pytest.approx(0.5)]]
+    everywhere(lambda: minimize(squares, x0, (), (["0", "1"], None)).x, TypeError, "a bound has elements of <U1")
 
 
 def test_a_bound_that_is_nan_in_a_program_leaves_the_start():

@@ -47,6 +47,8 @@ def test_complex_variables_have_bounds_for_their_parts():
     upper = np.array([0.3 + 10j, 5 - 1j])
     x = solver.minimize(fun, jnp.zeros(2, complex), bounds=(None, jnp.asarray(upper)), options=options).x
     np.testing.assert_allclose(x, by_numpy(cuda_opt.Bounds(None, upper.view(float))), atol=1e-8)
+    x = solver.minimize(fun, jnp.zeros(2, complex), bounds=(None, list(upper)), options=options).x
+    np.testing.assert_allclose(x, by_numpy(cuda_opt.Bounds(None, upper.view(float))), atol=1e-8)
     with pytest.raises(TypeError, match="^a bound has elements of complex128, but x0 has real numbers$"):
         solver.minimize(lambda x: jnp.sum(x**2), jnp.zeros(2), bounds=(1j, None))
 
@@ -58,6 +60,7 @@ def test_trees_may_have_complex_leaves_of_one_precision():
     x = solver.minimize(both, {"z": jnp.zeros(2, complex), "a": 0.0, "c": 0j}, tol=1e-10).x
     np.testing.assert_allclose(x["z"], by_numpy(), atol=1e-8)
     assert (x["a"], x["c"]) == (pytest.approx(1), pytest.approx(1j))
+    assert x["c"].dtype == solver.minimize(lambda z: jnp.abs(z - 1) ** 2, 0j).x.dtype == complex
     with pytest.raises(TypeError, match="float32 and float64: they have to be of one precision"):
         solver.minimize(both, {"z": jnp.zeros(2, jnp.complex64), "a": jnp.zeros(()), "c": 0j})
 

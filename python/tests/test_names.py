@@ -50,7 +50,7 @@ def test_misspelled_and_invalid_line_search_options_are_rejected(rosenbrock):
 @pytest.mark.parametrize("solve", [cuda_opt.minimize, cuda_opt.minimize_batch])
 @pytest.mark.parametrize("name, other", [
     ("ftol", "FACTR"), ("gtol", "PGTOL"), ("maxiter", "MAX_ITERATIONS"), ("maxfun", "MAX_EVALUATIONS"),
-    ("maxls", "MAXFEV"), ("noise", "NOISE"), ("noise_abs", "NOISE_ABS"),
+    ("maxls", "MAXFEV"), ("noise", "NOISE"), ("noise_abs", "NOISE_ABS"), ("disp", "IPRINT_FREQUENCY"),
 ])
 def test_an_option_is_not_given_by_two_names(solve, name, other):
     x0 = np.ones(2) if solve is cuda_opt.minimize else np.ones((1, 2))

@@ -71,7 +71,7 @@ WRONG = {
         1000 --threads -1 | --threads: CUDA_OPT_THREADS is -1
         1000 --threads 5000000000 | --threads: 5000000000 is above 2147483647
         1000 --initial-hessian identity | --initial-hessian: must be scalar or learned, not 'identity'
-        1000 --initial-hessian scalar --metric learned | --initial-hessian: is the present name of --metric, and both are given
+        1000 --initial-hessian scalar --metric learned | --initial-hessian: is the present name of --metric
         1000 --lower 3 --upper 1 | --lower: 3 is above --upper 1
         1000 --lower nan | --lower: must be a number or -inf, not nan
         1000 --stpmin 5 --stpmax 1 | --stpmin: CUDA_OPT_STPMIN is 5
@@ -215,7 +215,7 @@ WRONG = {
         10 64 --m 3000000000 | --m: 3000000000 is above 2147483647
         10 64 --max-iterations -1 | --max-iterations: must not be negative, but is -1
         10 64 --max-iterations 2.5 | --max-iterations: must be a whole number, not '2.5'
-        10 64 --max-iterations 5 --iterations 6 | --max-iterations: is the present name of --iterations, and both are given
+        10 64 --max-iterations 5 --iterations 6 | --max-iterations: is the present name of --iterations
         10 64 --max-seconds -1 | --max-seconds: must not be negative, but is -1
         10 64 --max-seconds 1s | --max-seconds: must be a number, not '1s'
         10 64 --tolerance nan | --tolerance: must not be negative, but is nan
