@@ -16,7 +16,9 @@ from ._constants import Gradient, InitialHessian, Metric, StopTest, Task
 from ._library import Error, ImproperInput, OutOfMemory, version
 from ._minimize import lbfgsb, minimize
 from ._part import Part
-from ._result import BatchResult, CheckResult, IntermediateResult, InverseHessian, OptimizeResult, SearchResult
+from ._result import (
+    BatchIntermediateResult, BatchResult, CheckResult, IntermediateResult, InverseHessian, OptimizeResult, SearchResult,
+)
 from ._search import pattern_search
 from ._solver import Solver
 
@@ -26,6 +28,7 @@ for _public in (Error, ImproperInput, OutOfMemory):
     _public.__module__ = __name__
 __all__ = [
     "Backend",
+    "BatchIntermediateResult",
     "BatchResult",
     "Bounds",
     "CheckResult",

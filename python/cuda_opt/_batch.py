@@ -14,7 +14,7 @@ from ._constants import BACKEND_CUDA, BATCH_CODE, ENDS, INTEGERS, LIMITS, REALS,
 from ._handle import Handle, integer, stream_number
 from ._library import Error, error, library
 from ._options import chooses_hessian, options_of, refuse_missing_hessian
-from ._result import BatchResult, IntermediateResult, new_result
+from ._result import BatchIntermediateResult, BatchResult, new_result
 from ._scaled_batch import BatchScales
 from ._space import Array, as_array, name_of
 from ._space_of import space_of
@@ -263,7 +263,7 @@ def refused_by_batches() -> frozenset[str]:
 def _continues(batch: Batch, callback: Callable[..., Any], **found: Any) -> bool:
     """Call the user's callback. Return False if it has ended the batch by StopIteration."""
     try:
-        callback(intermediate_result=new_result(IntermediateResult, **found))
+        callback(intermediate_result=new_result(BatchIntermediateResult, **found))
     except StopIteration:
         batch.request_stop()
         return False

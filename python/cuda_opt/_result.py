@@ -117,17 +117,25 @@ class CheckResult(Result):
 
 
 class IntermediateResult(Result):
-    """The argument of a user's callback. It contains ``x``, ``fun`` and ``nit`` in ``minimize``; ``fun``, ``nit`` and
-    ``nfev`` in ``pattern_search``; ``active`` and ``rounds`` in ``minimize_batch``, where ``problems``, ``x``, ``fun``
-    and ``nit`` are arrays, and exist with ``REPORT_ITERATES=1`` only."""
+    """The argument of a user's callback. It contains ``x``, ``fun`` and ``nit`` in ``minimize``, and ``fun``, ``nit``
+    and ``nfev`` in ``pattern_search``."""
 
     x: Array
-    fun: Any
-    nit: Any
+    fun: float
+    nit: int
     nfev: int
+
+
+class BatchIntermediateResult(Result):
+    """The argument of a user's callback of ``minimize_batch``. It contains ``active`` and ``rounds`` and, with the
+    option ``REPORT_ITERATES=1``, the other items."""
+
     active: int
     rounds: int
     problems: np.ndarray[Any, Any]
+    x: Array
+    fun: np.ndarray[Any, Any]
+    nit: np.ndarray[Any, Any]
 
 
 Kind = TypeVar("Kind", bound=Result)

@@ -84,6 +84,10 @@ def callback(intermediate_result: cuda_opt.IntermediateResult) -> None:
     assert_type(intermediate_result.nit, int)
 
 
+def callback_of_batch(intermediate_result: cuda_opt.BatchIntermediateResult) -> None:
+    assert_type(intermediate_result.active, int)
+
+
 def main() -> None:
     x0 = np.zeros(3)
     bounds = cuda_opt.Bounds(-1, 1)
@@ -91,7 +95,7 @@ def main() -> None:
     print(of_minimize(cuda_opt.minimize(lambda x: parabola(x)[0], x0, jac="3-point", method="L-BFGS-B")))
     print(of_minimize(cuda_opt.minimize(parabola, x0, diagonal=np.ones(3))))
     print(of_minimize(cuda_opt.lbfgsb(parabola, x0, jac=True)))
-    print(of_batch(cuda_opt.minimize_batch(rows, np.zeros((2, 3)), bounds=bounds)))
+    print(of_batch(cuda_opt.minimize_batch(rows, np.zeros((2, 3)), bounds=bounds, callback=callback_of_batch)))
     print(of_minimize(cuda_opt.minimize(parabola, x0, x_scale=np.ones(3))))
     print(of_check(cuda_opt.check_gradient(parabola, x0 + 1)))
     print(of_search(cuda_opt.pattern_search(columns, [(-1, 1)] * 3, walks=10)))
