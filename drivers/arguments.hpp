@@ -167,9 +167,9 @@ void add_answers(CLI::App &app, const std::string &program, const std::string &l
         (positional ? "; write the value of " + bare + " alone" : "; the nearest is " + nearest(name, names)));
 }
 
-// Rejects a command line with an unknown option, an option that lacks its value or has one too many, or an option that
-// is given twice. CLI11 would take the value of an unknown option for the next positional argument, and an option that
-// follows another one for its value.
+// Rejects an unknown option, a missing or superfluous value, and an option that is given twice. Without this check,
+// CLI11 would read the value of an unknown option as a positional argument, and an option after another one as its
+// value.
 inline void check_options(const CLI::App &app, const std::vector<std::string> &words) {
     std::vector<const CLI::Option *> given;
     for (auto word = words.begin(); word != words.end() && *word != "--"; word++) {

@@ -262,9 +262,9 @@ HostThreads::HostThreads(int asked) : most(asked), learned(false), first(asked) 
     learned = wanted == 0;
 }
 
-HostThreads HostThreads::for_work(int64_t elements) const {
-    constexpr int64_t elements_per_thread = 400000; // they take one thread 0.5 ms in a sweep and 3 ms in a batch
-    return learned && program_has_openmp() ? at_most(elements / elements_per_thread) : *this;
+HostThreads HostThreads::for_work(int64_t work) const {
+    constexpr int64_t work_per_thread = 400000; // it takes one thread 0.5 ms in a sweep and 3 ms in a batch
+    return learned && program_has_openmp() ? at_most(work / work_per_thread) : *this;
 }
 
 void share_chunks(int64_t count, HostThreads threads, Chunk chunk, const void *body) {

@@ -26,9 +26,9 @@ struct HostThreads {
         fewer.most = static_cast<int>(std::clamp<int64_t>(limit, 1, most));
         return fewer;
     }
-    // Returns the number of threads for an operation on this many elements of histories. OpenMP threads also spin while
-    // the caller evaluates f, so that they are used only if each of them has enough work.
-    HostThreads for_work(int64_t elements) const;
+    // Returns the number of threads for an operation with this amount of work, n m. OpenMP threads also spin while the
+    // caller evaluates f, so that they are used only if each of them has enough work.
+    HostThreads for_work(int64_t work) const;
     // Returns the number of threads for n variables, at most one per 1024 variables. The measurements begin with one
     // thread per 8192 variables.
     HostThreads for_variables(int64_t n) const {

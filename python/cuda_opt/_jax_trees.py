@@ -57,15 +57,15 @@ class Structure:
 
 
 def separate(tree: Any, traced: Callable[[Any], bool] = is_numeric) -> tuple[list[Any], Structure]:
-    """Return the numeric leaves of a tree, and the tree without them."""
+    """Return the leaves for which ``traced`` is true, by default the numeric ones, and the tree without them."""
     leaves, definition = jax.tree_util.tree_flatten(tree)
     static = tuple((i, leaf) for i, leaf in enumerate(leaves) if not traced(leaf))
     return [leaf for leaf in leaves if traced(leaf)], Structure(definition, static)
 
 
 def as_variable(leaf: Any, default: Any) -> Any:
-    """Return a leaf of x0 as a JAX array. Python numbers, and arrays of integers or bool, are converted to the dtype
-    ``default``."""
+    """Return a leaf of x0 as a JAX array. Python numbers, and arrays of integers or bool, are converted to the real
+    dtype ``default``, and a complex Python number to the complex dtype of the same precision."""
     if isinstance(leaf, complex) and not isinstance(leaf, np.generic):
         return jnp.zeros((), default) + leaf
     if isinstance(leaf, (int, float)) and not isinstance(leaf, np.generic):
@@ -196,16 +196,16 @@ def is_pair(value: Any) -> bool:
 
 
 def two_sides(bounds: Any) -> Any:
-    """Convert a pair (lower, upper) to ``Bounds``, and return all other forms of bounds unchanged. A sequence of pairs
-    of numbers, one per variable, is such another form."""
+    """Convert a pair (lower, upper) to ``Bounds``, and return all other forms of bounds unchanged. Two pairs of
+    numbers, such as ((0, 1), (2, 3)), are the bounds of two variables and not the two sides."""
     if isinstance(bounds, (tuple, list)) and len(bounds) == 2 and not all(map(is_pair, bounds)):
         return Bounds(*bounds)
     return bounds
 
 
 def _numbers(side: Any, infinity: float) -> Any:
-    """Return a side of the bounds without None, which means that there is no bound, alone and in lists of numbers.
-    Integers become floating-point numbers, because they may be too large for JAX's integers."""
+    """Return a side of the bounds in which ``infinity`` replaces None, also inside lists. Integers become
+    floating-point numbers, because they may be too large for JAX's integers."""
     if isinstance(side, (list, tuple)):
         side = replace_none(side, infinity)
         side = jnp.asarray(side) if is_traced(side) else np.asarray(side)
@@ -228,8 +228,8 @@ def _children(tree: Any) -> tuple[list[Any], Any]:
 
 
 def _bound_of(variable: Any, bound: Any) -> Any:
-    """Return a bound with the shape and the type of a variable. For a complex variable a real bound applies to both
-    parts, and the parts of a complex bound apply to those of the variable."""
+    """Return a bound with the shape and the type of a variable. For a complex variable a real bound applies to the
+    real and to the imaginary part. The real part of a complex bound applies to the real part, and so on."""
     if jnp.iscomplexobj(variable) and not jnp.iscomplexobj(bound):
         bound = bound.astype(_real_dtype(variable.dtype))
         bound = jax.lax.complex(bound, bound)

@@ -100,13 +100,13 @@ def refuse_missing_diagonal(options: Mapping[str, Any]) -> None:
 
 
 def refuse_missing_operator(options: Mapping[str, Any]) -> None:
-    """Raise ValueError if the options select the user's operator as initial Hessian. It is called if there is none."""
+    """Raise ValueError if the options select the user's operator as initial Hessian. This is for solves without one."""
     if InitialHessian.OPERATOR in (options.get("INITIAL_HESSIAN"), options.get("METRIC")):
         raise ValueError("INITIAL_HESSIAN is an operator, but no preconditioner is given")
 
 
 def refuse_missing_hessian(options: Mapping[str, Any]) -> None:
-    """Raise ValueError if the options select the user's initial Hessian, where there can be none."""
+    """Raise ValueError if the options select the user's initial Hessian, for functions that accept none."""
     refuse_missing_diagonal(options)
     refuse_missing_operator(options)
 
