@@ -13,27 +13,22 @@ namespace {
 int fill(cuda_opt &s, int64_t n, int64_t count, int32_t m, int32_t backend, int bits) {
     Message &message = s.failure_message;
     s.bits = bits;
-    if (n < 1 || n > batch::most_variables) {
-        message.set("the number of variables n is %lld, but has to be from 1 to %d in a batch; cuda_opt_create is for "
-                    "more",
-                    static_cast<long long>(n), batch::most_variables);
-        return CUDA_OPT_IMPROPER_INPUT;
-    }
-    if (count < 1) {
-        message.set("the number of problems is %lld, but has to be at least 1", static_cast<long long>(count));
-        return CUDA_OPT_IMPROPER_INPUT;
-    }
-    if (m < 0 || m > batch::most_pairs) {
-        message.set("the number of correction pairs m is %d, but has to be from 0, the default, to %d in a batch", m,
-                    batch::most_pairs);
-        return CUDA_OPT_IMPROPER_INPUT;
-    }
+    if (n < 1 || n > batch::most_variables)
+        return message.refuse_input(
+            "the number of variables n is %lld, but has to be from 1 to %d in a batch; cuda_opt_create is for more",
+            shown(n), batch::most_variables);
+    if (count < 1)
+        return message.refuse_input("the number of problems is %lld, but has to be at least 1", shown(count));
+    if (m < 0 || m > batch::most_pairs)
+        return message.refuse_input(
+            "the number of correction pairs m is %d, but has to be from 0, the default, to %d in a batch", m,
+            batch::most_pairs);
     if (m == 0) m = batch::default_pairs;
     const batch::Shape plain{static_cast<int>(n), m, false}, in_metric{plain.n, m, true};
     const int64_t block = bits == 64 ? batch::block_bytes<double>(in_metric) : batch::block_bytes<float>(in_metric);
     if (count > std::numeric_limits<int64_t>::max() / 4 / block) {
-        message.set("out of memory: %lld problems of %lld bytes each take %.4g bytes", static_cast<long long>(count),
-                    static_cast<long long>(block), static_cast<double>(count) * static_cast<double>(block));
+        message.set("out of memory: %lld problems of %lld bytes each take %.4g bytes", shown(count), shown(block),
+                    static_cast<double>(count) * static_cast<double>(block));
         return CUDA_OPT_OUT_OF_MEMORY;
     }
     s.backend = choose_backend(backend, message);
@@ -54,21 +49,20 @@ int fill(cuda_opt &s, int64_t n, int64_t count, int32_t m, int32_t backend, int 
 int require_batch(cuda_opt *s, const char *call) {
     if (const int code = fault_of(s)) return code;
     if (s->batch) return 0;
-    s->message().set("%s needs a handle of cuda_opt_create_batch", call);
-    return CUDA_OPT_MISUSE;
+    return s->message().refuse_call("%s needs a handle of cuda_opt_create_batch", call);
 }
 
 int require_bits(cuda_opt &s, int bits, const char *call) {
     if (bits == s.bits) return 0;
-    s.message().set("%s%s is for %s precision, but the handle was made for %s", call, bits == 64 ? "" : "_f32",
-                    bits == 64 ? "double" : "single", s.bits == 64 ? "double" : "single");
-    return CUDA_OPT_MISUSE;
+    return s.message().refuse_call("%s%s is for %s precision, but the handle was made for %s", call,
+                                   bits == 64 ? "" : "_f32", bits == 64 ? "double" : "single",
+                                   s.bits == 64 ? "double" : "single");
 }
 
 int before_start(cuda_opt &s, const char *call) {
     if (!s.batch->started()) return 0;
-    s.message().set("%s has to come before the first call of cuda_opt_batch_solve, or after cuda_opt_reset", call);
-    return CUDA_OPT_MISUSE;
+    return s.message().refuse_call(
+        "%s has to come before the first call of cuda_opt_batch_solve, or after cuda_opt_reset", call);
 }
 
 // Sets the bounds of a batch, a set of many small problems. If `for_each` is true, the arrays contain n bounds for each
@@ -120,11 +114,9 @@ int take_arrays(cuda_opt &s, void *x, double *f, void *g) {
                                       {"the upper bounds", arrays.upper, bounds},
                                       {"the diagonal", arrays.diagonal, diagonal}}))
         return code;
-    if (s.batch->settings.metric == Metric::callers && !arrays.diagonal) {
-        s.message().set("the initial Hessian is the caller's diagonal, but neither cuda_opt_batch_set_diagonal nor "
-                        "cuda_opt_set_diagonal has given an array");
-        return CUDA_OPT_MISUSE;
-    }
+    if (s.batch->settings.metric == Metric::callers && !arrays.diagonal)
+        return s.message().refuse_call("the initial Hessian is the caller's diagonal, but neither "
+                                       "cuda_opt_batch_set_diagonal nor cuda_opt_set_diagonal has given an array");
     arrays.x = x, arrays.f = f, arrays.g = g;
     return 0;
 }
@@ -135,11 +127,9 @@ int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
     const BatchArrays &arrays = s->batch->arrays;
     if (!s->batch->started()) {
         if (const int code = take_arrays(*s, x, f, g)) return code;
-    } else if (x != arrays.x || f != arrays.f || g != arrays.g) {
-        s->message().set("x, f and g have to be the same at each call of one batch; call cuda_opt_reset to start with "
-                         "others");
-        return CUDA_OPT_MISUSE;
-    }
+    } else if (x != arrays.x || f != arrays.f || g != arrays.g)
+        return s->message().refuse_call(
+            "x, f and g have to be the same at each call of one batch; call cuda_opt_reset to start with others");
     return s->batch->resume();
 }
 
@@ -148,11 +138,11 @@ int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
 int before_reading(cuda_opt *s, const char *call, const void *values) {
     if (const int code = require_batch(s, call)) return code;
     if (s->batch->has_problems() && values) return 0;
-    s->message().set(!values               ? "%s: values is NULL"
-                     : s->batch->started() ? "%s: there was no memory for the problems, the batch has not begun"
-                                           : "%s has to come after the first call of cuda_opt_batch_solve",
-                     call);
-    return CUDA_OPT_MISUSE;
+    return s->message().refuse_call(!values ? "%s: values is NULL"
+                                    : s->batch->started()
+                                        ? "%s: there was no memory for the problems, the batch has not begun"
+                                        : "%s has to come after the first call of cuda_opt_batch_solve",
+                                    call);
 }
 
 // Returns the offset of a member of the results.
@@ -169,10 +159,7 @@ int get_int(cuda_opt *s, int32_t key, int64_t *values) {
         return 0;
     }
     const auto member = int_result(key);
-    if (!member) {
-        s->message().set("%d is not the key of an integer result of a problem", key);
-        return CUDA_OPT_IMPROPER_INPUT;
-    }
+    if (!member) return s->message().refuse_input("%d is not the key of an integer result of a problem", key);
     s->batch->read(offset_of(member), values);
     return 0;
 }
@@ -180,10 +167,7 @@ int get_int(cuda_opt *s, int32_t key, int64_t *values) {
 int get_real(cuda_opt *s, int32_t key, double *values) {
     if (const int code = before_reading(s, "cuda_opt_batch_get_real", values)) return code;
     const auto member = real_result(key);
-    if (!member) {
-        s->message().set("%d is not the key of a real result of a problem", key);
-        return CUDA_OPT_IMPROPER_INPUT;
-    }
+    if (!member) return s->message().refuse_input("%d is not the key of a real result of a problem", key);
     s->batch->read(offset_of(member), values);
     return 0;
 }
@@ -191,9 +175,9 @@ int get_real(cuda_opt *s, int32_t key, double *values) {
 int check_problem(cuda_opt *s, int64_t problem) {
     if (const int code = before_reading(s, "cuda_opt_batch_message", &problem)) return code;
     if (problem >= 0 && problem < s->batch->count()) return 0;
-    s->message().set("cuda_opt_batch_message: there is no problem %lld, they are counted from 0 to %lld",
-                     static_cast<long long>(problem), static_cast<long long>(s->batch->count() - 1));
-    return CUDA_OPT_IMPROPER_INPUT;
+    return s->message().refuse_input(
+        "cuda_opt_batch_message: there is no problem %lld, they are counted from 0 to %lld", shown(problem),
+        shown(s->batch->count() - 1));
 }
 
 } // namespace

@@ -10,11 +10,9 @@ namespace {
 // rank, the function sets the message and returns CUDA_OPT_MISUSE, otherwise it returns 0.
 int refuse_rank(cuda_opt *s) {
     if (!s->solver->ranks()) return 0;
-    s->solver->new_message().set(
-        "a handle that is rank %d of %d has no checkpoint: cuda_opt_save and cuda_opt_load are "
-        "for handles that have all variables",
-        s->solver->ranks()->part().rank, s->solver->ranks()->part().ranks);
-    return CUDA_OPT_MISUSE;
+    return s->message().refuse_call("a handle that is rank %d of %d has no checkpoint: cuda_opt_save and cuda_opt_load "
+                                    "are for handles that have all variables",
+                                    s->solver->ranks()->part().rank, s->solver->ranks()->part().ranks);
 }
 
 int save(cuda_opt *s, void *buffer, int64_t *bytes) {
@@ -22,25 +20,17 @@ int save(cuda_opt *s, void *buffer, int64_t *bytes) {
     if (const int code = require_no_log(*s, "cuda_opt_save")) return code;
     if (const int code = refuse_rank(s)) return code;
     Solver &solver = *s->solver;
-    if (!bytes) {
-        solver.new_message().set("cuda_opt_save: bytes is NULL");
-        return CUDA_OPT_MISUSE;
-    }
-    if (solver.uses_operator()) {
-        solver.new_message().set("a solve with an operator as initial Hessian has no checkpoint");
-        return CUDA_OPT_MISUSE;
-    }
-    if (!solver.can_save()) {
-        solver.new_message().set("there is no solve to save: none has begun, or a failure of the machine has ended it");
-        return CUDA_OPT_MISUSE;
-    }
+    if (!bytes) return s->message().refuse_call("cuda_opt_save: bytes is NULL");
+    if (solver.uses_operator())
+        return s->message().refuse_call("a solve with an operator as initial Hessian has no checkpoint");
+    if (!solver.can_save())
+        return s->message().refuse_call(
+            "there is no solve to save: none has begun, or a failure of the machine has ended it");
     const int64_t there = *bytes, needed = *bytes = solver.save(nullptr);
     if (!buffer) return 0;
-    if (there < needed) {
-        solver.new_message().set("the checkpoint takes %lld bytes, but the buffer has %lld",
-                                 static_cast<long long>(needed), static_cast<long long>(there));
-        return CUDA_OPT_IMPROPER_INPUT;
-    }
+    if (there < needed)
+        return s->message().refuse_input("the checkpoint takes %lld bytes, but the buffer has %lld", shown(needed),
+                                         shown(there));
     solver.save(static_cast<unsigned char *>(buffer));
     return 0;
 }
@@ -48,10 +38,8 @@ int save(cuda_opt *s, void *buffer, int64_t *bytes) {
 int load(cuda_opt *s, int bits, const void *buffer, int64_t bytes, void *x, double *f, void *g) {
     if (const int code = take_arrays(s, bits, "cuda_opt_load", x, f, g)) return code;
     if (const int code = refuse_rank(s)) return code;
-    if ((!buffer && bytes > 0) || bytes < 0) {
-        s->message().set("cuda_opt_load: the buffer is NULL, or its number of bytes is negative");
-        return CUDA_OPT_MISUSE;
-    }
+    if ((!buffer && bytes > 0) || bytes < 0)
+        return s->message().refuse_call("cuda_opt_load: the buffer is NULL, or its number of bytes is negative");
     return s->solver->load(static_cast<const unsigned char *>(buffer), bytes);
 }
 

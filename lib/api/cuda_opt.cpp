@@ -8,10 +8,9 @@ namespace cudaopt {
 
 int choose_backend(int32_t asked, Message &message) {
     if (asked == CUDA_OPT_BACKEND_HOST) return asked;
-    if (asked != CUDA_OPT_BACKEND_AUTO && asked != CUDA_OPT_BACKEND_CUDA) {
-        message.set("the backend is %d, but has to be CUDA_OPT_BACKEND_AUTO, _CUDA or _HOST (0, 1 or 2)", asked);
-        return CUDA_OPT_IMPROPER_INPUT;
-    }
+    if (asked != CUDA_OPT_BACKEND_AUTO && asked != CUDA_OPT_BACKEND_CUDA)
+        return message.refuse_input(
+            "the backend is %d, but has to be CUDA_OPT_BACKEND_AUTO, _CUDA or _HOST (0, 1 or 2)", asked);
     const char *why_not = cuda_unavailable();
     if (!why_not) return CUDA_OPT_BACKEND_CUDA;
     if (asked == CUDA_OPT_BACKEND_AUTO) return CUDA_OPT_BACKEND_HOST;
@@ -26,38 +25,29 @@ std::unique_ptr<MemorySpace> make_memory(int backend) {
 int require_solver(cuda_opt *s, const char *call) {
     if (const int code = fault_of(s)) return code;
     if (s->solver) return 0;
-    s->message().set("%s is not for a handle of cuda_opt_create_%s", call, s->search ? "search" : "batch");
-    return CUDA_OPT_MISUSE;
+    return s->message().refuse_call("%s is not for a handle of cuda_opt_create_%s", call,
+                                    s->search ? "search" : "batch");
 }
 
 int require_no_log(cuda_opt &s, const char *call) {
     if (!s.solver || !s.solver->writing_log()) return 0;
-    s.message().set("%s was called by the function of the log, during a call of cuda_opt_solve", call);
-    return CUDA_OPT_MISUSE;
+    return s.message().refuse_call("%s was called by the function of the log, during a call of cuda_opt_solve", call);
 }
 
 int check_space(cuda_opt &s, const char *name, const void *pointer, bool may_be_null) {
     if (!pointer && may_be_null) return 0;
-    if (!pointer) {
-        s.message().set("%s is NULL", name);
-        return CUDA_OPT_MISUSE;
-    }
+    if (!pointer) return s.message().refuse_call("%s is NULL", name);
     const bool cuda = s.backend == CUDA_OPT_BACKEND_CUDA;
-    try {
+    return guarded(&s, [&] {
         Space where = Space::unknown;
         if (s.memory->accepts(pointer, where)) return 0;
         if (where == Space::other_device)
-            s.message().set("%s points to memory of CUDA device %d, but the handle is of CUDA device %d", name,
-                            s.memory->device_of(pointer), s.memory->device());
-        else
-            s.message().set("%s points to %s memory, but the %s backend needs it in %s memory", name,
-                            where == Space::device ? "device" : "host", cuda ? "CUDA" : "host",
-                            cuda ? "device" : "host");
-        return CUDA_OPT_MISUSE;
-    } catch (const BackendFailure &failure) {
-        s.message().set("%s", failure.what());
-        return failure.code;
-    }
+            return s.message().refuse_call("%s points to memory of CUDA device %d, but the handle is of CUDA device %d",
+                                           name, s.memory->device_of(pointer), s.memory->device());
+        return s.message().refuse_call("%s points to %s memory, but the %s backend needs it in %s memory", name,
+                                       where == Space::device ? "device" : "host", cuda ? "CUDA" : "host",
+                                       cuda ? "device" : "host");
+    });
 }
 
 int check_apart(cuda_opt &s, std::initializer_list<Extent> written, std::initializer_list<Extent> read) {
@@ -72,11 +62,10 @@ int check_apart(cuda_opt &s, std::initializer_list<Extent> written, std::initial
     };
     const auto check = [&](const Extent &one, const Extent *other, const Extent *end) {
         for (; other != end; other++)
-            if (share(one, *other)) {
-                s.message().set("%s, of %.0f bytes, and %s, of %.0f bytes, overlap: each needs memory of its own",
-                                one.name, one.bytes, other->name, other->bytes);
-                return static_cast<int>(CUDA_OPT_MISUSE);
-            }
+            if (share(one, *other))
+                return s.message().refuse_call(
+                    "%s, of %.0f bytes, and %s, of %.0f bytes, overlap: each needs memory of its own", one.name,
+                    one.bytes, other->name, other->bytes);
         return 0;
     };
     for (const Extent *one = written.begin(); one != written.end(); one++) {
@@ -88,15 +77,13 @@ int check_apart(cuda_opt &s, std::initializer_list<Extent> written, std::initial
 
 int before_solve(cuda_opt *s, int bits, const char *call) {
     if (const int code = require_solver(s, call)) return code;
-    if (bits != 0 && bits != s->bits) {
-        s->message().set("%s%s is for %s precision, but the handle was made for %s", call, bits == 64 ? "" : "_f32",
-                         bits == 64 ? "double" : "single", s->bits == 64 ? "double" : "single");
-        return CUDA_OPT_MISUSE;
-    }
-    if (s->solver->started()) {
-        s->message().set("%s has to come before the first call of cuda_opt_solve, or after cuda_opt_reset", call);
-        return CUDA_OPT_MISUSE;
-    }
+    if (bits != 0 && bits != s->bits)
+        return s->message().refuse_call("%s%s is for %s precision, but the handle was made for %s", call,
+                                        bits == 64 ? "" : "_f32", bits == 64 ? "double" : "single",
+                                        s->bits == 64 ? "double" : "single");
+    if (s->solver->started())
+        return s->message().refuse_call(
+            "%s has to come before the first call of cuda_opt_solve, or after cuda_opt_reset", call);
     return 0;
 }
 
@@ -131,9 +118,8 @@ int take_arrays(cuda_opt *s, int bits, const char *call, void *x, double *f, voi
 int check_uniform_bounds(cuda_opt &s, double lower, double upper) {
     if (lower <= upper && lower != infinity && upper != -infinity) return 0;
     const bool nan = lower != lower || upper != upper;
-    s.message().set("%s: l = %.17g, u = %.17g for all variables",
-                    nan ? "a bound is NaN" : "the bounds leave no finite x", lower, upper);
-    return CUDA_OPT_IMPROPER_INPUT;
+    return s.message().refuse_input("%s: l = %.17g, u = %.17g for all variables",
+                                    nan ? "a bound is NaN" : "the bounds leave no finite x", lower, upper);
 }
 
 } // namespace cudaopt
@@ -155,14 +141,10 @@ int32_t default_pairs(int64_t n, int backend) {
 int fill(cuda_opt &s, int64_t n, int32_t m, int32_t backend, int bits) {
     Message &message = s.failure_message;
     s.bits = bits;
-    if (n < 1) {
-        message.set("the number of variables n is %lld, but has to be at least 1", static_cast<long long>(n));
-        return CUDA_OPT_IMPROPER_INPUT;
-    }
-    if (m < 0) {
-        message.set("the number of correction pairs m is %d, but has to be at least 1, or 0 for the default", m);
-        return CUDA_OPT_IMPROPER_INPUT;
-    }
+    if (n < 1) return message.refuse_input("the number of variables n is %lld, but has to be at least 1", shown(n));
+    if (m < 0)
+        return message.refuse_input(
+            "the number of correction pairs m is %d, but has to be at least 1, or 0 for the default", m);
     if (dense_bytes(m) > most_dense_bytes) {
         message.set("out of memory: the inner products of m = %d pairs alone take %.3g bytes; 3 to 20 pairs are usual",
                     m, dense_bytes(m));
@@ -211,11 +193,9 @@ int check_units_kept(cuda_opt &s, bool array, double all) {
     const UserArrays &arrays = s.solver->arrays;
     const bool same = array ? arrays.scales != nullptr : !arrays.scales && all == arrays.scale_all;
     if (same || s.solver->pairs() == 0) return 0;
-    s.message().set(
-        "the scales of the variables cannot be changed: cuda_opt_warm_start has kept %lld pairs in units of "
-        "the former ones; cuda_opt_reset drops them",
-        static_cast<long long>(s.solver->pairs()));
-    return CUDA_OPT_MISUSE;
+    return s.message().refuse_call("the scales of the variables cannot be changed: cuda_opt_warm_start has kept %lld "
+                                   "pairs in units of the former ones; cuda_opt_reset drops them",
+                                   shown(s.solver->pairs()));
 }
 
 int set_scales(cuda_opt *s, int bits, const void *scales) {
@@ -228,10 +208,9 @@ int set_scales(cuda_opt *s, int bits, const void *scales) {
 
 int set_uniform_scale(cuda_opt *s, double scale) {
     if (const int code = before_solve(s, 0, "cuda_opt_set_uniform_scale")) return code;
-    if (!(scale > 0 && scale < infinity)) {
-        s->message().set("the scale of all variables is %.17g, but scales have to be positive and finite", scale);
-        return CUDA_OPT_IMPROPER_INPUT;
-    }
+    if (!(scale > 0 && scale < infinity))
+        return s->message().refuse_input(
+            "the scale of all variables is %.17g, but scales have to be positive and finite", scale);
     UserArrays &arrays = s->solver->arrays;
     if (!arrays.scales)
         if (const int code = check_units_kept(*s, false, scale)) return code;
@@ -254,13 +233,12 @@ template <class Real> int get_diagonal(cuda_opt *s, Real *to) {
     // A rank, one of several handles that solve one problem together, may store no variables. Its arrays may then be
     // NULL.
     const bool empty = solver.own_dimension() == 0;
-    if (bits != s->bits || (!to && !empty) || !solver.can_save()) {
-        solver.new_message().set("cuda_opt_get_diagonal: %s", bits != s->bits ? "the handle is of another precision"
-                                                              : !to && !empty ? "the array is NULL"
-                                                                              : "no solve has begun, or a failure of "
-                                                                                "the machine has ended it");
-        return CUDA_OPT_MISUSE;
-    }
+    if (bits != s->bits || (!to && !empty) || !solver.can_save())
+        return s->message().refuse_call("cuda_opt_get_diagonal: %s",
+                                        bits != s->bits ? "the handle is of another precision"
+                                        : !to && !empty
+                                            ? "the array is NULL"
+                                            : "no solve has begun, or a failure of the machine has ended it");
     solver.read_diagonal(to);
     return 0;
 }
@@ -295,18 +273,14 @@ int check_call(cuda_opt *s, int bits, void *x, double *f, void *g) {
     const UserArrays &arrays = solver.arrays;
     if (!solver.started()) {
         if (const int code = take_arrays(s, bits, "cuda_opt_solve", x, f, g)) return code;
-        if (solver.settings().metric == Metric::callers && !arrays.diagonal && solver.own_dimension() > 0) {
-            solver.new_message().set(
+        if (solver.settings().metric == Metric::callers && !arrays.diagonal && solver.own_dimension() > 0)
+            return s->message().refuse_call(
                 "the initial Hessian is the caller's diagonal, but cuda_opt_set_diagonal has given no array");
-            return CUDA_OPT_MISUSE;
-        }
         if (const int code = check_operator(*s)) return code;
-    } else if (x != arrays.x || f != arrays.f || g != arrays.g || bits != s->bits) {
-        solver.new_message().set("x, f and g have to be the same at each call of one solve, and of %d bits; call "
-                                 "cuda_opt_reset to start with others",
-                                 s->bits);
-        return CUDA_OPT_MISUSE;
-    }
+    } else if (x != arrays.x || f != arrays.f || g != arrays.g || bits != s->bits)
+        return s->message().refuse_call("x, f and g have to be the same at each call of one solve, and of %d bits; "
+                                        "call cuda_opt_reset to start with others",
+                                        s->bits);
     return 0;
 }
 
@@ -331,10 +305,7 @@ bool are_copyable(const void *to, const void *from, int64_t bytes) { return byte
 template <class Action> int help(cuda_opt *s, bool arguments_good, const Action &action) {
     return guarded(s, [&] {
         if (const int code = fault_of(s)) return code;
-        if (!arguments_good) {
-            s->message().set("a pointer is NULL, or a number of bytes is negative");
-            return static_cast<int>(CUDA_OPT_MISUSE);
-        }
+        if (!arguments_good) return s->message().refuse_call("a pointer is NULL, or a number of bytes is negative");
         action();
         return 0;
     });

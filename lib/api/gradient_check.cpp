@@ -10,12 +10,10 @@ namespace {
 int begin_check(cuda_opt *s, int bits, void *x, double *f, void *g, int64_t seed, bool find_component) {
     if (const int code = take_arrays(s, bits, "cuda_opt_check_gradient", x, f, g)) return code;
     Solver &solver = *s->solver;
-    if (solver.ranks()) {
-        s->message().set(
+    if (solver.ranks())
+        return s->message().refuse_call(
             "cuda_opt_check_gradient is for handles that have all variables, and this one is rank %d of %d",
             solver.ranks()->part().rank, solver.ranks()->part().ranks);
-        return CUDA_OPT_MISUSE;
-    }
     s->checked = false;
     s->check = std::make_unique<GradientCheck>(
         makers_of(s->backend).check_sweeps(solver.dimension(), bits, s->memory->device()), solver.arrays,
@@ -28,11 +26,9 @@ int check_gradient(cuda_opt *s, int bits, void *x, double *f, void *g, int64_t s
     if (const int code = require_no_log(*s, "cuda_opt_check_gradient")) return code;
     if (!s->check) {
         if (const int code = begin_check(s, bits, x, f, g, seed, find_component)) return code;
-    } else if (bits != s->bits || !s->check->has_arrays(x, f, g) || s->solver->started()) {
-        s->message().set("x, f and g have to be the same at each call of one check, without a solve in between; call "
-                         "cuda_opt_reset to begin another");
-        return CUDA_OPT_MISUSE;
-    }
+    } else if (bits != s->bits || !s->check->has_arrays(x, f, g) || s->solver->started())
+        return s->message().refuse_call("x, f and g have to be the same at each call of one check, without a solve in "
+                                        "between; call cuda_opt_reset to begin another");
     int code;
     try {
         code = s->check->resume();

@@ -8,16 +8,14 @@ int cudaopt::check_operator(cuda_opt &s) {
     if (!solver.uses_operator()) return 0;
     const bool scaled = solver.arrays.scales || solver.arrays.scale_all != 1;
     if (solver.ranks() || scaled)
-        s.message().set("an operator as initial Hessian is not for a solve %s",
-                        solver.ranks() ? "on several ranks"
-                                       : "with scales of the variables; apply them within the operator");
-    else if (solver.arrays.diagonal)
-        s.message().set("the initial Hessian is an operator, but cuda_opt_set_diagonal has given a diagonal as well; "
-                        "pass NULL to remove it");
-    else if (!solver.arrays.operator_in)
-        s.message().set("the initial Hessian is an operator, but cuda_opt_set_operator has given no arrays");
-    else return 0;
-    return CUDA_OPT_MISUSE;
+        return s.message().refuse_call("an operator as initial Hessian is not for a solve %s",
+                                       solver.ranks() ? "on several ranks"
+                                                      : "with scales of the variables; apply them within the operator");
+    if (solver.arrays.diagonal)
+        return s.message().refuse_call("the initial Hessian is an operator, but cuda_opt_set_diagonal has given a "
+                                       "diagonal as well; pass NULL to remove it");
+    if (solver.arrays.operator_in) return 0;
+    return s.message().refuse_call("the initial Hessian is an operator, but cuda_opt_set_operator has given no arrays");
 }
 
 namespace {

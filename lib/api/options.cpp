@@ -2,15 +2,7 @@
 // settings.
 #include "api/handle.hpp"
 
-using cudaopt::check_range;
-using cudaopt::fault_of;
-using cudaopt::find;
-using cudaopt::int_settings;
-using cudaopt::IntSetting;
-using cudaopt::real_settings;
-using cudaopt::RealSetting;
-using cudaopt::Results;
-using cudaopt::Settings;
+using namespace cudaopt;
 
 namespace {
 
@@ -62,15 +54,13 @@ const RealResult real_results[] = {
 int check_history_bits(cuda_opt &s, int64_t bits) {
     const bool exist = bits == 64 || bits == 32 || bits == 16;
     if (exist && bits <= s.bits) return 0;
-    s.message().set("CUDA_OPT_HISTORY_BITS is %lld, but has to be %s", static_cast<long long>(bits),
-                    s.bits == 64 ? "64, 32 or 16" : "32 or 16, because x has 32");
-    return CUDA_OPT_IMPROPER_INPUT;
+    return s.message().refuse_input("CUDA_OPT_HISTORY_BITS is %lld, but has to be %s", shown(bits),
+                                    s.bits == 64 ? "64, 32 or 16" : "32 or 16, because x has 32");
 }
 
 int check_product_bits(cuda_opt &s, int64_t bits) {
     if (bits == 64 || bits == 32) return 0;
-    s.message().set("CUDA_OPT_PRODUCT_BITS is %lld, but has to be 64 or 32", static_cast<long long>(bits));
-    return CUDA_OPT_IMPROPER_INPUT;
+    return s.message().refuse_input("CUDA_OPT_PRODUCT_BITS is %lld, but has to be 64 or 32", shown(bits));
 }
 
 // Rejects a change of the history precision after a warm start, because the stored correction pairs keep their
@@ -78,10 +68,9 @@ int check_product_bits(cuda_opt &s, int64_t bits) {
 int check_pairs_kept(cuda_opt &s, int64_t bits) {
     const int64_t stored = s.solver->settings().history_bits;
     if (s.solver->pairs() == 0 || bits == stored) return 0;
-    s.message().set("CUDA_OPT_HISTORY_BITS cannot become %lld: cuda_opt_warm_start has kept %lld pairs of %lld bits",
-                    static_cast<long long>(bits), static_cast<long long>(s.solver->pairs()),
-                    static_cast<long long>(stored));
-    return CUDA_OPT_MISUSE;
+    return s.message().refuse_call(
+        "CUDA_OPT_HISTORY_BITS cannot become %lld: cuda_opt_warm_start has kept %lld pairs of %lld bits", shown(bits),
+        shown(s.solver->pairs()), shown(stored));
 }
 
 int check_value(cuda_opt &s, const IntSetting &setting, int64_t value) {
@@ -94,8 +83,8 @@ int check_value(cuda_opt &s, const IntSetting &setting, int64_t value) {
 // ranks already contains its settings, and all ranks must have the same settings.
 int check_no_exchange(cuda_opt &s) {
     if (!s.solver || !s.solver->exchanging()) return 0;
-    s.message().set("settings cannot be changed between CUDA_OPT_EXCHANGE and the next call of cuda_opt_solve");
-    return CUDA_OPT_MISUSE;
+    return s.message().refuse_call(
+        "settings cannot be changed between CUDA_OPT_EXCHANGE and the next call of cuda_opt_solve");
 }
 
 // Returns whether a setting applies only to a single solve, not to batches. Batches have no reduced history precision,
@@ -112,29 +101,22 @@ int set_of_solve(cuda_opt *s, int32_t key, int64_t value) {
     if (const int code = check_no_exchange(*s)) return code;
     const IntSetting *setting = find(int_settings, key);
     if (!setting) {
-        const RealSetting *const real = find(real_settings, key);
-        if (real) s->message().set("CUDA_OPT_%s is a real setting, for cuda_opt_set_real", real->name);
-        else s->message().set("%d is not the key of an integer setting", key);
-        return CUDA_OPT_IMPROPER_INPUT;
+        if (const RealSetting *const real = find(real_settings, key))
+            return s->message().refuse_input("CUDA_OPT_%s is a real setting, for cuda_opt_set_real", real->name);
+        return s->message().refuse_input("%d is not the key of an integer setting", key);
     }
-    if (s->batch && is_solvers_alone(key)) {
-        s->message().set("CUDA_OPT_%s is not for a handle of cuda_opt_create_batch", setting->name);
-        return CUDA_OPT_IMPROPER_INPUT;
-    }
-    if (s->batch && key == CUDA_OPT_INITIAL_HESSIAN && value == CUDA_OPT_INITIAL_HESSIAN_OPERATOR) {
-        s->message().set("an operator as initial Hessian is not for a handle of cuda_opt_create_batch");
-        return CUDA_OPT_IMPROPER_INPUT;
-    }
+    if (s->batch && is_solvers_alone(key))
+        return s->message().refuse_input("CUDA_OPT_%s is not for a handle of cuda_opt_create_batch", setting->name);
+    if (s->batch && key == CUDA_OPT_INITIAL_HESSIAN && value == CUDA_OPT_INITIAL_HESSIAN_OPERATOR)
+        return s->message().refuse_input("an operator as initial Hessian is not for a handle of cuda_opt_create_batch");
     const bool history = key == CUDA_OPT_HISTORY_BITS;
     if (const int code = check_value(*s, *setting, value)) return code;
     const bool at_start_only = history || key == CUDA_OPT_DIAGCO || key == CUDA_OPT_INITIAL_HESSIAN ||
                                key == CUDA_OPT_THREADS || key == CUDA_OPT_ROBUST || key == CUDA_OPT_F_PART ||
                                key == CUDA_OPT_TIMED;
-    if (at_start_only && s->started()) {
-        s->message().set("CUDA_OPT_%s can be set before the first call of cuda_opt_%ssolve only", setting->name,
-                         s->batch ? "batch_" : "");
-        return CUDA_OPT_MISUSE;
-    }
+    if (at_start_only && s->started())
+        return s->message().refuse_call("CUDA_OPT_%s can be set before the first call of cuda_opt_%ssolve only",
+                                        setting->name, s->batch ? "batch_" : "");
     if (history)
         if (const int code = check_pairs_kept(*s, value)) return code;
     Settings &settings = s->settings();
@@ -147,46 +129,42 @@ int set_of_solve(cuda_opt *s, int32_t key, int64_t value) {
 
 int set_int(cuda_opt *s, int32_t key, int64_t value) {
     if (const int code = fault_of(s)) return code;
-    if (s->search) return cudaopt::set_search_int(*s, key, value);
-    if (s->batch) return cudaopt::set_batch_int(*s, key, value);
+    if (s->search) return set_search_int(*s, key, value);
+    if (s->batch) return set_batch_int(*s, key, value);
     return set_of_solve(s, key, value);
 }
 
 int set_real(cuda_opt *s, int32_t key, double value) {
     if (const int code = fault_of(s)) return code;
-    if (s->search) return cudaopt::set_search_real(*s, key, value);
+    if (s->search) return set_search_real(*s, key, value);
     if (const int code = check_no_exchange(*s)) return code;
     const RealSetting *setting = find(real_settings, key);
     if (!setting) {
-        const IntSetting *const integer = find(int_settings, key);
-        if (integer) s->message().set("CUDA_OPT_%s is an integer setting, for cuda_opt_set_int", integer->name);
-        else s->message().set("%d is not the key of a real setting", key);
-        return CUDA_OPT_IMPROPER_INPUT;
+        if (const IntSetting *const integer = find(int_settings, key))
+            return s->message().refuse_input("CUDA_OPT_%s is an integer setting, for cuda_opt_set_int", integer->name);
+        return s->message().refuse_input("%d is not the key of a real setting", key);
     }
     const bool inside = (setting->open_below ? value > setting->least : value >= setting->least) &&
                         (setting->open_above ? value < setting->most : value <= setting->most);
     if (!inside) { // This branch is also taken for NaN, because all comparisons with NaN are false.
-        s->message().set("CUDA_OPT_%s is %g, but has to be %s %g and %s %g", setting->name, value,
-                         setting->open_below ? "above" : "at least", setting->least,
-                         setting->open_above ? "below" : "at most", setting->most);
-        return CUDA_OPT_IMPROPER_INPUT;
+        return s->message().refuse_input("CUDA_OPT_%s is %g, but has to be %s %g and %s %g", setting->name, value,
+                                         setting->open_below ? "above" : "at least", setting->least,
+                                         setting->open_above ? "below" : "at most", setting->most);
     }
     Settings &settings = s->settings();
     const double step_min = key == CUDA_OPT_STPMIN ? value : settings.step_min;
     const double step_max = key == CUDA_OPT_STPMAX ? value : settings.step_max;
-    if (step_min > step_max) {
-        s->message().set("CUDA_OPT_%s is %g, but stpmin = %g must not exceed stpmax = %g", setting->name, value,
-                         step_min, step_max);
-        return CUDA_OPT_IMPROPER_INPUT;
-    }
+    if (step_min > step_max)
+        return s->message().refuse_input("CUDA_OPT_%s is %g, but stpmin = %g must not exceed stpmax = %g",
+                                         setting->name, value, step_min, step_max);
     settings.*setting->value = value;
     return 0;
 }
 
 int get_int(cuda_opt *s, int32_t key, int64_t *value) {
-    if (s->search) return cudaopt::get_search_int(*s, key, value);
-    if (s->batch) return cudaopt::get_batch_int(*s, key, value);
-    const cudaopt::Solver &solver = *s->solver;
+    if (s->search) return get_search_int(*s, key, value);
+    if (s->batch) return get_batch_int(*s, key, value);
+    const Solver &solver = *s->solver;
     const Results &results = solver.results();
     switch (key) {
     case CUDA_OPT_FREE_COUNT: *value = solver.dimension() - results.at_lower - results.at_upper; return 0;
@@ -199,17 +177,17 @@ int get_int(cuda_opt *s, int32_t key, int64_t *value) {
     case CUDA_OPT_OPERATOR_REFUSALS: *value = solver.state().operator_model().refusals(); return 0;
     default: break;
     }
-    const auto result = cudaopt::int_result(key);
-    if (!result) return cudaopt::get_shared_int(*s, key, value);
+    const auto result = int_result(key);
+    if (!result) return get_shared_int(*s, key, value);
     *value = results.*result;
     return 0;
 }
 
 int get_real(cuda_opt *s, int32_t key, double *value) {
-    if (s->search) return cudaopt::get_search_real(*s, key, value);
+    if (s->search) return get_search_real(*s, key, value);
     if (const RealSetting *setting = find(real_settings, key)) *value = s->settings().*setting->value;
     else if (s->solver && key == CUDA_OPT_SOLVER_SECONDS) *value = s->solver->seconds();
-    else if (const auto result = cudaopt::real_result(key); s->solver && result) *value = s->solver->results().*result;
+    else if (const auto result = real_result(key); s->solver && result) *value = s->solver->results().*result;
     else return CUDA_OPT_IMPROPER_INPUT;
     return 0;
 }
@@ -221,13 +199,10 @@ int get(const cuda_opt *constant, int32_t key, Value *value, const char *what, c
     // The handle is const in the public interface, because its state as the caller sees it does not change. The cast is
     // needed to set the message, and because a pattern search may first have to copy its results from the device.
     const auto s = const_cast<cuda_opt *>(constant);
-    return cudaopt::guarded(s, [=] {
-        if (!s) return static_cast<int>(CUDA_OPT_MISUSE);
-        if (!value) {
-            if (!s->failure) s->message().set("the pointer to the value of key %d is NULL", key);
-            return static_cast<int>(CUDA_OPT_MISUSE);
-        }
+    return guarded(s, [=] {
+        if (!s || (s->failure && !value)) return static_cast<int>(CUDA_OPT_MISUSE);
         if (s->failure) return s->failure;
+        if (!value) return s->message().refuse_call("the pointer to the value of key %d is NULL", key);
         const int code = get(s, key, value);
         if (code != 0)
             s->message().set("%d is not the key of %s%s", key, what,
@@ -242,9 +217,8 @@ int get(const cuda_opt *constant, int32_t key, Value *value, const char *what, c
 
 int cudaopt::check_range(cuda_opt &s, const char *name, int64_t value, int64_t least, int64_t most) {
     if (value >= least && value <= most) return 0;
-    s.message().set("CUDA_OPT_%s is %lld, but has to be from %lld to %lld", name, static_cast<long long>(value),
-                    static_cast<long long>(least), static_cast<long long>(most));
-    return CUDA_OPT_IMPROPER_INPUT;
+    return s.message().refuse_input("CUDA_OPT_%s is %lld, but has to be from %lld to %lld", name, shown(value),
+                                    shown(least), shown(most));
 }
 
 int cudaopt::set_shared_int(cuda_opt &s, int32_t key, int64_t value) { return set_of_solve(&s, key, value); }
@@ -270,10 +244,10 @@ double Results::*cudaopt::real_result(int32_t key) {
 }
 
 int cuda_opt_set_int(cuda_opt *s, int32_t key, int64_t value) {
-    return cudaopt::guarded(s, [=] { return set_int(s, key, value); });
+    return guarded(s, [=] { return set_int(s, key, value); });
 }
 int cuda_opt_set_real(cuda_opt *s, int32_t key, double value) {
-    return cudaopt::guarded(s, [=] { return set_real(s, key, value); });
+    return guarded(s, [=] { return set_real(s, key, value); });
 }
 int cuda_opt_get_int(const cuda_opt *s, int32_t key, int64_t *value) {
     return get(s, key, value, "an integer setting or result", get_int);

@@ -11,18 +11,12 @@ namespace {
 
 int fill(cuda_opt &s, int64_t n, int64_t walks, int32_t backend) {
     Message &message = s.failure_message;
-    if (n < 1 || n > std::numeric_limits<int>::max()) {
-        message.set("the number of variables n is %lld, but has to be from 1 to 2147483647", static_cast<long long>(n));
-        return CUDA_OPT_IMPROPER_INPUT;
-    }
-    if (walks < 1) {
-        message.set("the number of walks is %lld, but has to be at least 1", static_cast<long long>(walks));
-        return CUDA_OPT_IMPROPER_INPUT;
-    }
+    if (n < 1 || n > std::numeric_limits<int>::max())
+        return message.refuse_input("the number of variables n is %lld, but has to be from 1 to 2147483647", shown(n));
+    if (walks < 1) return message.refuse_input("the number of walks is %lld, but has to be at least 1", shown(walks));
     if (walks > std::numeric_limits<int64_t>::max() / 64 / n) {
         message.set("out of memory: the points of %lld walks of %lld variables alone take n * walks * 8 = %.4g bytes",
-                    static_cast<long long>(walks), static_cast<long long>(n),
-                    8.0 * static_cast<double>(walks) * static_cast<double>(n));
+                    shown(walks), shown(n), 8.0 * static_cast<double>(walks) * static_cast<double>(n));
         return CUDA_OPT_OUT_OF_MEMORY;
     }
     s.backend = choose_backend(backend, message);
@@ -36,14 +30,13 @@ int fill(cuda_opt &s, int64_t n, int64_t walks, int32_t backend) {
 int require_search(cuda_opt *s, const char *call) {
     if (const int code = fault_of(s)) return code;
     if (s->search) return 0;
-    s->message().set("%s needs a handle of cuda_opt_create_search", call);
-    return CUDA_OPT_MISUSE;
+    return s->message().refuse_call("%s needs a handle of cuda_opt_create_search", call);
 }
 
 int before_start(cuda_opt &s, const char *call) {
     if (!s.search->started()) return 0;
-    s.message().set("%s has to come before the first call of cuda_opt_search_solve, or after cuda_opt_reset", call);
-    return CUDA_OPT_MISUSE;
+    return s.message().refuse_call(
+        "%s has to come before the first call of cuda_opt_search_solve, or after cuda_opt_reset", call);
 }
 
 // Copies n values from the handle's memory space to a vector on the host. If the address `from` is NULL, the vector
@@ -60,14 +53,10 @@ int copy(cuda_opt &s, const char *name, const double *from, std::vector<double> 
 // If a check fails, the function sets the message and returns a negative code, otherwise it returns 0.
 int before_reading(cuda_opt *s, const char *call, int64_t number) {
     if (const int code = require_search(s, call)) return code;
-    if (s->search->evaluations() == 0) {
-        s->message().set("%s has to come after the first values", call);
-        return CUDA_OPT_MISUSE;
-    }
+    if (s->search->evaluations() == 0) return s->message().refuse_call("%s has to come after the first values", call);
     if (number >= 0 && number < s->search->walks) return 0;
-    s->message().set("%s: there is no walk %lld, they are counted from 0 to %lld", call, static_cast<long long>(number),
-                     static_cast<long long>(s->search->walks - 1));
-    return CUDA_OPT_IMPROPER_INPUT;
+    return s->message().refuse_input("%s: there is no walk %lld, they are counted from 0 to %lld", call, shown(number),
+                                     shown(s->search->walks - 1));
 }
 
 int set_steps(cuda_opt *s, const double *steps) {
@@ -85,11 +74,9 @@ int solve(cuda_opt *s, double *points, const double *values) {
         const double most = 2.0 * static_cast<double>(search.walks) * sizeof *values;
         if (const int code = check_apart(*s, {{"points", points, search.n * most}, {"values", values, most}}, {}))
             return code;
-    } else if (points != search.points() || values != search.values()) {
-        s->message().set("points and values have to be the same at each call of one search; call cuda_opt_reset to "
-                         "start with others");
-        return CUDA_OPT_MISUSE;
-    }
+    } else if (points != search.points() || values != search.values())
+        return s->message().refuse_call("points and values have to be the same at each call of one search; call "
+                                        "cuda_opt_reset to start with others");
     return search.resume(points, values);
 }
 
@@ -102,10 +89,7 @@ int walk_at(cuda_opt *s, int64_t walk, double *x, double *f) {
 
 int ranked(cuda_opt *s, int64_t rank, int64_t *walk) {
     if (const int code = before_reading(s, "cuda_opt_search_ranked", rank)) return code;
-    if (!walk) {
-        s->message().set("cuda_opt_search_ranked: walk is NULL");
-        return CUDA_OPT_MISUSE;
-    }
+    if (!walk) return s->message().refuse_call("cuda_opt_search_ranked: walk is NULL");
     *walk = s->search->best_walk(rank);
     return 0;
 }

@@ -39,8 +39,7 @@ const RealSearchSetting real_search_settings[] = {
 };
 
 int unknown(cuda_opt &s, int32_t key, const char *what) {
-    s.message().set("%d is not the key of %s of a search", key, what);
-    return CUDA_OPT_IMPROPER_INPUT;
+    return s.message().refuse_input("%d is not the key of %s of a search", key, what);
 }
 
 // Returns a summary of the search with the best value so far. On the device this requires a reduction.
@@ -56,10 +55,9 @@ int set_search_int(cuda_opt &s, int32_t key, int64_t value) {
     const IntSearchSetting *setting = find(int_search_settings, key);
     if (!setting) return unknown(s, key, "an integer setting");
     if (const int code = check_range(s, setting->name, value, setting->least, setting->most)) return code;
-    if (!setting->any_time && s.search->started()) {
-        s.message().set("CUDA_OPT_%s can be set before the first call of cuda_opt_search_solve only", setting->name);
-        return CUDA_OPT_MISUSE;
-    }
+    if (!setting->any_time && s.search->started())
+        return s.message().refuse_call("CUDA_OPT_%s can be set before the first call of cuda_opt_search_solve only",
+                                       setting->name);
     s.search->settings.*setting->value = value;
     return 0;
 }
@@ -68,8 +66,8 @@ int set_search_real(cuda_opt &s, int32_t key, double value) {
     const RealSearchSetting *setting = find(real_search_settings, key);
     if (!setting) return unknown(s, key, "a real setting");
     if (!(value >= setting->least)) { // This form of the test also rejects NaN.
-        s.message().set("CUDA_OPT_%s is %g, but has to be at least %g", setting->name, value, setting->least);
-        return CUDA_OPT_IMPROPER_INPUT;
+        return s.message().refuse_input("CUDA_OPT_%s is %g, but has to be at least %g", setting->name, value,
+                                        setting->least);
     }
     s.search->settings.*setting->value = value;
     return 0;

@@ -54,9 +54,8 @@ int Batch::call() {
         active_ = machine_->advance(arrays, settings, Purpose::resume, stop_requested, cancellation_.seconds_passed());
         break;
     case Phase::ended:
-        message_.set(
+        return message_.refuse_call(
             "cuda_opt_batch_solve was called after the batch had ended; call cuda_opt_reset to begin a new batch");
-        return CUDA_OPT_MISUSE;
     }
     if (active_ == 0) return end();
     rounds_++;

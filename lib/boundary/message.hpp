@@ -5,6 +5,7 @@
 #include <cstdarg>
 #include <cstdint>
 
+#include "cuda_opt.h"
 #include "boundary/format.hpp"
 
 namespace cudaopt {
@@ -19,6 +20,21 @@ class Message {
         va_start(arguments, pattern);
         cudaopt::format(text_, sizeof text_, pattern, arguments);
         va_end(arguments);
+    }
+    // The next two functions set the text and return CUDA_OPT_MISUSE or CUDA_OPT_IMPROPER_INPUT.
+    int refuse_call(const char *pattern, ...) __attribute__((format(printf, 2, 3))) {
+        va_list arguments;
+        va_start(arguments, pattern);
+        cudaopt::format(text_, sizeof text_, pattern, arguments);
+        va_end(arguments);
+        return CUDA_OPT_MISUSE;
+    }
+    int refuse_input(const char *pattern, ...) __attribute__((format(printf, 2, 3))) {
+        va_list arguments;
+        va_start(arguments, pattern);
+        cudaopt::format(text_, sizeof text_, pattern, arguments);
+        va_end(arguments);
+        return CUDA_OPT_IMPROPER_INPUT;
     }
     const char *text() const { return text_; }
 

@@ -57,11 +57,9 @@ int Search::close(int code) {
 
 int Search::advance() {
     if (phase_ == Phase::start) return begin();
-    if (phase_ == Phase::ended) {
-        message.set("cuda_opt_search_solve was called after the search had ended; call cuda_opt_reset to begin a new "
-                    "search");
-        return CUDA_OPT_MISUSE;
-    }
+    if (phase_ == Phase::ended)
+        return message.refuse_call(
+            "cuda_opt_search_solve was called after the search had ended; call cuda_opt_reset to begin a new search");
     if (phase_ == Phase::starts) sweeps_->judge_starts(values_);
     else sweeps_->judge_trials(j_, values_);
     evaluations_ += batch_;
@@ -81,28 +79,24 @@ int Search::advance() {
 
 // Checks the bounds and the settings. A random start needs a finite box. If something is rejected, the phase does not
 // change, so that the caller may correct it and call again.
-bool Search::accept_settings() {
-    if (lower.empty() || upper.empty()) {
-        message.set("cuda_opt_set_bounds has given no %s bounds, but the walks start anywhere in a finite box",
-                    lower.empty() ? "lower" : "upper");
-        return false;
-    }
-    for (int j = 0; j < n; j++) {
-        if (const char *wrong = pattern::wrong_bounds(lower[j], upper[j], first_step(j))) {
-            message.set("variable %d (counted from 0) of %d has the bounds %g and %g and the step %g, but %s", j, n,
-                        lower[j], upper[j], first_step(j), wrong);
-            return false;
-        }
-    }
-    const char *const wrong = pattern::wrong_rounds(settings.round_iterations, settings.rule());
-    if (wrong)
-        message.set("CUDA_OPT_AT_SMALLEST_STEP is %lld and CUDA_OPT_ROUND_ITERATIONS %lld, but %s",
-                    shown(settings.at_smallest), shown(settings.round_iterations), wrong);
-    return !wrong;
+int Search::check_settings() {
+    if (lower.empty() || upper.empty())
+        return message.refuse_input(
+            "cuda_opt_set_bounds has given no %s bounds, but the walks start anywhere in a finite box",
+            lower.empty() ? "lower" : "upper");
+    for (int j = 0; j < n; j++)
+        if (const char *wrong = pattern::wrong_bounds(lower[j], upper[j], first_step(j)))
+            return message.refuse_input(
+                "variable %d (counted from 0) of %d has the bounds %g and %g and the step %g, but %s", j, n, lower[j],
+                upper[j], first_step(j), wrong);
+    if (const char *const wrong = pattern::wrong_rounds(settings.round_iterations, settings.rule()))
+        return message.refuse_input("CUDA_OPT_AT_SMALLEST_STEP is %lld and CUDA_OPT_ROUND_ITERATIONS %lld, but %s",
+                                    shown(settings.at_smallest), shown(settings.round_iterations), wrong);
+    return 0;
 }
 
 int Search::begin() {
-    if (!accept_settings()) return CUDA_OPT_IMPROPER_INPUT;
+    if (const int code = check_settings()) return code;
     std::vector<double> box(lower);
     box.insert(box.end(), upper.begin(), upper.end());
     for (int j = 0; j < n; j++) box.push_back(first_step(j));

@@ -56,7 +56,7 @@ class Search {
     int advance();
     int begin();
     double first_step(int j) const { return steps.empty() ? (upper[j] - lower[j]) / 20 : steps[j]; }
-    bool accept_settings();
+    int check_settings();
     int next_iteration();
     int request_starts(int64_t count);
     int request_trials(bool all_rows);

@@ -76,27 +76,22 @@ int Packets::check(Message &message) {
     const PacketHeader &own = *reinterpret_cast<const PacketHeader *>(send_.get());
     for (int rank = 0; rank < ranks_; rank++) {
         const PacketHeader &header = this->header(rank);
-        if (std::memcmp(header.magic, magic, sizeof magic) != 0 || header.version != version) {
-            message.set("the bytes received for rank %d are not a packet of this version of the library", rank);
-            return CUDA_OPT_MISUSE;
-        }
-        if (header.rank != rank) {
-            message.set("the packet of rank %d was received in place %d: packets have to be in the order of ranks, one "
-                        "of each rank",
-                        header.rank, rank);
-            return CUDA_OPT_MISUSE;
-        }
+        if (std::memcmp(header.magic, magic, sizeof magic) != 0 || header.version != version)
+            return message.refuse_call("the bytes received for rank %d are not a packet of this version of the library",
+                                       rank);
+        if (header.rank != rank)
+            return message.refuse_call("the packet of rank %d was received in place %d: packets have to be in the "
+                                       "order of ranks, one of each rank",
+                                       header.rank, rank);
     }
-    if (std::memcmp(receive_.get() + rank_ * bytes_, send_.get(), static_cast<std::size_t>(bytes_)) != 0) {
-        message.set("rank %d did not receive the packet that it sent, but one of exchange %lld instead of %lld: each "
-                    "exchange has to gather the present packets",
-                    rank_, static_cast<long long>(header(rank_).number), static_cast<long long>(own.number));
-        return CUDA_OPT_MISUSE;
-    }
+    if (std::memcmp(receive_.get() + rank_ * bytes_, send_.get(), static_cast<std::size_t>(bytes_)) != 0)
+        return message.refuse_call("rank %d did not receive the packet that it sent, but one of exchange %lld instead "
+                                   "of %lld: each exchange has to gather the present packets",
+                                   rank_, shown(header(rank_).number), shown(own.number));
     for (int rank = 0; rank < ranks_; rank++)
         if (header(rank).checksum != checksum_of(receive_.get() + rank * bytes_)) {
             message.set("the exchange damaged the packet of rank %d: its %lld bytes do not match their checksum", rank,
-                        static_cast<long long>(bytes_));
+                        shown(bytes_));
             return CUDA_OPT_EXCHANGE_FAILED;
         }
     for (int rank = 0; rank < ranks_; rank++)
@@ -107,19 +102,15 @@ int Packets::check(Message &message) {
     const PacketHeader &first = header(0);
     for (int rank = 1; rank < ranks_; rank++) {
         const PacketHeader &other = header(rank);
-        if (other.number != first.number || other.exchange != first.exchange || other.verb != first.verb) {
-            message.set("rank %d is at exchange %lld of its solve, rank 0 at exchange %lld, or they request "
-                        "different operations: all ranks have to make the same calls",
-                        rank, static_cast<long long>(other.number), static_cast<long long>(first.number));
-            return CUDA_OPT_MISUSE;
-        }
+        if (other.number != first.number || other.exchange != first.exchange || other.verb != first.verb)
+            return message.refuse_call("rank %d is at exchange %lld of its solve, rank 0 at exchange %lld, or they "
+                                       "request different operations: all ranks have to make the same calls",
+                                       rank, shown(other.number), shown(first.number));
         // In the exchange of set-ups (the configurations of the ranks), different settings are no error here. The
         // function compare_set_ups() is called later and reports which setting differs.
-        if (other.settings != first.settings && own.exchange != Exchange::set_up) {
-            message.set("the settings of rank %d have been changed during the solve and differ from those of rank 0",
-                        rank);
-            return CUDA_OPT_MISUSE;
-        }
+        if (other.settings != first.settings && own.exchange != Exchange::set_up)
+            return message.refuse_call(
+                "the settings of rank %d have been changed during the solve and differ from those of rank 0", rank);
     }
     return 0;
 }

@@ -145,8 +145,7 @@ Ranks::Joined Ranks::join(Reply &reply) {
             if (*packets_.payload_of<int64_t>(rank) != *packets_.payload_of<int64_t>(0)) {
                 sentence_.set(
                     "the solve ends with code %lld on rank %d and %lld on rank 0: their calls were not the same",
-                    static_cast<long long>(*packets_.payload_of<int64_t>(rank)), rank,
-                    static_cast<long long>(*packets_.payload_of<int64_t>(0)));
+                    shown(*packets_.payload_of<int64_t>(rank)), rank, shown(*packets_.payload_of<int64_t>(0)));
                 joined.code = CUDA_OPT_MISUSE;
             }
         return joined;

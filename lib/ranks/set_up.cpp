@@ -38,9 +38,8 @@ uint64_t hash_of_shared_settings(const Settings &settings) {
 int compare_set_ups(Packets &packets, int ranks, Message &message) {
     const SetUp &first = *packets.payload_of<SetUp>(0);
     const auto differs = [&](int rank, const char *what, auto other, auto of_first) {
-        message.set("rank %d has %s %.17g, but rank 0 has %.17g: it has to be the same on all ranks", rank, what,
-                    static_cast<double>(other), static_cast<double>(of_first));
-        return CUDA_OPT_IMPROPER_INPUT;
+        return message.refuse_input("rank %d has %s %.17g, but rank 0 has %.17g: it has to be the same on all ranks",
+                                    rank, what, static_cast<double>(other), static_cast<double>(of_first));
     };
     int64_t next = 0; // The index of the first variable that no part has covered yet.
     for (int rank = 0; rank < ranks; rank++) {
@@ -60,27 +59,21 @@ int compare_set_ups(Packets &packets, int ranks, Message &message) {
                 });
                 return differs(rank, name, other.settings[k], first.settings[k]);
             }
-        if (other.first != next) {
-            message.set("the parts of the ranks are not contiguous: that of rank %d begins at variable %lld, but those "
-                        "of the ranks before it end at %lld",
-                        rank, static_cast<long long>(other.first), static_cast<long long>(next));
-            return CUDA_OPT_IMPROPER_INPUT;
-        }
+        if (other.first != next)
+            return message.refuse_input("the parts of the ranks are not contiguous: that of rank %d begins at variable "
+                                        "%lld, but those of the ranks before it end at %lld",
+                                        rank, shown(other.first), shown(next));
         next += other.n;
     }
-    if (next != first.of) {
-        message.set("the parts of the %d ranks have %lld variables in all, but n is %lld", ranks,
-                    static_cast<long long>(next), static_cast<long long>(first.of));
-        return CUDA_OPT_IMPROPER_INPUT;
-    }
+    if (next != first.of)
+        return message.refuse_input("the parts of the %d ranks have %lld variables in all, but n is %lld", ranks,
+                                    shown(next), shown(first.of));
     if (first.f_part != FPart::segments) return 0;
     for (int rank = 0; rank < ranks; rank++)
-        if (!packets.payload_of<SetUp>(rank)->by_segments) {
-            message.set("CUDA_OPT_F_PART is CUDA_OPT_F_OF_SEGMENTS, but the part of rank %d does not begin and end at "
-                        "segments, as given by cuda_opt_segment()",
-                        rank);
-            return CUDA_OPT_IMPROPER_INPUT;
-        }
+        if (!packets.payload_of<SetUp>(rank)->by_segments)
+            return message.refuse_input("CUDA_OPT_F_PART is CUDA_OPT_F_OF_SEGMENTS, but the part of rank %d does not "
+                                        "begin and end at segments, as given by cuda_opt_segment()",
+                                        rank);
     return 0;
 }
 

@@ -109,128 +109,104 @@ int64_t Solver::save(unsigned char *to) {
     return header.bytes;
 }
 
-// Returns whether the bytes are a complete, undamaged checkpoint of a solve with this n, m and precision. Otherwise it
-// sets the message.
-bool Solver::recognise(const unsigned char *from, int64_t bytes) {
+// Returns 0 if the bytes are a complete, undamaged checkpoint of a solve with this n, m and precision. Otherwise it
+// sets the message and returns a negative code, as the next two functions do.
+int Solver::recognise(const unsigned char *from, int64_t bytes) {
     const auto least = static_cast<int64_t>(sizeof(Header) + sizeof(Clocks) + sizeof(uint64_t));
     Header header{};
     if (bytes >= least) std::memcpy(&header, from, sizeof header);
-    if (bytes < least || std::memcmp(header.magic, magic, sizeof magic) != 0) {
-        new_message().set("these %lld bytes are not a checkpoint", static_cast<long long>(bytes));
-        return false;
-    }
-    if (header.version != version || header.byte_order != byte_order) {
-        new_message().set(
+    if (bytes < least || std::memcmp(header.magic, magic, sizeof magic) != 0)
+        return new_message().refuse_input("these %lld bytes are not a checkpoint", shown(bytes));
+    if (header.version != version || header.byte_order != byte_order)
+        return new_message().refuse_input(
             "the checkpoint is of version %u and byte order %#x, but this library reads version %u and %#x",
             header.version, header.byte_order, version, byte_order);
-        return false;
-    }
-    if (header.n != dimension() || header.memory != memory() || header.precision != bits_) {
-        new_message().set(
-            "the checkpoint is of n = %lld, m = %lld and %lld bits, but the handle has n = %lld, m = %d and "
-            "%d bits",
-            static_cast<long long>(header.n), static_cast<long long>(header.memory),
-            static_cast<long long>(header.precision), static_cast<long long>(dimension()), memory(), bits_);
-        return false;
-    }
-    if (header.state != state_bytes(memory())) {
-        new_message().set("the checkpoint is of another version of the library: its state has %lld bytes, here it has "
-                          "%lld",
-                          static_cast<long long>(header.state), static_cast<long long>(state_bytes(memory())));
-        return false;
-    }
-    if (header.bytes != bytes) {
-        new_message().set("the checkpoint is %s: it has to have %lld bytes, but %lld were given",
-                          bytes < header.bytes ? "incomplete" : "too long", static_cast<long long>(header.bytes),
-                          static_cast<long long>(bytes));
-        return false;
-    }
+    if (header.n != dimension() || header.memory != memory() || header.precision != bits_)
+        return new_message().refuse_input("the checkpoint is of n = %lld, m = %lld and %lld bits, but the handle has n "
+                                          "= %lld, m = %d and %d bits",
+                                          shown(header.n), shown(header.memory), shown(header.precision),
+                                          shown(dimension()), memory(), bits_);
+    if (header.state != state_bytes(memory()))
+        return new_message().refuse_input("the checkpoint is of another version of the library: its state has %lld "
+                                          "bytes, here it has %lld",
+                                          shown(header.state), shown(state_bytes(memory())));
+    if (header.bytes != bytes)
+        return new_message().refuse_input("the checkpoint is %s: it has to have %lld bytes, but %lld were given",
+                                          bytes < header.bytes ? "incomplete" : "too long", shown(header.bytes),
+                                          shown(bytes));
     const int64_t checked = bytes - static_cast<int64_t>(sizeof(uint64_t));
     uint64_t written;
     std::memcpy(&written, from + checked, sizeof written);
-    if (written != checksum(from, checked)) {
-        new_message().set("the checkpoint is damaged: its %lld bytes do not match their checksum",
-                          static_cast<long long>(bytes));
-        return false;
-    }
-    return true;
+    if (written == checksum(from, checked)) return 0;
+    return new_message().refuse_input("the checkpoint is damaged: its %lld bytes do not match their checksum",
+                                      shown(bytes));
 }
 
-// Copies the state of a checkpoint that was recognised into a new block. Returns NULL and sets the message if the state
-// is invalid for this handle.
-std::unique_ptr<void, Solver::Free> Solver::read_state(const unsigned char *from, int64_t bytes) {
+// Copies the state of a checkpoint that was recognised into a new block, if the state is valid for this handle.
+int Solver::read_state(const unsigned char *from, int64_t bytes, StateBlock &block) {
     const int64_t numbers = state_bytes(memory());
     const auto before = static_cast<int64_t>(sizeof(Header) + sizeof(Clocks));
     const auto outside = before + static_cast<int64_t>(sizeof(uint64_t));
-    std::unique_ptr<void, Free> block(zero_bytes(numbers));
+    block = zero_bytes(numbers);
     const bool all_there = numbers <= bytes - outside;
     if (all_there) std::memcpy(block.get(), from + before, static_cast<std::size_t>(numbers));
     StateMachine &state = *static_cast<StateMachine *>(block.get());
-    if (!all_there || !state.is_consistent(dimension(), memory(), bits_)) {
-        new_message().set("the checkpoint is inconsistent: its state is not one of n = %lld and m = %d",
-                          static_cast<long long>(dimension()), memory());
-        return nullptr;
-    }
-    if (bytes_of_vectors(state) != bytes - outside - numbers) {
-        new_message().set("the checkpoint is inconsistent: its vectors have %lld bytes, but its state needs %lld",
-                          static_cast<long long>(bytes - outside - numbers),
-                          static_cast<long long>(bytes_of_vectors(state)));
-        return nullptr;
-    }
-    return block;
+    if (!all_there || !state.is_consistent(dimension(), memory(), bits_))
+        return new_message().refuse_input("the checkpoint is inconsistent: its state is not one of n = %lld and m = %d",
+                                          shown(dimension()), memory());
+    if (bytes_of_vectors(state) == bytes - outside - numbers) return 0;
+    return new_message().refuse_input(
+        "the checkpoint is inconsistent: its vectors have %lld bytes, but its state needs %lld",
+        shown(bytes - outside - numbers), shown(bytes_of_vectors(state)));
 }
 
-// Returns whether the current bounds are consistent with the saved solve and its x. If not, the caller's x is restored.
-bool Solver::fits_bounds(const StateMachine &state, const unsigned char *x) {
+// Checks that the current bounds are consistent with the saved solve and its x. If not, the caller's x is restored.
+int Solver::check_bounds(const StateMachine &state, const unsigned char *x) {
     std::vector<unsigned char> own(static_cast<std::size_t>(sweeps_->bytes_of({HeldVector::x})));
     sweeps_->fetch({HeldVector::x}, own.data());
     sweeps_->store({HeldVector::x}, x);
     const StartReport report = sweeps_->check_start();
     const int64_t n = dimension();
     const bool same_kind = (report.bounded > 0) == state.bounded && (report.boxed == n) == state.boxed;
-    if (report.usable(n) && report.projected == 0 && same_kind) return true;
+    if (report.usable(n) && report.projected == 0 && same_kind) return 0;
     sweeps_->store({HeldVector::x}, own.data());
-    const char *const saved = state.boxed     ? "two bounds for each variable"
-                              : state.bounded ? "bounds for some variables"
-                                              : "no bounds";
-    new_message().set(
-        "the bounds are not those of the solve that was saved, which had %s: now %lld of %lld variables are "
-        "outside their bounds, and %lld have a bound",
-        saved, static_cast<long long>(report.projected), static_cast<long long>(n),
-        static_cast<long long>(report.bounded));
-    return false;
+    return new_message().refuse_input("the bounds are not those of the solve that was saved, which had %s: now %lld of "
+                                      "%lld variables are outside their bounds, and %lld have a bound",
+                                      state.boxed     ? "two bounds for each variable"
+                                      : state.bounded ? "bounds for some variables"
+                                                      : "no bounds",
+                                      shown(report.projected), shown(n), shown(report.bounded));
 }
 
 // Nothing in the handle changes before the whole checkpoint has been validated. After that only allocations and CUDA
 // calls can fail.
 int Solver::load(const unsigned char *from, int64_t bytes) {
-    if (!recognise(from, bytes)) return CUDA_OPT_IMPROPER_INPUT;
-    const std::unique_ptr<void, Free> block = read_state(from, bytes);
-    if (!block) return CUDA_OPT_IMPROPER_INPUT;
+    if (const int code = recognise(from, bytes)) return code;
+    StateBlock block;
+    if (const int code = read_state(from, bytes, block)) return code;
     StateMachine &saved = *static_cast<StateMachine *>(block.get());
     const Settings before = settings();
     // The number of threads of this handle is kept, because the machine may have another number of processors than the
     // one that saved the checkpoint.
     saved.settings.threads = before.threads;
     saved.settings.timed = before.timed;
-    if (saved.settings.metric == Metric::callers && !arrays.diagonal) {
-        new_message().set("the solve that was saved has a diagonal, but cuda_opt_set_diagonal has given no array");
-        return CUDA_OPT_MISUSE;
-    }
+    if (saved.settings.metric == Metric::callers && !arrays.diagonal)
+        return new_message().refuse_call(
+            "the solve that was saved has a diagonal, but cuda_opt_set_diagonal has given no array");
     Clocks clocks{};
     std::memcpy(&clocks, from + sizeof(Header), sizeof clocks);
-    if (!clocks.are_consistent()) {
-        new_message().set("the checkpoint is inconsistent: its solve has taken %g seconds, %g of them in calls",
-                          clocks.seconds_passed, clocks.host_seconds);
-        return CUDA_OPT_IMPROPER_INPUT;
-    }
+    if (!clocks.are_consistent())
+        return new_message().refuse_input(
+            "the checkpoint is inconsistent: its solve has taken %g seconds, %g of them in calls",
+            clocks.seconds_passed, clocks.host_seconds);
     const uint64_t scales = header_of(from).scales;
     from += static_cast<int64_t>(sizeof(Header) + sizeof(Clocks)) + state_bytes(memory());
     try {
         // The pairs of a warm start are kept until the whole checkpoint has been validated.
         allocate(pairs() > 0 ? before : saved.settings);
         if (const int code = prepare_scales(false)) return code;
-        if (!fits_scales(scales) || !fits_bounds(saved, from)) return CUDA_OPT_IMPROPER_INPUT;
+        if (const int code = check_scales(scales)) return code;
+        if (const int code = check_bounds(saved, from)) return code;
         allocate(saved.settings);
         each_vector(saved, [&](const HeldVector &which) {
             sweeps_->store(which, from);

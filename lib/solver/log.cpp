@@ -54,7 +54,7 @@ void Solver::log_start() {
     const Results &results = this->results();
     const Settings &settings = this->settings();
     log_line("%s", rule);
-    log_line("  N = %lld   NUMBER OF CORRECTIONS = %d", static_cast<long long>(dimension()), memory());
+    log_line("  N = %lld   NUMBER OF CORRECTIONS = %d", shown(dimension()), memory());
     log_line("  INITIAL VALUES");
     log_line(" F = %e   GNORM = %e", results.f, results.pg_norm2);
     if (settings.log_type >= 1) {
@@ -80,8 +80,8 @@ bool Solver::row_is_due() const {
 
 void Solver::log_row() {
     const Results &results = this->results();
-    log_line("%4lld %4lld  %e  %e  %e", static_cast<long long>(results.iterations),
-             static_cast<long long>(results.evaluations), results.f, results.pg_norm2, results.step);
+    log_line("%4lld %4lld  %e  %e  %e", shown(results.iterations), shown(results.evaluations), results.f,
+             results.pg_norm2, results.step);
 }
 
 void Solver::log_iterate() {

@@ -43,13 +43,11 @@ int Solver::prepare_scales(bool with_x) {
     read(arrays.scales, s), read(arrays.lower, l), read(arrays.upper, u);
     if (with_x) read(arrays.x, x);
     if (bad)
-        new_message().set("the scale at index %lld (counted from 0) is %g, but scales have to be positive and finite",
-                          index, s);
-    else
-        new_message().set("at index %lld (counted from 0) x or a bound leaves the range of numbers when it is divided "
-                          "by the scale %g: l = %g, x = %g, u = %g",
-                          index, s, l, x, u);
-    return CUDA_OPT_IMPROPER_INPUT;
+        return new_message().refuse_input(
+            "the scale at index %lld (counted from 0) is %g, but scales have to be positive and finite", index, s);
+    return new_message().refuse_input("at index %lld (counted from 0) x or a bound leaves the range of numbers when it "
+                                      "is divided by the scale %g: l = %g, x = %g, u = %g",
+                                      index, s, l, x, u);
 }
 
 // Converts the gradient or the diagonal that the caller has supplied for the last task to scaled variables.
@@ -89,19 +87,17 @@ uint64_t Solver::scales_checksum() {
     return sum == 0 ? 1 : sum;
 }
 
-// Returns whether the scales are equal to those of a saved solve, whose vectors are in scaled variables. Otherwise sets
-// the message.
-bool Solver::fits_scales(uint64_t saved) {
+// Returns 0 if the scales are equal to those of a saved solve, whose vectors are in scaled variables. Otherwise sets
+// the message and returns a negative code.
+int Solver::check_scales(uint64_t saved) {
     const uint64_t own = scales_checksum();
-    if (own == saved) return true;
-    new_message().set(
-        "the scales of the variables are not those of the solve that was saved: it had %s, and the handle "
-        "has %s",
-        saved ? "scales" : "none",
-        own == 0 ? "none"
-        : saved  ? "others"
-                 : "some");
-    return false;
+    if (own == saved) return 0;
+    return new_message().refuse_input("the scales of the variables are not those of the solve that was saved: it had "
+                                      "%s, and the handle has %s",
+                                      saved ? "scales" : "none",
+                                      own == 0 ? "none"
+                                      : saved  ? "others"
+                                               : "some");
 }
 
 } // namespace cudaopt

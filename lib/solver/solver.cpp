@@ -8,8 +8,8 @@
 
 namespace cudaopt {
 
-void *Solver::zero_bytes(int64_t count) {
-    void *const memory = std::calloc(static_cast<std::size_t>(count), 1);
+Solver::StateBlock Solver::zero_bytes(int64_t count) {
+    StateBlock memory(std::calloc(static_cast<std::size_t>(count), 1));
     if (!memory) throw std::bad_alloc();
     return memory;
 }
@@ -25,7 +25,7 @@ const Message &Solver::message() const {
     if (!std::exchange(message_pending_, false)) return message_;
     if (exchanging()) {
         message_.set("gather %lld bytes of each of the %d ranks, where cuda_opt_gather() says",
-                     static_cast<long long>(ranks_->packets().bytes()), ranks_->part().ranks);
+                     shown(ranks_->packets().bytes()), ranks_->part().ranks);
     } else if (origin_ < 0) {
         describe(*state_, message_);
         if (state_->has_ended()) add_refusals(message_);

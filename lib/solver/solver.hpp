@@ -113,7 +113,8 @@ class Solver {
 
     // Allocates the state with calloc(), so that the memory pages are not touched before they are used: a thousand
     // pairs need a gigabyte.
-    static void *zero_bytes(int64_t count);
+    using StateBlock = std::unique_ptr<void, Free>;
+    static StateBlock zero_bytes(int64_t count);
 
     void begin_anew(bool keep_pairs);
     int call();
@@ -137,15 +138,15 @@ class Solver {
     void note_changes(Verb verb);
     std::vector<double> scales();
     uint64_t scales_checksum();
-    bool fits_scales(uint64_t saved);
+    int check_scales(uint64_t saved);
     Resources resources() { return {static_cast<int>(settings().threads), stream, cancellation_}; }
     void allocate(const Settings &settings);
     void allocate_operator();
     void add_refusals(Message &message) const;
     void add_scales(Message &message) const;
-    bool recognise(const unsigned char *from, int64_t bytes);
-    std::unique_ptr<void, Free> read_state(const unsigned char *from, int64_t bytes);
-    bool fits_bounds(const StateMachine &state, const unsigned char *x);
+    int recognise(const unsigned char *from, int64_t bytes);
+    int read_state(const unsigned char *from, int64_t bytes, StateBlock &block);
+    int check_bounds(const StateMachine &state, const unsigned char *x);
     template <class Visit> static void each_vector(const StateMachine &state, const Visit &visit);
     int64_t bytes_of_vectors(const StateMachine &state) const;
     void log_state();
@@ -158,7 +159,7 @@ class Solver {
     void write_line(const char *line);
     void log_line(const char *pattern, ...) __attribute__((format(printf, 2, 3)));
 
-    const std::unique_ptr<void, Free> block_; // the memory of the state machine
+    const StateBlock block_; // the memory of the state machine
     StateMachine *const state_;
     const int backend_, device_;
     const MakeSweeps make_sweeps_;
