@@ -52,55 +52,6 @@ int require_batch(cuda_opt *s, const char *call) {
     return s->message().refuse_call("%s needs a handle of cuda_opt_create_batch", call);
 }
 
-int require_bits(cuda_opt &s, int bits, const char *call) {
-    if (bits == s.bits) return 0;
-    return s.message().refuse_call("%s%s is for %s precision, but the handle was made for %s", call,
-                                   bits == 64 ? "" : "_f32", bits == 64 ? "double" : "single",
-                                   s.bits == 64 ? "double" : "single");
-}
-
-int before_start(cuda_opt &s, const char *call) {
-    if (!s.batch->started()) return 0;
-    return s.message().refuse_call(
-        "%s has to come before the first call of cuda_opt_batch_solve, or after cuda_opt_reset", call);
-}
-
-// Sets the bounds of a batch, a set of many small problems. If `for_each` is true, the arrays contain n bounds for each
-// problem. Otherwise they contain n bounds that all problems share.
-int take_bounds(cuda_opt &s, const char *call, int bits, const void *lower, const void *upper, bool for_each) {
-    if (const int code = require_bits(s, bits, call)) return code;
-    if (const int code = before_start(s, call)) return code;
-    if (const int code = check_space(s, "lower", lower, true)) return code;
-    if (const int code = check_space(s, "upper", upper, true)) return code;
-    BatchArrays &arrays = s.batch->arrays;
-    arrays.lower = lower, arrays.upper = upper;
-    arrays.bounds_for_each = for_each;
-    return 0;
-}
-
-int set_bounds(cuda_opt *s, int bits, const void *lower, const void *upper) {
-    constexpr const char *call = "cuda_opt_batch_set_bounds";
-    if (const int code = require_batch(s, call)) return code;
-    return take_bounds(*s, call, bits, lower, upper, true);
-}
-
-// Sets the diagonal of the initial inverse Hessian in a batch. If `for_each` is true, the array contains n elements for
-// each problem. Otherwise it contains n elements that all problems share.
-int take_diagonal(cuda_opt &s, const char *call, int bits, const void *diagonal, bool for_each) {
-    if (const int code = require_bits(s, bits, call)) return code;
-    if (const int code = before_start(s, call)) return code;
-    if (const int code = check_space(s, "the diagonal", diagonal, true)) return code;
-    s.batch->arrays.diagonal = diagonal;
-    s.batch->arrays.diagonal_for_each = for_each;
-    return 0;
-}
-
-int set_diagonal(cuda_opt *s, int bits, const void *diagonal) {
-    constexpr const char *call = "cuda_opt_batch_set_diagonal";
-    if (const int code = require_batch(s, call)) return code;
-    return take_diagonal(*s, call, bits, diagonal, true);
-}
-
 int take_arrays(cuda_opt &s, void *x, double *f, void *g) {
     if (const int code = check_space(s, "x", x, false)) return code;
     if (const int code = check_space(s, "f", f, false)) return code;
@@ -123,9 +74,9 @@ int take_arrays(cuda_opt &s, void *x, double *f, void *g) {
 
 int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
     if (const int code = require_batch(s, "cuda_opt_batch_solve")) return code;
-    if (const int code = require_bits(*s, bits, "cuda_opt_batch_solve")) return code;
     const BatchArrays &arrays = s->batch->arrays;
-    if (!s->batch->started()) {
+    if (!s->batch->started() || bits != s->bits) {
+        if (const int code = before_start(*s, bits, "cuda_opt_batch_solve")) return code;
         if (const int code = take_arrays(*s, x, f, g)) return code;
     } else if (x != arrays.x || f != arrays.f || g != arrays.g)
         return s->message().refuse_call(
@@ -184,33 +135,30 @@ int check_problem(cuda_opt *s, int64_t problem) {
 
 namespace cudaopt {
 
-int set_batch_bounds(cuda_opt &s, int bits, const void *lower, const void *upper) {
-    return take_bounds(s, "cuda_opt_set_bounds", bits, lower, upper, false);
-}
-
-int set_batch_uniform_bounds(cuda_opt &s, int bits, double lower, double upper) {
-    if (const int code = require_bits(s, bits, "cuda_opt_set_uniform_bounds")) return code;
-    if (const int code = before_start(s, "cuda_opt_set_uniform_bounds")) return code;
-    if (const int code = check_uniform_bounds(s, lower, upper)) return code;
-    s.batch->arrays.lower_all = lower;
-    s.batch->arrays.upper_all = upper;
+int set_batch_bounds(cuda_opt *s, const char *call, int bits, const void *lower, const void *upper, bool for_each) {
+    if (const int code = require_batch(s, call)) return code;
+    if (const int code = before_start(*s, bits, call)) return code;
+    if (const int code = check_space(*s, "lower", lower, true)) return code;
+    if (const int code = check_space(*s, "upper", upper, true)) return code;
+    BatchArrays &arrays = s->batch->arrays;
+    arrays.lower = lower, arrays.upper = upper;
+    arrays.bounds_for_each = for_each;
     return 0;
 }
 
-int set_batch_diagonal(cuda_opt &s, int bits, const void *diagonal) {
-    return take_diagonal(s, "cuda_opt_set_diagonal", bits, diagonal, false);
-}
-
-int set_batch_stream(cuda_opt &s, void *stream) {
-    if (const int code = before_start(s, "cuda_opt_set_stream")) return code;
-    s.batch->stream = stream;
+int set_batch_diagonal(cuda_opt *s, const char *call, int bits, const void *diagonal, bool for_each) {
+    if (const int code = require_batch(s, call)) return code;
+    if (const int code = before_start(*s, bits, call)) return code;
+    if (const int code = check_space(*s, "the diagonal", diagonal, true)) return code;
+    s->batch->arrays.diagonal = diagonal;
+    s->batch->arrays.diagonal_for_each = for_each;
     return 0;
 }
 
 int set_batch_int(cuda_opt &s, int32_t key, int64_t value) {
     if (key == CUDA_OPT_BATCH_PACKED) {
         if (const int code = check_range(s, "BATCH_PACKED", value, 0, 1)) return code;
-        if (const int code = before_start(s, "CUDA_OPT_BATCH_PACKED")) return code;
+        if (const int code = before_start(s, 0, "CUDA_OPT_BATCH_PACKED")) return code;
         s.batch->packed = value;
         return 0;
     }
@@ -240,16 +188,16 @@ int cuda_opt_create_batch_f32(cuda_opt **out, int64_t n, int64_t count, int32_t 
     return make_handle(out, [=](cuda_opt &s) { return fill(s, n, count, m, backend, 32); });
 }
 int cuda_opt_batch_set_bounds(cuda_opt *s, const double *lower, const double *upper) {
-    return guarded(s, [=] { return set_bounds(s, 64, lower, upper); });
+    return guarded(s, [=] { return set_batch_bounds(s, "cuda_opt_batch_set_bounds", 64, lower, upper, true); });
 }
 int cuda_opt_batch_set_bounds_f32(cuda_opt *s, const float *lower, const float *upper) {
-    return guarded(s, [=] { return set_bounds(s, 32, lower, upper); });
+    return guarded(s, [=] { return set_batch_bounds(s, "cuda_opt_batch_set_bounds", 32, lower, upper, true); });
 }
 int cuda_opt_batch_set_diagonal(cuda_opt *s, const double *diagonal) {
-    return guarded(s, [=] { return set_diagonal(s, 64, diagonal); });
+    return guarded(s, [=] { return set_batch_diagonal(s, "cuda_opt_batch_set_diagonal", 64, diagonal, true); });
 }
 int cuda_opt_batch_set_diagonal_f32(cuda_opt *s, const float *diagonal) {
-    return guarded(s, [=] { return set_diagonal(s, 32, diagonal); });
+    return guarded(s, [=] { return set_batch_diagonal(s, "cuda_opt_batch_set_diagonal", 32, diagonal, true); });
 }
 int cuda_opt_batch_solve(cuda_opt *s, double *x, double *f, double *g) {
     return guarded(s, [=] { return solve(s, 64, x, f, g); });

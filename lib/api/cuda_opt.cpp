@@ -75,16 +75,22 @@ int check_apart(cuda_opt &s, std::initializer_list<Extent> written, std::initial
     return 0;
 }
 
+int before_start(cuda_opt &s, int bits, const char *call) {
+    if (bits != 0 && bits != s.bits)
+        return s.message().refuse_call("%s%s is for %s precision, but the handle was made for %s", call,
+                                       bits == 64 ? "" : "_f32", bits == 64 ? "double" : "single",
+                                       s.bits == 64 ? "double" : "single");
+    if (!s.started()) return 0;
+    return s.message().refuse_call("%s has to come before the first call of cuda_opt_%ssolve, or after cuda_opt_reset",
+                                   call,
+                                   s.search  ? "search_"
+                                   : s.batch ? "batch_"
+                                             : "");
+}
+
 int before_solve(cuda_opt *s, int bits, const char *call) {
-    if (const int code = require_solver(s, call)) return code;
-    if (bits != 0 && bits != s->bits)
-        return s->message().refuse_call("%s%s is for %s precision, but the handle was made for %s", call,
-                                        bits == 64 ? "" : "_f32", bits == 64 ? "double" : "single",
-                                        s->bits == 64 ? "double" : "single");
-    if (s->solver->started())
-        return s->message().refuse_call(
-            "%s has to come before the first call of cuda_opt_solve, or after cuda_opt_reset", call);
-    return 0;
+    const int code = require_solver(s, call);
+    return code != 0 ? code : before_start(*s, bits, call);
 }
 
 int take_arrays(cuda_opt *s, int bits, const char *call, void *x, double *f, void *g) {
@@ -113,13 +119,6 @@ int take_arrays(cuda_opt *s, int bits, const char *call, void *x, double *f, voi
         return code;
     arrays.x = x, arrays.f = f, arrays.g = g;
     return 0;
-}
-
-int check_uniform_bounds(cuda_opt &s, double lower, double upper) {
-    if (lower <= upper && lower != infinity && upper != -infinity) return 0;
-    const bool nan = lower != lower || upper != upper;
-    return s.message().refuse_input("%s: l = %.17g, u = %.17g for all variables",
-                                    nan ? "a bound is NaN" : "the bounds leave no finite x", lower, upper);
 }
 
 } // namespace cudaopt
@@ -166,7 +165,7 @@ int create(cuda_opt **out, int64_t n, int32_t m, int32_t backend, int bits) {
 int set_bounds(cuda_opt *s, int bits, const void *lower, const void *upper) {
     if (s && s->search && bits == 64)
         return set_search_bounds(*s, static_cast<const double *>(lower), static_cast<const double *>(upper));
-    if (s && s->batch) return set_batch_bounds(*s, bits, lower, upper);
+    if (s && s->batch) return set_batch_bounds(s, "cuda_opt_set_bounds", bits, lower, upper, false);
     if (const int code = before_solve(s, bits, "cuda_opt_set_bounds")) return code;
     if (const int code = check_space(*s, "lower", lower, true)) return code;
     if (const int code = check_space(*s, "upper", upper, true)) return code;
@@ -178,11 +177,15 @@ int set_bounds(cuda_opt *s, int bits, const void *lower, const void *upper) {
 // Sets one lower and one upper bound for all variables. The precision of the handle represents both numbers exactly,
 // because the public function for each precision takes arguments of that precision.
 int set_uniform_bounds(cuda_opt *s, int bits, double lower, double upper) {
-    if (s && s->batch) return set_batch_uniform_bounds(*s, bits, lower, upper);
-    if (const int code = before_solve(s, bits, "cuda_opt_set_uniform_bounds")) return code;
-    if (const int code = check_uniform_bounds(*s, lower, upper)) return code;
-    s->solver->arrays.lower_all = lower;
-    s->solver->arrays.upper_all = upper;
+    constexpr const char *call = "cuda_opt_set_uniform_bounds";
+    if (const int code = s && s->batch ? before_start(*s, bits, call) : before_solve(s, bits, call)) return code;
+    if (!(lower <= upper && lower != infinity && upper != -infinity)) {
+        const bool nan = lower != lower || upper != upper;
+        return s->message().refuse_input("%s: l = %.17g, u = %.17g for all variables",
+                                         nan ? "a bound is NaN" : "the bounds leave no finite x", lower, upper);
+    }
+    const auto store = [=](auto &arrays) { arrays.lower_all = lower, arrays.upper_all = upper; };
+    s->batch ? store(s->batch->arrays) : store(s->solver->arrays);
     return 0;
 }
 
@@ -219,7 +222,7 @@ int set_uniform_scale(cuda_opt *s, double scale) {
 }
 
 int set_diagonal(cuda_opt *s, int bits, const void *diagonal) {
-    if (s && s->batch) return set_batch_diagonal(*s, bits, diagonal);
+    if (s && s->batch) return set_batch_diagonal(s, "cuda_opt_set_diagonal", bits, diagonal, false);
     if (const int code = before_solve(s, bits, "cuda_opt_set_diagonal")) return code;
     if (const int code = check_space(*s, "the diagonal", diagonal, true)) return code;
     s->solver->arrays.diagonal = diagonal;
@@ -244,10 +247,9 @@ template <class Real> int get_diagonal(cuda_opt *s, Real *to) {
 }
 
 int set_stream(cuda_opt *s, void *stream) {
-    if (s && s->search) return set_search_stream(*s, stream);
-    if (s && s->batch) return set_batch_stream(*s, stream);
-    if (const int code = before_solve(s, 0, "cuda_opt_set_stream")) return code;
-    s->solver->stream = stream;
+    if (const int code = fault_of(s)) return code;
+    if (const int code = before_start(*s, 0, "cuda_opt_set_stream")) return code;
+    s->stream() = stream;
     return 0;
 }
 

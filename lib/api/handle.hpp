@@ -35,13 +35,13 @@ struct cuda_opt {
     const cudaopt::Message &message() const {
         return solver ? solver->message() : search ? search->message : batch ? batch->message() : failure_message;
     }
-    void *stream() const { return search ? search->stream : batch ? batch->stream : solver->stream; }
+    void *&stream() const { return search ? search->stream : batch ? batch->stream : solver->stream; }
     std::atomic<bool> &stop_requested() const {
         return search ? search->stop_requested : batch ? batch->stop_requested : solver->stop_requested;
     }
     // Returns the settings. The handle must have a solver or a batch, not a search.
     cudaopt::Settings &settings() const { return batch ? batch->settings : solver->settings(); }
-    bool started() const { return batch ? batch->started() : solver->started(); }
+    bool started() const { return search ? search->started() : batch ? batch->started() : solver->started(); }
 };
 
 namespace cudaopt {
@@ -71,9 +71,10 @@ template <class Fill> int make_handle(cuda_opt **out, const Fill &fill) noexcept
     return s->failure = guarded(s, [&] { return fill(*s); });
 }
 
-// Performs the checks that are common to all functions that are called before a solve starts. `bits` is the precision
+// Perform the checks that are common to all functions that are called before a solve starts. `bits` is the precision
 // that the handle must have; 0 permits any. If a check fails, the function sets the message and returns a negative
-// code, otherwise it returns 0.
+// code, otherwise it returns 0. before_start() is for all valid handles, before_solve() for those of single solves.
+int before_start(cuda_opt &s, int bits, const char *call);
 int before_solve(cuda_opt *s, int bits, const char *call);
 // The next three functions return 0, or set the message and return CUDA_OPT_MISUSE. require_solver() checks that the
 // handle is for a single solve. require_no_log() checks that the call does not come from the handle's log function,
@@ -108,9 +109,6 @@ template <class Row, int count> const Row *find(const Row (&table)[count], int32
 // Checks that the value of an integer setting is in the range from `least` to `most`. If it is not, the function sets
 // the message and returns a negative code, otherwise it returns 0.
 int check_range(cuda_opt &s, const char *name, int64_t value, int64_t least, int64_t most);
-// Checks uniform bounds, one lower and one upper bound for all variables. If they are invalid, the function sets the
-// message and returns a negative code, otherwise it returns 0.
-int check_uniform_bounds(cuda_opt &s, double lower, double upper);
 
 // The next functions access settings and results of a pattern search (search.cpp, search_options.cpp).
 // cuda_opt_set_int() and similar functions call them if the handle is for a search.
@@ -119,17 +117,15 @@ int set_search_real(cuda_opt &s, int32_t key, double value);
 int get_search_int(cuda_opt &s, int32_t key, int64_t *value);
 int get_search_real(cuda_opt &s, int32_t key, double *value);
 int set_search_bounds(cuda_opt &s, const double *lower, const double *upper);
-int set_search_stream(cuda_opt &s, void *stream);
 
-// The next functions access settings and results of a batch (batch.cpp). Four of them are in options.cpp, because a
-// single solve uses them as well: set_shared_int(), get_shared_int(), int_result() and real_result(). The last two
-// return NULL if the key is not that of a result.
+// The next functions access settings and results of a batch (batch.cpp). `call` is the name of the public function. If
+// `for_each` is true, the arrays contain n elements for each problem. Otherwise all problems share n elements. Four of
+// the functions are in options.cpp, because a single solve uses them as well: set_shared_int(), get_shared_int(),
+// int_result() and real_result(). The last two return NULL if the key is not that of a result.
 int set_batch_int(cuda_opt &s, int32_t key, int64_t value);
 int get_batch_int(cuda_opt &s, int32_t key, int64_t *value);
-int set_batch_bounds(cuda_opt &s, int bits, const void *lower, const void *upper);
-int set_batch_uniform_bounds(cuda_opt &s, int bits, double lower, double upper);
-int set_batch_diagonal(cuda_opt &s, int bits, const void *diagonal);
-int set_batch_stream(cuda_opt &s, void *stream);
+int set_batch_bounds(cuda_opt *s, const char *call, int bits, const void *lower, const void *upper, bool for_each);
+int set_batch_diagonal(cuda_opt *s, const char *call, int bits, const void *diagonal, bool for_each);
 int set_shared_int(cuda_opt &s, int32_t key, int64_t value);
 int get_shared_int(cuda_opt &s, int32_t key, int64_t *value);
 int64_t Results::*int_result(int32_t key);

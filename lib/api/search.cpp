@@ -33,12 +33,6 @@ int require_search(cuda_opt *s, const char *call) {
     return s->message().refuse_call("%s needs a handle of cuda_opt_create_search", call);
 }
 
-int before_start(cuda_opt &s, const char *call) {
-    if (!s.search->started()) return 0;
-    return s.message().refuse_call(
-        "%s has to come before the first call of cuda_opt_search_solve, or after cuda_opt_reset", call);
-}
-
 // Copies n values from the handle's memory space to a vector on the host. If the address `from` is NULL, the vector
 // becomes empty.
 int copy(cuda_opt &s, const char *name, const double *from, std::vector<double> &to) {
@@ -61,7 +55,7 @@ int before_reading(cuda_opt *s, const char *call, int64_t number) {
 
 int set_steps(cuda_opt *s, const double *steps) {
     if (const int code = require_search(s, "cuda_opt_search_set_steps")) return code;
-    if (const int code = before_start(*s, "cuda_opt_search_set_steps")) return code;
+    if (const int code = before_start(*s, 0, "cuda_opt_search_set_steps")) return code;
     return copy(*s, "steps", steps, s->search->steps);
 }
 
@@ -99,15 +93,9 @@ int ranked(cuda_opt *s, int64_t rank, int64_t *walk) {
 namespace cudaopt {
 
 int set_search_bounds(cuda_opt &s, const double *lower, const double *upper) {
-    if (const int code = before_start(s, "cuda_opt_set_bounds")) return code;
+    if (const int code = before_start(s, 0, "cuda_opt_set_bounds")) return code;
     if (const int code = copy(s, "lower", lower, s.search->lower)) return code;
     return copy(s, "upper", upper, s.search->upper);
-}
-
-int set_search_stream(cuda_opt &s, void *stream) {
-    if (const int code = before_start(s, "cuda_opt_set_stream")) return code;
-    s.search->stream = stream;
-    return 0;
 }
 
 } // namespace cudaopt
