@@ -188,32 +188,24 @@ int cuda_opt_create_batch_f32(cuda_opt **out, int64_t n, int64_t count, int32_t 
     return make_handle(out, [=](cuda_opt &s) { return fill(s, n, count, m, backend, 32); });
 }
 int cuda_opt_batch_set_bounds(cuda_opt *s, const double *lower, const double *upper) {
-    return guarded(s, [=] { return set_batch_bounds(s, "cuda_opt_batch_set_bounds", 64, lower, upper, true); });
+    return call(s, set_batch_bounds, "cuda_opt_batch_set_bounds", 64, lower, upper, true);
 }
 int cuda_opt_batch_set_bounds_f32(cuda_opt *s, const float *lower, const float *upper) {
-    return guarded(s, [=] { return set_batch_bounds(s, "cuda_opt_batch_set_bounds", 32, lower, upper, true); });
+    return call(s, set_batch_bounds, "cuda_opt_batch_set_bounds", 32, lower, upper, true);
 }
 int cuda_opt_batch_set_diagonal(cuda_opt *s, const double *diagonal) {
-    return guarded(s, [=] { return set_batch_diagonal(s, "cuda_opt_batch_set_diagonal", 64, diagonal, true); });
+    return call(s, set_batch_diagonal, "cuda_opt_batch_set_diagonal", 64, diagonal, true);
 }
 int cuda_opt_batch_set_diagonal_f32(cuda_opt *s, const float *diagonal) {
-    return guarded(s, [=] { return set_batch_diagonal(s, "cuda_opt_batch_set_diagonal", 32, diagonal, true); });
+    return call(s, set_batch_diagonal, "cuda_opt_batch_set_diagonal", 32, diagonal, true);
 }
-int cuda_opt_batch_solve(cuda_opt *s, double *x, double *f, double *g) {
-    return guarded(s, [=] { return solve(s, 64, x, f, g); });
-}
-int cuda_opt_batch_solve_f32(cuda_opt *s, float *x, double *f, float *g) {
-    return guarded(s, [=] { return solve(s, 32, x, f, g); });
-}
+int cuda_opt_batch_solve(cuda_opt *s, double *x, double *f, double *g) { return call(s, solve, 64, x, f, g); }
+int cuda_opt_batch_solve_f32(cuda_opt *s, float *x, double *f, float *g) { return call(s, solve, 32, x, f, g); }
 const int64_t *cuda_opt_batch_active(const cuda_opt *s) {
     return fault_of(s) == 0 && s->batch && s->batch->active() > 0 ? s->batch->list() : nullptr;
 }
-int cuda_opt_batch_get_int(cuda_opt *s, int32_t key, int64_t *values) {
-    return guarded(s, [=] { return get_int(s, key, values); });
-}
-int cuda_opt_batch_get_real(cuda_opt *s, int32_t key, double *values) {
-    return guarded(s, [=] { return get_real(s, key, values); });
-}
+int cuda_opt_batch_get_int(cuda_opt *s, int32_t key, int64_t *values) { return call(s, get_int, key, values); }
+int cuda_opt_batch_get_real(cuda_opt *s, int32_t key, double *values) { return call(s, get_real, key, values); }
 const char *cuda_opt_batch_message(cuda_opt *s, int64_t problem) {
     const char *words = nullptr;
     guarded(s, [&] {

@@ -52,15 +52,11 @@ int warm_start(cuda_opt *s) {
 
 } // namespace
 
-int cuda_opt_save(cuda_opt *s, void *buffer, int64_t *bytes) {
-    return guarded(s, [=] { return save(s, buffer, bytes); });
-}
+int cuda_opt_save(cuda_opt *s, void *buffer, int64_t *bytes) { return call(s, save, buffer, bytes); }
 int cuda_opt_load(cuda_opt *s, const void *buffer, int64_t bytes, double *x, double *f, double *g) {
-    return guarded(s, [=] { return load(s, 64, buffer, bytes, x, f, g); });
+    return call(s, load, 64, buffer, bytes, x, f, g);
 }
 int cuda_opt_load_f32(cuda_opt *s, const void *buffer, int64_t bytes, float *x, double *f, float *g) {
-    return guarded(s, [=] { return load(s, 32, buffer, bytes, x, f, g); });
+    return call(s, load, 32, buffer, bytes, x, f, g);
 }
-int cuda_opt_warm_start(cuda_opt *s) {
-    return guarded(s, [=] { return warm_start(s); });
-}
+int cuda_opt_warm_start(cuda_opt *s) { return call(s, warm_start); }

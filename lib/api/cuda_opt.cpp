@@ -329,53 +329,31 @@ void cuda_opt_destroy(cuda_opt **s) {
 }
 
 int cuda_opt_set_bounds(cuda_opt *s, const double *lower, const double *upper) {
-    return guarded(s, [=] { return set_bounds(s, 64, lower, upper); });
+    return call(s, set_bounds, 64, lower, upper);
 }
 int cuda_opt_set_bounds_f32(cuda_opt *s, const float *lower, const float *upper) {
-    return guarded(s, [=] { return set_bounds(s, 32, lower, upper); });
+    return call(s, set_bounds, 32, lower, upper);
 }
 int cuda_opt_set_uniform_bounds(cuda_opt *s, double lower, double upper) {
-    return guarded(s, [=] { return set_uniform_bounds(s, 64, lower, upper); });
+    return call(s, set_uniform_bounds, 64, lower, upper);
 }
 int cuda_opt_set_uniform_bounds_f32(cuda_opt *s, float lower, float upper) {
-    return guarded(s, [=] { return set_uniform_bounds(s, 32, lower, upper); });
+    return call(s, set_uniform_bounds, 32, lower, upper);
 }
-int cuda_opt_set_scales(cuda_opt *s, const double *scales) {
-    return guarded(s, [=] { return set_scales(s, 64, scales); });
-}
-int cuda_opt_set_scales_f32(cuda_opt *s, const float *scales) {
-    return guarded(s, [=] { return set_scales(s, 32, scales); });
-}
-int cuda_opt_set_uniform_scale(cuda_opt *s, double scale) {
-    return guarded(s, [=] { return set_uniform_scale(s, scale); });
-}
-int cuda_opt_set_diagonal(cuda_opt *s, const double *diagonal) {
-    return guarded(s, [=] { return set_diagonal(s, 64, diagonal); });
-}
-int cuda_opt_set_diagonal_f32(cuda_opt *s, const float *diagonal) {
-    return guarded(s, [=] { return set_diagonal(s, 32, diagonal); });
-}
-int cuda_opt_get_diagonal(cuda_opt *s, double *diagonal) {
-    return guarded(s, [=] { return get_diagonal(s, diagonal); });
-}
-int cuda_opt_get_diagonal_f32(cuda_opt *s, float *diagonal) {
-    return guarded(s, [=] { return get_diagonal(s, diagonal); });
-}
-int cuda_opt_set_stream(cuda_opt *s, void *stream) {
-    return guarded(s, [=] { return set_stream(s, stream); });
-}
+int cuda_opt_set_scales(cuda_opt *s, const double *scales) { return call(s, set_scales, 64, scales); }
+int cuda_opt_set_scales_f32(cuda_opt *s, const float *scales) { return call(s, set_scales, 32, scales); }
+int cuda_opt_set_uniform_scale(cuda_opt *s, double scale) { return call(s, set_uniform_scale, scale); }
+int cuda_opt_set_diagonal(cuda_opt *s, const double *diagonal) { return call(s, set_diagonal, 64, diagonal); }
+int cuda_opt_set_diagonal_f32(cuda_opt *s, const float *diagonal) { return call(s, set_diagonal, 32, diagonal); }
+int cuda_opt_get_diagonal(cuda_opt *s, double *diagonal) { return call(s, get_diagonal<double>, diagonal); }
+int cuda_opt_get_diagonal_f32(cuda_opt *s, float *diagonal) { return call(s, get_diagonal<float>, diagonal); }
+int cuda_opt_set_stream(cuda_opt *s, void *stream) { return call(s, set_stream, stream); }
 int cuda_opt_set_log(cuda_opt *s, void (*write_line)(void *user, const char *line), void *user) {
-    return guarded(s, [=] { return set_log(s, write_line, user); });
+    return call(s, set_log, write_line, user);
 }
-int cuda_opt_solve(cuda_opt *s, double *x, double *f, double *g) {
-    return guarded(s, [=] { return solve(s, 64, x, f, g); });
-}
-int cuda_opt_solve_f32(cuda_opt *s, float *x, double *f, float *g) {
-    return guarded(s, [=] { return solve(s, 32, x, f, g); });
-}
-int cuda_opt_reset(cuda_opt *s) {
-    return guarded(s, [=] { return reset(s); });
-}
+int cuda_opt_solve(cuda_opt *s, double *x, double *f, double *g) { return call(s, solve, 64, x, f, g); }
+int cuda_opt_solve_f32(cuda_opt *s, float *x, double *f, float *g) { return call(s, solve, 32, x, f, g); }
+int cuda_opt_reset(cuda_opt *s) { return call(s, reset); }
 
 // The following functions cannot fail unless the handle is invalid.
 

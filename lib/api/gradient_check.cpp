@@ -48,10 +48,10 @@ int check_gradient(cuda_opt *s, int bits, void *x, double *f, void *g, int64_t s
 } // namespace
 
 int cuda_opt_check_gradient(cuda_opt *s, double *x, double *f, double *g, int64_t seed, int32_t find_component) {
-    return guarded(s, [=] { return check_gradient(s, 64, x, f, g, seed, find_component != 0); });
+    return call(s, check_gradient, 64, x, f, g, seed, find_component != 0);
 }
 int cuda_opt_check_gradient_f32(cuda_opt *s, float *x, double *f, float *g, int64_t seed, int32_t find_component) {
-    return guarded(s, [=] { return check_gradient(s, 32, x, f, g, seed, find_component != 0); });
+    return call(s, check_gradient, 32, x, f, g, seed, find_component != 0);
 }
 int cuda_opt_check_result(const cuda_opt *s, int32_t *verdict, int64_t *component, double *supplied, double *difference,
                           double *error) {

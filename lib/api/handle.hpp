@@ -63,6 +63,12 @@ template <class Action> int guarded(cuda_opt *s, const Action &action) noexcept 
     });
 }
 
+// Returns function(s, arguments...), the body of a function of the C ABI, guarded as above.
+template <class... Parameters, class... Arguments>
+int call(cuda_opt *s, int (*function)(cuda_opt *, Parameters...), Arguments... arguments) noexcept {
+    return guarded(s, [=] { return function(s, arguments...); });
+}
+
 // Creates a handle and initialises it by fill(handle). If fill() fails, the handle stores the failure.
 template <class Fill> int make_handle(cuda_opt **out, const Fill &fill) noexcept {
     if (!out) return CUDA_OPT_MISUSE;

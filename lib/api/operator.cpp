@@ -33,8 +33,8 @@ int set_operator(cuda_opt *s, int bits, void *in, void *out, void *is_free) {
 } // namespace
 
 int cuda_opt_set_operator(cuda_opt *s, double *in, double *out, double *is_free) {
-    return guarded(s, [=] { return set_operator(s, 64, in, out, is_free); });
+    return call(s, set_operator, 64, in, out, is_free);
 }
 int cuda_opt_set_operator_f32(cuda_opt *s, float *in, float *out, float *is_free) {
-    return guarded(s, [=] { return set_operator(s, 32, in, out, is_free); });
+    return call(s, set_operator, 32, in, out, is_free);
 }

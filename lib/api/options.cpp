@@ -243,12 +243,8 @@ double Results::*cudaopt::real_result(int32_t key) {
     return result ? result->value : nullptr;
 }
 
-int cuda_opt_set_int(cuda_opt *s, int32_t key, int64_t value) {
-    return guarded(s, [=] { return set_int(s, key, value); });
-}
-int cuda_opt_set_real(cuda_opt *s, int32_t key, double value) {
-    return guarded(s, [=] { return set_real(s, key, value); });
-}
+int cuda_opt_set_int(cuda_opt *s, int32_t key, int64_t value) { return call(s, set_int, key, value); }
+int cuda_opt_set_real(cuda_opt *s, int32_t key, double value) { return call(s, set_real, key, value); }
 int cuda_opt_get_int(const cuda_opt *s, int32_t key, int64_t *value) {
     return get(s, key, value, "an integer setting or result", get_int);
 }

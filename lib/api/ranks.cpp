@@ -58,17 +58,13 @@ int fail_rank(cuda_opt *s, const char *why) {
 } // namespace
 
 int cuda_opt_set_ranks(cuda_opt *s, int32_t rank, int32_t ranks, int64_t first, int64_t n) {
-    return guarded(s, [=] { return set_ranks(s, rank, ranks, first, n); });
+    return call(s, set_ranks, rank, ranks, first, n);
 }
 int cuda_opt_gather(cuda_opt *s, void **send, void **receive, int64_t *bytes) {
-    return guarded(s, [=] { return exchange(s, send, receive, bytes); });
+    return call(s, exchange, send, receive, bytes);
 }
-int cuda_opt_gather_failed(cuda_opt *s, const char *why) {
-    return guarded(s, [=] { return exchange_failed(s, why); });
-}
-int cuda_opt_fail_rank(cuda_opt *s, const char *why) {
-    return guarded(s, [=] { return fail_rank(s, why); });
-}
+int cuda_opt_gather_failed(cuda_opt *s, const char *why) { return call(s, exchange_failed, why); }
+int cuda_opt_fail_rank(cuda_opt *s, const char *why) { return call(s, fail_rank, why); }
 
 int64_t cuda_opt_segments(int64_t n) { return n < 1 ? 0 : Segments(n).count(); }
 int64_t cuda_opt_segment(int64_t n, int64_t segment) {

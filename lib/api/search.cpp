@@ -103,15 +103,7 @@ int set_search_bounds(cuda_opt &s, const double *lower, const double *upper) {
 int cuda_opt_create_search(cuda_opt **out, int64_t n, int64_t walks, int32_t backend) {
     return make_handle(out, [=](cuda_opt &s) { return fill(s, n, walks, backend); });
 }
-int cuda_opt_search_set_steps(cuda_opt *s, const double *steps) {
-    return guarded(s, [=] { return set_steps(s, steps); });
-}
-int cuda_opt_search_solve(cuda_opt *s, double *points, const double *values) {
-    return guarded(s, [=] { return solve(s, points, values); });
-}
-int cuda_opt_search_walk(cuda_opt *s, int64_t walk, double *x, double *f) {
-    return guarded(s, [=] { return walk_at(s, walk, x, f); });
-}
-int cuda_opt_search_ranked(cuda_opt *s, int64_t rank, int64_t *walk) {
-    return guarded(s, [=] { return ranked(s, rank, walk); });
-}
+int cuda_opt_search_set_steps(cuda_opt *s, const double *steps) { return call(s, set_steps, steps); }
+int cuda_opt_search_solve(cuda_opt *s, double *points, const double *values) { return call(s, solve, points, values); }
+int cuda_opt_search_walk(cuda_opt *s, int64_t walk, double *x, double *f) { return call(s, walk_at, walk, x, f); }
+int cuda_opt_search_ranked(cuda_opt *s, int64_t rank, int64_t *walk) { return call(s, ranked, rank, walk); }
