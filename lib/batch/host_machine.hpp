@@ -21,7 +21,8 @@ class HostTeams : public HostExecutor {
         working_stride_ = (working_bytes + 127) / 128 * 128; // two threads never write to the same cache line
     }
     template <class... Rules> void reserve(int64_t) {
-        if (working_.bytes() < threads_.most * working_stride_) working_.allocate(threads_.most * working_stride_);
+        const int64_t bytes = threads_.most * working_stride_;
+        if (working_.bytes() < bytes) working_ = Array<unsigned char>(bytes);
     }
     int64_t bytes() const { return working_.bytes(); }
     template <class Rule> void each(int64_t count, const Rule &rule) {

@@ -23,8 +23,7 @@ void Packets::reserve(int64_t payload) {
     payload = (std::max(payload, sentence) + 7) / 8 * 8;
     if (payload <= capacity_) return;
     const int64_t bytes = static_cast<int64_t>(sizeof(PacketHeader)) + payload;
-    Buffer<unsigned char> send = allocate_buffer<unsigned char>(bytes),
-                          receive = allocate_buffer<unsigned char>(bytes * ranks_);
+    HostArray<unsigned char> send(bytes), receive(bytes * ranks_);
     // The buffer is cleared, so that a packet that does not arrive is recognised as invalid.
     std::memset(receive.get(), 0, static_cast<std::size_t>(bytes * ranks_));
     send_ = std::move(send);

@@ -76,7 +76,7 @@ class Packets {
     const int rank_, ranks_;
     int64_t capacity_ = 0, bytes_ = 0, number_ = 0;
     Exchange current_exchange_ = Exchange::none;
-    Buffer<unsigned char> send_, receive_;
+    HostArray<unsigned char> send_, receive_;
 };
 
 } // namespace cudaopt

@@ -68,10 +68,10 @@ void Ranks::request_end(int code, const Settings &settings, double seconds) {
 void Ranks::allocate(int m) {
     const int columns = panel::columns(m);
     const ProductsLayout layout(columns, true);
-    if (!joined_) joined_ = allocate_buffer<double>(layout.size);
+    if (!joined_) joined_ = HostArray<double>(layout.size);
     if (!entries_) {
         found_.allocate();
-        entries_ = allocate_buffer<double>(int64_t{crossed_capacity} * columns);
+        entries_ = HostArray<double>(int64_t{crossed_capacity} * columns);
     }
     const int64_t variable = doubles_of_variable(columns);
     const int64_t variables = std::min(most_receive / part_.ranks, bytes_of(1 + crossed_capacity * variable));

@@ -125,15 +125,15 @@ class Ranks {
     uint64_t settings_ = 0; // The hash of the settings in the current exchange.
     double seconds_ = 0;
 
-    Request request_;       // The request to which the ranks currently reply.
-    PanelRequest panel_{};  // The description of the inner products of the current request.
-    Buffer<double> joined_; // The inner products of the last exchange, summed over all ranks.
+    Request request_;          // The request to which the ranks currently reply.
+    PanelRequest panel_{};     // The description of the inner products of the current request.
+    HostArray<double> joined_; // The inner products of the last exchange, summed over all ranks.
     PanelProducts products_{};
     DirectionSums direction_{};
     CrossedWindow own_variables_{};
     int64_t most_variables_ = 0, variables_in_all_ = 0, variables_sent_ = 0;
     FoundVariables found_;
-    Buffer<double> entries_;
+    HostArray<double> entries_;
     int stopped_by_ = -1, slowest_ = -1, not_finite_on_ = -1;
     bool measured_ = false;
 };

@@ -19,7 +19,7 @@ class HostExecutor {
     template <class... Names> explicit HostExecutor(int, Names...) {}
     template <class... Rules> void start(const Resources &resources) { threads_ = resources.threads; }
     template <class T> T *allocate(Array<T> &array, int64_t count) {
-        if (!array.get()) array.allocate(count);
+        if (!array) array = Array<T>(count);
         return array.get();
     }
     void reserve_selection(int64_t, const char *) {}

@@ -42,11 +42,11 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     void allocate(int m, const BackendOptions &options) override {
         check_size<Real>(m, n_);
         if (options.aside && !aside_memory_) {
-            aside_memory_ = allocate_buffer<Real>(2 * n_, fill_huge_pages<Real>(n_));
+            aside_memory_ = HostArray<Real>(2 * n_, fill_huge_pages<Real>(n_));
             aside_ = {aside_memory_.get(), aside_memory_.get() + n_};
         }
-        if (options.metric != Metric::learned) own_diagonal_.reset();
-        else if (!own_diagonal_) own_diagonal_ = allocate_buffer<Real>(n_, fill_huge_pages<Real>(n_));
+        if (options.metric != Metric::learned) own_diagonal_.release();
+        else if (!own_diagonal_) own_diagonal_ = HostArray<Real>(n_, fill_huge_pages<Real>(n_));
         const int columns = panel::columns(m);
         const ProductsLayout layout(columns, true);
         int64_t scratch_size = 2 * static_cast<int64_t>(padded_columns(columns)) * tile_height +
@@ -64,29 +64,25 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         }
         // All new memory is allocated before any of it is assigned. If an allocation fails, the existing memory is thus
         // unchanged.
-        Buffer<double> scratch = allocate_buffer<double>(scratch_size * threads.most);
+        HostArray<double> scratch(scratch_size * threads.most);
         // The following arrays depend on n and m alone, so they are allocated only once.
         if (!vectors_) {
-            Buffer<double> sums = segments_.room_for_products(layout);
-            Buffer<double> crossed_entries = allocate_buffer<double>(int64_t{crossed_capacity} * columns);
+            HostArray<double> sums = segments_.room_for_products(layout);
+            HostArray<double> crossed_entries(int64_t{crossed_capacity} * columns);
             found_.allocate();
-            vectors_ = allocate_buffer<unsigned char>(Vectors::bytes(m, n_), fill_huge_pages<Real>(n_));
+            vectors_ = HostArray<unsigned char>(Vectors::bytes(m, n_), fill_huge_pages<Real>(n_));
             work_ = {reinterpret_cast<Real *>(vectors_.get()), n_, m};
             segments_.hold_products(std::move(sums));
             crossed_entries_ = std::move(crossed_entries);
         }
         scratch_ = std::move(scratch);
         scratch_size_ = scratch_size;
-        fixed_doubles_ =
-            scratch_size * threads.most + segments_.count() * layout.size + int64_t{crossed_capacity} * columns;
         threads_ = threads;
     }
 
     int64_t workspace_bytes() const override {
-        if (!vectors_) return 0;
-        const int64_t more = (aside_memory_ ? 2 : 0) + (own_diagonal_ ? 1 : 0);
-        return Vectors::bytes(work_.m, n_) + more * n_ * static_cast<int64_t>(sizeof(Real)) +
-               fixed_doubles_ * static_cast<int64_t>(sizeof(double));
+        return vectors_.bytes() + aside_memory_.bytes() + own_diagonal_.bytes() + scratch_.bytes() +
+               crossed_entries_.bytes() + segments_.bytes();
     }
 
     HistoryVectors history() override { return {work_.first, work_.pitch, work_.m}; }
@@ -220,16 +216,12 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     }
 
     void fetch(const HeldVector &which, void *to_host) override {
-        const HeldPlace place = place_of(which, n_, user_, work_, aside_, const_cast<Real *>(diagonal_));
-        std::memcpy(to_host, place.at, static_cast<std::size_t>(place.bytes));
+        std::memcpy(to_host, place(which).at, static_cast<std::size_t>(bytes_of(which)));
     }
     void store(const HeldVector &which, const void *from_host) override {
-        const HeldPlace place = place_of(which, n_, user_, work_, aside_, const_cast<Real *>(diagonal_));
-        std::memcpy(place.at, from_host, static_cast<std::size_t>(place.bytes));
+        std::memcpy(place(which).at, from_host, static_cast<std::size_t>(bytes_of(which)));
     }
-    int64_t bytes_of(const HeldVector &which) const override {
-        return place_of(which, n_, user_, work_, aside_, const_cast<Real *>(diagonal_)).bytes;
-    }
+    int64_t bytes_of(const HeldVector &which) const override { return place(which).bytes; }
 
     double norm(const NormRequest &request) override {
         const MeasureNorm<Real, const History *> measure{
@@ -255,6 +247,9 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     using Vectors = WorkVectors<Real, History>;
     using Trials = TrialArrays<Real, History>;
 
+    HeldPlace place(const HeldVector &which) const {
+        return place_of(which, n_, user_, work_, aside_, const_cast<Real *>(diagonal_));
+    }
     int variables_from(int64_t begin) const { return static_cast<int>(std::min<int64_t>(tile_height, n_ - begin)); }
     double weight(const PanelRequest &request, int64_t i) const { return request.weighted ? diagonal_[i] : 1.0; }
     BoxedVariable variable(int64_t i) const { return {x_[i], g_[i], box_.lower(i), box_.upper(i)}; }
@@ -558,10 +553,10 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     UserArrays user_{};
     Vectors work_{};
     AsideVectors<Real> aside_{};
-    Buffer<unsigned char> vectors_;
-    Buffer<Real> aside_memory_, own_diagonal_;
-    Buffer<double> scratch_, crossed_entries_;
-    int64_t scratch_size_ = 0, fixed_doubles_ = 0;
+    HostArray<unsigned char> vectors_;
+    HostArray<Real> aside_memory_, own_diagonal_;
+    HostArray<double> scratch_, crossed_entries_;
+    int64_t scratch_size_ = 0;
     std::mutex crossed_mutex_;
     FoundVariables found_;
     PanelProducts sums_{};

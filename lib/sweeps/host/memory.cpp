@@ -10,7 +10,7 @@ namespace {
 
 class HostMemory final : public MemorySpace {
   public:
-    void *allocate(std::size_t bytes) override { return allocate_buffer<char>(static_cast<int64_t>(bytes)).release(); }
+    void *allocate(std::size_t bytes) override { return allocate_on_host(static_cast<int64_t>(bytes)); }
     void release(void *pointer) override { std::free(pointer); }
     void copy_in(void *to, const void *from_host, std::size_t bytes, void *) override {
         std::memcpy(to, from_host, bytes);

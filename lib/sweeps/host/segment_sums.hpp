@@ -32,10 +32,11 @@ class SegmentSums final : public SubtreeSums {
 
     // The next functions allocate memory for the inner products of all segments, and return the address of the products
     // of one segment.
-    Buffer<double> room_for_products(const ProductsLayout &largest) const {
-        return allocate_buffer<double>(count() * largest.size);
+    HostArray<double> room_for_products(const ProductsLayout &largest) const {
+        return HostArray<double>(count() * largest.size);
     }
-    void hold_products(Buffer<double> room) { products_ = std::move(room); }
+    void hold_products(HostArray<double> room) { products_ = std::move(room); }
+    int64_t bytes() const { return products_.bytes(); }
     double *products_of(int64_t segment, const ProductsLayout &layout) const {
         return products_.get() + segment * layout.size;
     }
@@ -113,7 +114,7 @@ class SegmentSums final : public SubtreeSums {
 
     const int64_t n_;
     OwnSegments segments_;
-    Buffer<double> products_;
+    HostArray<double> products_;
     // The caller's values of f, one per segment.
     const double *f_ = nullptr;
     // These describe the current inner products. changed_: whether a segment contains changes.
