@@ -13,24 +13,21 @@ namespace cudaopt {
 namespace {
 
 struct Header {
-    char magic[8];
-    uint32_t version, byte_order;
-    int64_t bytes, n, memory, precision,
-        state;       // bytes: size of the checkpoint from header to checksum; state: size of the state
-    uint64_t scales; // checksum of the scales of the variables; 0: there are no scales
-};
-constexpr char magic[8] = {'c', 'u', 'd', 'a', '_', 'o', 'p', 't'};
-// Two times of a solve in seconds: the time since its start, and the time within calls of the library.
-struct Clocks {
-    double seconds_passed, host_seconds;
+    char magic[8] = {'c', 'u', 'd', 'a', '_', 'o', 'p', 't'};
+    uint32_t version = 16, byte_order = 0x01020304;
+    // bytes: size of the checkpoint from header to checksum; state: size of the state
+    int64_t bytes = 0, n = 0, memory = 0, precision = 0, state = 0;
+    uint64_t scales = 0; // checksum of the scales of the variables; 0: there are no scales
+    // Times of the solve in seconds: since its start, and within calls of the library.
+    double seconds_passed = 0, host_seconds = 0;
 
     // Returns false if a time is NaN, negative or so large that the integers of the clock would overflow.
-    bool are_consistent() const {
+    bool has_consistent_times() const {
         constexpr double longest = 1e9; // 31 years
         return dense::is_within(0.0, seconds_passed, longest) && dense::is_within(0.0, host_seconds, longest);
     }
 };
-constexpr uint32_t version = 16, byte_order = 0x01020304;
+constexpr int64_t header_bytes = sizeof(Header), check_bytes = sizeof(uint64_t);
 
 Header header_of(const unsigned char *from) {
     Header header;
@@ -77,18 +74,14 @@ int64_t Solver::save(unsigned char *to) {
         sweeps_->inner_products(state_->products_at_trial()); // without weights and without an update of the diagonal
         state_->set_direction_sums(sweeps_->direction_sums());
     }
-    const Clocks clocks{seconds_passed(), host_seconds_};
-    const int64_t numbers = state_bytes(memory());
-    Header header{};
-    std::memcpy(header.magic, magic, sizeof magic);
-    header.version = version;
-    header.byte_order = byte_order;
-    header.bytes =
-        static_cast<int64_t>(sizeof(Header) + sizeof(Clocks) + sizeof(uint64_t)) + numbers + bytes_of_vectors(*state_);
+    Header header;
+    header.seconds_passed = seconds_passed();
+    header.host_seconds = host_seconds_;
     header.n = dimension();
     header.memory = memory();
     header.precision = bits_;
-    header.state = numbers;
+    header.state = state_bytes(memory());
+    header.bytes = header_bytes + header.state + bytes_of_vectors(*state_) + check_bytes;
     if (!to) return header.bytes;
     header.scales = scales_checksum();
 
@@ -97,30 +90,28 @@ int64_t Solver::save(unsigned char *to) {
         std::memcpy(next, from, static_cast<std::size_t>(bytes));
         next += bytes;
     };
-    write(&header, sizeof header);
-    write(&clocks, sizeof clocks);
-    write(block_.get(), numbers);
+    write(&header, header_bytes);
+    write(block_.get(), header.state);
     each_vector(*state_, [&](const HeldVector &which) {
         sweeps_->fetch(which, next);
         next += sweeps_->bytes_of(which);
     });
     const uint64_t check = checksum(to, next - to);
-    write(&check, sizeof check);
+    write(&check, check_bytes);
     return header.bytes;
 }
 
 // Returns 0 if the bytes are a complete, undamaged checkpoint of a solve with this n, m and precision. Otherwise it
 // sets the message and returns a negative code, as the next two functions do.
 int Solver::recognise(const unsigned char *from, int64_t bytes) {
-    const auto least = static_cast<int64_t>(sizeof(Header) + sizeof(Clocks) + sizeof(uint64_t));
-    Header header{};
-    if (bytes >= least) std::memcpy(&header, from, sizeof header);
-    if (bytes < least || std::memcmp(header.magic, magic, sizeof magic) != 0)
+    const Header own;
+    if (bytes < header_bytes + check_bytes || std::memcmp(from, own.magic, sizeof own.magic) != 0)
         return new_message().refuse_input("these %lld bytes are not a checkpoint", shown(bytes));
-    if (header.version != version || header.byte_order != byte_order)
+    const Header header = header_of(from);
+    if (header.version != own.version || header.byte_order != own.byte_order)
         return new_message().refuse_input(
             "the checkpoint is of version %u and byte order %#x, but this library reads version %u and %#x",
-            header.version, header.byte_order, version, byte_order);
+            header.version, header.byte_order, own.version, own.byte_order);
     if (header.n != dimension() || header.memory != memory() || header.precision != bits_)
         return new_message().refuse_input("the checkpoint is of n = %lld, m = %lld and %lld bits, but the handle has n "
                                           "= %lld, m = %d and %d bits",
@@ -134,7 +125,7 @@ int Solver::recognise(const unsigned char *from, int64_t bytes) {
         return new_message().refuse_input("the checkpoint is %s: it has to have %lld bytes, but %lld were given",
                                           bytes < header.bytes ? "incomplete" : "too long", shown(header.bytes),
                                           shown(bytes));
-    const int64_t checked = bytes - static_cast<int64_t>(sizeof(uint64_t));
+    const int64_t checked = bytes - check_bytes;
     uint64_t written;
     std::memcpy(&written, from + checked, sizeof written);
     if (written == checksum(from, checked)) return 0;
@@ -144,20 +135,18 @@ int Solver::recognise(const unsigned char *from, int64_t bytes) {
 
 // Copies the state of a checkpoint that was recognised into a new block, if the state is valid for this handle.
 int Solver::read_state(const unsigned char *from, int64_t bytes, StateBlock &block) {
-    const int64_t numbers = state_bytes(memory());
-    const auto before = static_cast<int64_t>(sizeof(Header) + sizeof(Clocks));
-    const auto outside = before + static_cast<int64_t>(sizeof(uint64_t));
+    const int64_t numbers = state_bytes(memory()), of_vectors = bytes - header_bytes - numbers - check_bytes;
     block = zero_bytes(numbers);
-    const bool all_there = numbers <= bytes - outside;
-    if (all_there) std::memcpy(block.get(), from + before, static_cast<std::size_t>(numbers));
+    const bool all_there = of_vectors >= 0;
+    if (all_there) std::memcpy(block.get(), from + header_bytes, static_cast<std::size_t>(numbers));
     StateMachine &state = *static_cast<StateMachine *>(block.get());
     if (!all_there || !state.is_consistent(dimension(), memory(), bits_))
         return new_message().refuse_input("the checkpoint is inconsistent: its state is not one of n = %lld and m = %d",
                                           shown(dimension()), memory());
-    if (bytes_of_vectors(state) == bytes - outside - numbers) return 0;
+    if (bytes_of_vectors(state) == of_vectors) return 0;
     return new_message().refuse_input(
-        "the checkpoint is inconsistent: its vectors have %lld bytes, but its state needs %lld",
-        shown(bytes - outside - numbers), shown(bytes_of_vectors(state)));
+        "the checkpoint is inconsistent: its vectors have %lld bytes, but its state needs %lld", shown(of_vectors),
+        shown(bytes_of_vectors(state)));
 }
 
 // Checks that the current bounds are consistent with the saved solve and its x. If not, the caller's x is restored.
@@ -193,19 +182,17 @@ int Solver::load(const unsigned char *from, int64_t bytes) {
     if (saved.settings.metric == Metric::callers && !arrays.diagonal)
         return new_message().refuse_call(
             "the solve that was saved has a diagonal, but cuda_opt_set_diagonal has given no array");
-    Clocks clocks{};
-    std::memcpy(&clocks, from + sizeof(Header), sizeof clocks);
-    if (!clocks.are_consistent())
+    const Header header = header_of(from);
+    if (!header.has_consistent_times())
         return new_message().refuse_input(
             "the checkpoint is inconsistent: its solve has taken %g seconds, %g of them in calls",
-            clocks.seconds_passed, clocks.host_seconds);
-    const uint64_t scales = header_of(from).scales;
-    from += static_cast<int64_t>(sizeof(Header) + sizeof(Clocks)) + state_bytes(memory());
+            header.seconds_passed, header.host_seconds);
+    from += header_bytes + header.state;
     try {
         // The pairs of a warm start are kept until the whole checkpoint has been validated.
         allocate(pairs() > 0 ? before : saved.settings);
         if (const int code = prepare_scales(false)) return code;
-        if (const int code = check_scales(scales)) return code;
+        if (const int code = check_scales(header.scales)) return code;
         if (const int code = check_bounds(saved, from)) return code;
         allocate(saved.settings);
         each_vector(saved, [&](const HeldVector &which) {
@@ -222,8 +209,8 @@ int Solver::load(const unsigned char *from, int64_t bytes) {
     std::memcpy(block_.get(), block.get(), static_cast<std::size_t>(state_bytes(memory())));
     state_->forget_products();
     first_call_ = Clock::now() -
-                  std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(clocks.seconds_passed));
-    host_seconds_ = clocks.host_seconds;
+                  std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(header.seconds_passed));
+    host_seconds_ = header.host_seconds;
     resumed_ = message_pending_ = true;
     return 0;
 }

@@ -14,15 +14,9 @@ void Solver::bind_arrays() {
     x_is_new_ = g_is_restored_ = false;
     if ((!arrays.scales && arrays.scale_all == 1) || own_dimension() == 0) {
         scaled_.reset();
-        scaled_n_ = 0;
         return sweeps_->bind(arrays);
     }
-    if (scaled_n_ != own_dimension()) {
-        // The previous vectors are freed before new ones are allocated.
-        scaled_.reset();
-        scaled_ = makers_of(backend_).scaled_variables(own_dimension(), bits_, device_);
-        scaled_n_ = own_dimension();
-    }
+    if (!scaled_) scaled_ = makers_of(backend_).scaled_variables(own_dimension(), bits_, device_);
     sweeps_->bind(scaled_->bind(arrays, resources()));
 }
 

@@ -200,6 +200,7 @@ void Solver::allocate(const Settings &settings) {
         // time.
         sweeps_ = make_sweeps_(backend_, own_dimension(), static_cast<int>(settings.history_bits), device_);
         reply_.sums = nullptr; // they belonged to the old sweeps
+        operator_.reset();     // it has the old history precision
         history_bits_ = settings.history_bits;
         own_n_ = own_dimension();
         by_segments_ = by_segments;
@@ -210,15 +211,9 @@ void Solver::allocate(const Settings &settings) {
                                  &cancellation_, settings.timed});
     reply_.forms_free_changes = sweeps_->forms_free_changes();
     bind_arrays();
-    allocate_operator();
-}
-
-void Solver::allocate_operator() {
-    if (!uses_operator() || operator_bits_ != history_bits_) operator_.reset();
-    if (!uses_operator()) return;
+    if (!uses_operator()) return operator_.reset();
     if (!operator_)
         operator_ = makers_of(backend_).operator_sweeps(dimension(), bits_, static_cast<int>(history_bits_), device_);
-    operator_bits_ = history_bits_;
     operator_->bind(arrays, sweeps_->history(), resources());
 }
 

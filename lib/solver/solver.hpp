@@ -65,6 +65,7 @@ class Solver {
     // function may throw.
     void become_rank(const Part &part) {
         ranks_ = std::make_unique<Ranks>(part);
+        scaled_.reset();
         own_n_ = -1;
     }
     Ranks *ranks() { return ranks_.get(); }
@@ -141,7 +142,6 @@ class Solver {
     int check_scales(uint64_t saved);
     Resources resources() { return {static_cast<int>(settings().threads), stream, cancellation_}; }
     void allocate(const Settings &settings);
-    void allocate_operator();
     void add_refusals(Message &message) const;
     void add_scales(Message &message) const;
     int recognise(const unsigned char *from, int64_t bytes);
@@ -170,9 +170,7 @@ class Solver {
     bool by_segments_ = false; // whether the sweeps form one sum per segment of the index range (sweeps/segments.hpp)
     std::unique_ptr<Sweeps> sweeps_;
     std::unique_ptr<OperatorSweeps> operator_;      // NULL: the initial Hessian is no operator
-    int64_t operator_bits_ = 0;                     // the history precision of operator_
     std::unique_ptr<ScaledVariables> scaled_;       // NULL: the solve is not in scaled variables
-    int64_t scaled_n_ = 0;                          // the length of the vectors of scaled_
     bool x_is_new_ = false, g_is_restored_ = false; // whether z or s g has changed since the last conversion to x or g
     std::unique_ptr<Ranks> ranks_;                  // NULL: this handle stores all variables
     Reply reply_;                                   // the reply to the last request of the state machine
