@@ -31,9 +31,7 @@ int fill(cuda_opt &s, int64_t n, int64_t count, int32_t m, int32_t backend, int 
                     static_cast<double>(count) * static_cast<double>(block));
         return CUDA_OPT_OUT_OF_MEMORY;
     }
-    s.backend = choose_backend(backend, message);
-    if (s.backend < 0) return s.backend;
-    s.memory = make_memory(s.backend);
+    if (const int code = choose_backend(s, backend)) return code;
     const bool cuda = s.backend == CUDA_OPT_BACKEND_CUDA;
     const auto machine = [=](batch::Shape shape, bool bounds = true) {
         if (bits == 64)

@@ -6,20 +6,18 @@ using namespace cudaopt;
 
 namespace cudaopt {
 
-int choose_backend(int32_t asked, Message &message) {
-    if (asked == CUDA_OPT_BACKEND_HOST) return asked;
-    if (asked != CUDA_OPT_BACKEND_AUTO && asked != CUDA_OPT_BACKEND_CUDA)
-        return message.refuse_input(
+int choose_backend(cuda_opt &s, int32_t asked) {
+    if (asked != CUDA_OPT_BACKEND_AUTO && asked != CUDA_OPT_BACKEND_CUDA && asked != CUDA_OPT_BACKEND_HOST)
+        return s.message().refuse_input(
             "the backend is %d, but has to be CUDA_OPT_BACKEND_AUTO, _CUDA or _HOST (0, 1 or 2)", asked);
-    const char *why_not = cuda_unavailable();
-    if (!why_not) return CUDA_OPT_BACKEND_CUDA;
-    if (asked == CUDA_OPT_BACKEND_AUTO) return CUDA_OPT_BACKEND_HOST;
-    message.set("the CUDA backend was requested, but %s", why_not);
-    return CUDA_OPT_BACKEND_UNAVAILABLE;
-}
-
-std::unique_ptr<MemorySpace> make_memory(int backend) {
-    return backend == CUDA_OPT_BACKEND_CUDA ? make_cuda_memory() : make_host_memory();
+    const char *const why_not = asked == CUDA_OPT_BACKEND_HOST ? nullptr : cuda_unavailable();
+    if (why_not && asked == CUDA_OPT_BACKEND_CUDA) {
+        s.message().set("the CUDA backend was requested, but %s", why_not);
+        return CUDA_OPT_BACKEND_UNAVAILABLE;
+    }
+    s.backend = why_not || asked == CUDA_OPT_BACKEND_HOST ? CUDA_OPT_BACKEND_HOST : CUDA_OPT_BACKEND_CUDA;
+    s.memory = s.backend == CUDA_OPT_BACKEND_CUDA ? make_cuda_memory() : make_host_memory();
+    return 0;
 }
 
 int require_solver(cuda_opt *s, const char *call) {
@@ -149,10 +147,8 @@ int fill(cuda_opt &s, int64_t n, int32_t m, int32_t backend, int bits) {
                     m, dense_bytes(m));
         return CUDA_OPT_OUT_OF_MEMORY;
     }
-    s.backend = choose_backend(backend, message);
-    if (s.backend < 0) return s.backend;
+    if (const int code = choose_backend(s, backend)) return code;
     if (m == 0) m = default_pairs(n, s.backend);
-    s.memory = make_memory(s.backend);
     s.solver = std::make_unique<Solver>(n, m, bits, s.backend, s.memory->device(),
                                         bits == 64 ? make_sweeps<double> : make_sweeps<float>);
     return 0;

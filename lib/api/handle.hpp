@@ -46,10 +46,9 @@ struct cuda_opt {
 
 namespace cudaopt {
 
-// Returns the backend to use for a value of the argument `backend` of the public functions. If this backend is not
-// available, the function sets the message and returns a negative code.
-int choose_backend(int32_t asked, Message &message);
-std::unique_ptr<MemorySpace> make_memory(int backend);
+// Sets the backend and the memory space of a new handle. `asked` is the argument `backend` of the public functions. If
+// this backend is not available, the function sets the message and returns a negative code, otherwise it returns 0.
+int choose_backend(cuda_opt &s, int32_t asked);
 
 // Returns 0 if the handle is valid, otherwise the code that states why it cannot be used.
 inline int fault_of(const cuda_opt *s) { return s ? s->failure : static_cast<int>(CUDA_OPT_MISUSE); }

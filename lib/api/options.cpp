@@ -87,16 +87,6 @@ int check_no_exchange(cuda_opt &s) {
         "settings cannot be changed between CUDA_OPT_EXCHANGE and the next call of cuda_opt_solve");
 }
 
-// Returns whether a setting applies only to a single solve, not to batches. Batches have no reduced history precision,
-// no reports of iterates, no log, no ranks, no timer and no estimate of the noise.
-bool is_solvers_alone(int32_t key) {
-    for (const int32_t one :
-         {CUDA_OPT_HISTORY_BITS, CUDA_OPT_PRODUCT_BITS, CUDA_OPT_REPORT_ITERATES, CUDA_OPT_IPRINT_FREQUENCY,
-          CUDA_OPT_IPRINT_TYPE, CUDA_OPT_F_PART, CUDA_OPT_TIMED, CUDA_OPT_NOISE_AUTO})
-        if (key == one) return true;
-    return false;
-}
-
 int set_of_solve(cuda_opt *s, int32_t key, int64_t value) {
     if (const int code = check_no_exchange(*s)) return code;
     const IntSetting *setting = find(int_settings, key);
@@ -105,19 +95,15 @@ int set_of_solve(cuda_opt *s, int32_t key, int64_t value) {
             return s->message().refuse_input("CUDA_OPT_%s is a real setting, for cuda_opt_set_real", real->name);
         return s->message().refuse_input("%d is not the key of an integer setting", key);
     }
-    if (s->batch && is_solvers_alone(key))
+    if (s->batch && (setting->rules & no_batch))
         return s->message().refuse_input("CUDA_OPT_%s is not for a handle of cuda_opt_create_batch", setting->name);
     if (s->batch && key == CUDA_OPT_INITIAL_HESSIAN && value == CUDA_OPT_INITIAL_HESSIAN_OPERATOR)
         return s->message().refuse_input("an operator as initial Hessian is not for a handle of cuda_opt_create_batch");
-    const bool history = key == CUDA_OPT_HISTORY_BITS;
     if (const int code = check_value(*s, *setting, value)) return code;
-    const bool at_start_only = history || key == CUDA_OPT_DIAGCO || key == CUDA_OPT_INITIAL_HESSIAN ||
-                               key == CUDA_OPT_THREADS || key == CUDA_OPT_ROBUST || key == CUDA_OPT_F_PART ||
-                               key == CUDA_OPT_TIMED;
-    if (at_start_only && s->started())
+    if ((setting->rules & at_start) && s->started())
         return s->message().refuse_call("CUDA_OPT_%s can be set before the first call of cuda_opt_%ssolve only",
                                         setting->name, s->batch ? "batch_" : "");
-    if (history)
+    if (key == CUDA_OPT_HISTORY_BITS)
         if (const int code = check_pairs_kept(*s, value)) return code;
     Settings &settings = s->settings();
     if (setting->flag) settings.*setting->flag = value != 0;

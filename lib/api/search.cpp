@@ -19,9 +19,7 @@ int fill(cuda_opt &s, int64_t n, int64_t walks, int32_t backend) {
                     shown(walks), shown(n), 8.0 * static_cast<double>(walks) * static_cast<double>(n));
         return CUDA_OPT_OUT_OF_MEMORY;
     }
-    s.backend = choose_backend(backend, message);
-    if (s.backend < 0) return s.backend;
-    s.memory = make_memory(s.backend);
+    if (const int code = choose_backend(s, backend)) return code;
     s.search =
         std::make_unique<Search>(static_cast<int>(n), walks, makers_of(s.backend).search_sweeps(s.memory->device()));
     return 0;

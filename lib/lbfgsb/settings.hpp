@@ -40,8 +40,12 @@ struct IntSetting {
     IntMember value;
     BoolMember flag;
     int64_t least, most;
-    bool shared; // whether all ranks must have the same value
+    unsigned rules; // a sum of the constants below
 };
+// all_ranks: all ranks must have the same value. at_start: it cannot change during a solve. no_batch: it is not for
+// batches, which have no reduced history precision, no reports of iterates, no log, no ranks, no timer and no estimate
+// of the noise.
+constexpr unsigned all_ranks = 1, at_start = 2, no_batch = 4;
 
 // All ranks must have the same values of these settings.
 struct RealSetting {
@@ -53,24 +57,24 @@ struct RealSetting {
 };
 
 constexpr IntSetting int_settings[] = {
-    {CUDA_OPT_MAX_ITERATIONS, "MAX_ITERATIONS", &Settings::max_iterations, nullptr, 0, INT64_MAX, true},
-    {CUDA_OPT_MAX_EVALUATIONS, "MAX_EVALUATIONS", &Settings::max_evaluations, nullptr, 0, INT64_MAX, true},
-    {CUDA_OPT_MAXFEV, "MAXFEV", &Settings::evaluations_per_search, nullptr, 1, INT64_MAX, true},
-    {CUDA_OPT_MAX_CUTS, "MAX_CUTS", &Settings::max_cuts, nullptr, 0, INT64_MAX, true},
-    {CUDA_OPT_DIAGCO, "DIAGCO", nullptr, nullptr, 0, 1, false}, // 1 selects the caller's diagonal as H0
-    {CUDA_OPT_INITIAL_HESSIAN, "INITIAL_HESSIAN", &Settings::metric, nullptr, 0, 3, true},
-    {CUDA_OPT_DIAGONAL_EVERY, "DIAGONAL_EVERY", &Settings::diagonal_every, nullptr, 0, INT64_MAX, true},
-    {CUDA_OPT_APPROXIMATE_CAUCHY, "APPROXIMATE_CAUCHY", nullptr, &Settings::approximate_cauchy, 0, 1, true},
-    {CUDA_OPT_REPORT_ITERATES, "REPORT_ITERATES", nullptr, &Settings::report_iterates, 0, 1, false},
-    {CUDA_OPT_ROBUST, "ROBUST", nullptr, &Settings::robust, 0, 1, true},
-    {CUDA_OPT_THREADS, "THREADS", &Settings::threads, nullptr, 0, 4096, false},
-    {CUDA_OPT_HISTORY_BITS, "HISTORY_BITS", &Settings::history_bits, nullptr, 16, 64, true},
-    {CUDA_OPT_PRODUCT_BITS, "PRODUCT_BITS", &Settings::product_bits, nullptr, 32, 64, true},
-    {CUDA_OPT_F_PART, "F_PART", &Settings::f_part, nullptr, 0, 2, true},
-    {CUDA_OPT_TIMED, "TIMED", nullptr, &Settings::timed, 0, 1, false},
-    {CUDA_OPT_NOISE_AUTO, "NOISE_AUTO", nullptr, &Settings::noise_auto, 0, 1, true},
-    {CUDA_OPT_IPRINT_FREQUENCY, "IPRINT_FREQUENCY", &Settings::log_frequency, nullptr, INT64_MIN, INT64_MAX, false},
-    {CUDA_OPT_IPRINT_TYPE, "IPRINT_TYPE", &Settings::log_type, nullptr, 0, 4, false},
+    {CUDA_OPT_MAX_ITERATIONS, "MAX_ITERATIONS", &Settings::max_iterations, nullptr, 0, INT64_MAX, all_ranks},
+    {CUDA_OPT_MAX_EVALUATIONS, "MAX_EVALUATIONS", &Settings::max_evaluations, nullptr, 0, INT64_MAX, all_ranks},
+    {CUDA_OPT_MAXFEV, "MAXFEV", &Settings::evaluations_per_search, nullptr, 1, INT64_MAX, all_ranks},
+    {CUDA_OPT_MAX_CUTS, "MAX_CUTS", &Settings::max_cuts, nullptr, 0, INT64_MAX, all_ranks},
+    {CUDA_OPT_DIAGCO, "DIAGCO", nullptr, nullptr, 0, 1, at_start}, // 1 selects the caller's diagonal as H0
+    {CUDA_OPT_INITIAL_HESSIAN, "INITIAL_HESSIAN", &Settings::metric, nullptr, 0, 3, all_ranks + at_start},
+    {CUDA_OPT_DIAGONAL_EVERY, "DIAGONAL_EVERY", &Settings::diagonal_every, nullptr, 0, INT64_MAX, all_ranks},
+    {CUDA_OPT_APPROXIMATE_CAUCHY, "APPROXIMATE_CAUCHY", nullptr, &Settings::approximate_cauchy, 0, 1, all_ranks},
+    {CUDA_OPT_REPORT_ITERATES, "REPORT_ITERATES", nullptr, &Settings::report_iterates, 0, 1, no_batch},
+    {CUDA_OPT_ROBUST, "ROBUST", nullptr, &Settings::robust, 0, 1, all_ranks + at_start},
+    {CUDA_OPT_THREADS, "THREADS", &Settings::threads, nullptr, 0, 4096, at_start},
+    {CUDA_OPT_HISTORY_BITS, "HISTORY_BITS", &Settings::history_bits, nullptr, 16, 64, all_ranks + at_start + no_batch},
+    {CUDA_OPT_PRODUCT_BITS, "PRODUCT_BITS", &Settings::product_bits, nullptr, 32, 64, all_ranks + no_batch},
+    {CUDA_OPT_F_PART, "F_PART", &Settings::f_part, nullptr, 0, 2, all_ranks + at_start + no_batch},
+    {CUDA_OPT_TIMED, "TIMED", nullptr, &Settings::timed, 0, 1, at_start + no_batch},
+    {CUDA_OPT_NOISE_AUTO, "NOISE_AUTO", nullptr, &Settings::noise_auto, 0, 1, all_ranks + no_batch},
+    {CUDA_OPT_IPRINT_FREQUENCY, "IPRINT_FREQUENCY", &Settings::log_frequency, nullptr, INT64_MIN, INT64_MAX, no_batch},
+    {CUDA_OPT_IPRINT_TYPE, "IPRINT_TYPE", &Settings::log_type, nullptr, 0, 4, no_batch},
 };
 
 constexpr RealSetting real_settings[] = {

@@ -8,7 +8,8 @@ namespace {
 // integers beyond 2^53 may become equal by the conversion, but such values do not occur in practice.
 template <class Use> void each_shared_setting(const Settings &settings, const Use &use) {
     for (const IntSetting &row : int_settings)
-        if (row.shared) use(row.name, static_cast<double>(row.flag ? settings.*row.flag : settings.*row.value));
+        if (row.rules & all_ranks)
+            use(row.name, static_cast<double>(row.flag ? settings.*row.flag : settings.*row.value));
     for (const RealSetting &row : real_settings) use(row.name, settings.*row.value);
 }
 

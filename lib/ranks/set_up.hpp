@@ -11,7 +11,7 @@ namespace cudaopt {
 // The number of settings that must agree on all ranks.
 constexpr int count_shared_settings() {
     int count = static_cast<int>(sizeof real_settings / sizeof *real_settings);
-    for (const IntSetting &row : int_settings) count += row.shared;
+    for (const IntSetting &row : int_settings) count += (row.rules & all_ranks) != 0;
     return count;
 }
 constexpr int shared_settings = count_shared_settings();
