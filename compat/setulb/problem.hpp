@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "cuda_opt.h"
-#include "boundary/failure.hpp"
+#include "boundary/message.hpp"
 #include "call.hpp"
 
 namespace cudaopt::drop_in {

@@ -4,6 +4,7 @@
 
 #include <cstdarg>
 #include <cstdint>
+#include <exception>
 
 #include "cuda_opt.h"
 #include "boundary/format.hpp"
@@ -40,6 +41,18 @@ class Message {
 
   private:
     char text_[512] = "no call with this handle has returned a message yet";
+};
+
+// An exception for failures of the system, such as exhausted memory or CUDA errors. The message is an array inside the
+// object, because an exception that reports exhausted memory cannot allocate any.
+class BackendFailure : public std::exception {
+  public:
+    BackendFailure(int code_, const char *what) noexcept : code(code_) { message_.set("%s", what); }
+    const char *what() const noexcept override { return message_.text(); }
+    int code;
+
+  private:
+    Message message_;
 };
 
 } // namespace cudaopt

@@ -5,7 +5,7 @@
 #include <new>
 
 #include "cuda_opt.h"
-#include "boundary/failure.hpp"
+#include "boundary/message.hpp"
 
 namespace cudaopt {
 

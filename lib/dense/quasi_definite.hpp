@@ -65,10 +65,7 @@ template <int most> class QuasiDefiniteOf {
     }
 
     // Validates an object that was loaded as bytes.
-    bool is_consistent(int capacity) const { return -1 <= k_ && k_ <= capacity; }
-
-    // Records that another object has overwritten the storage, so that the next resize() fills it again.
-    CUDA_OPT_HD void lose() { k_ = -1; }
+    bool is_consistent(int capacity) const { return is_within(0, k_, capacity); }
 
     // Returns the address of row i. The caller stores the upper triangle of S in these rows and then calls factor() or
     // factor_triangular().

@@ -1,7 +1,7 @@
 // Implements CheckSweeps for an executor, that of the host or of CUDA (backend/makers.hpp).
 #pragma once
 
-#include "gradient_check/check_sweeps.hpp"
+#include "gradient_check/gradient_check.hpp"
 
 namespace cudaopt {
 

@@ -11,7 +11,6 @@
 // with 1 in place of s'y and s's. GPU threads that solve different problems then execute the same instructions.
 #pragma once
 
-#include "dense/loaded.hpp"
 #include "dense/quasi_definite.hpp"
 #include "lbfgsb/requests.hpp"
 

@@ -20,7 +20,6 @@
 #include <cmath>
 #include <cstdint>
 
-#include "dense/loaded.hpp"
 #include "dense/numbers.hpp"
 #include "exec/annotations.hpp"
 

@@ -7,7 +7,6 @@
 
 #include <cmath>
 
-#include "dense/loaded.hpp"
 #include "dense/numbers.hpp"
 #include "lbfgsb/box.hpp"
 

@@ -8,7 +8,6 @@
 // [step_min, step_max].
 #pragma once
 
-#include "dense/loaded.hpp"
 #include "dense/numbers.hpp"
 
 namespace cudaopt {

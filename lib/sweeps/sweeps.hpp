@@ -19,7 +19,7 @@
 #include "lbfgsb/box.hpp"
 #include "lbfgsb/requests.hpp"
 #include "lbfgsb/settings.hpp"
-#include "boundary/failure.hpp"
+#include "boundary/message.hpp"
 #include "sweeps/rules.hpp"
 
 namespace cudaopt {

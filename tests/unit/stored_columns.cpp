@@ -1,6 +1,6 @@
 // Tests of the host's conversion of tiles to columns with fewer bits than x. The columns and the steps must be those of
 // the functions for one variable.
-#include "sweeps/host/stored_columns.hpp"
+#include "sweeps/host/panel_tiles.hpp"
 
 #include <catch2/catch.hpp>
 #include <random>

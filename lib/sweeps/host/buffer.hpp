@@ -11,7 +11,7 @@
 #endif
 
 #include "cuda_opt.h"
-#include "boundary/failure.hpp"
+#include "boundary/message.hpp"
 
 namespace cudaopt {
 

@@ -9,10 +9,8 @@
 
 #include "sweeps/backend.hpp"
 #include "sweeps/found_variables.hpp"
-#include "sweeps/host/diagonal_tiles.hpp"
 #include "sweeps/host/variable_tiles.hpp"
 #include "sweeps/host/segment_sums.hpp"
-#include "sweeps/host/stored_columns.hpp"
 #include "sweeps/host/tile_products.hpp"
 #include "cuda_opt.h"
 #include "sweeps/work_vectors.hpp"

@@ -1,6 +1,11 @@
-// These functions compute inner products of the columns of a tile on the host. A tile contains 128 elements of each
-// column of the panel. The columns are the stored vectors y and s, the gradient g and the displacement z.
+// These functions load the columns of a tile on the host and compute their inner products. A tile contains 128 elements
+// of each column of the panel. The columns are the stored vectors y and s, the gradient g and the displacement z.
 #pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "dense/bfloat16.hpp"
 
 namespace cudaopt {
 
@@ -66,5 +71,22 @@ double dot_of_tile(const double *a, const double *b);
 
 // Adds the `count` elements of an array to those of another one.
 void add_elements(const double *from, int count, double *to);
+
+// Sets to[r] = column[r] for each variable r of a tile, and to[r] = 0 past the last variable.
+inline void load_column(const double *column, int variables, double *to) {
+    std::copy(column, column + variables, to);
+    std::fill(to + variables, to + tile_height, 0.0);
+}
+void load_column(const float *column, int variables, double *to);
+void load_column(const bfloat16 *column, int variables, double *to);
+
+// Adds sum_k factors[k] * columns[k][r] to to[r] for each variable r of a tile. The columns are those of `count` stored
+// vectors, from their variable `begin` on.
+void add_columns(const double *factors, const double *const *columns, int count, int64_t begin, int variables,
+                 double *to);
+void add_columns(const double *factors, const float *const *columns, int count, int64_t begin, int variables,
+                 double *to);
+void add_columns(const double *factors, const bfloat16 *const *columns, int count, int64_t begin, int variables,
+                 double *to);
 
 } // namespace cudaopt
