@@ -51,18 +51,6 @@ const RealResult real_results[] = {
     {CUDA_OPT_NOISE_ESTIMATE, &Results::noise_estimate},
 };
 
-int check_history_bits(cuda_opt &s, int64_t bits) {
-    const bool exist = bits == 64 || bits == 32 || bits == 16;
-    if (exist && bits <= s.bits) return 0;
-    return s.message().refuse_input("CUDA_OPT_HISTORY_BITS is %lld, but has to be %s", shown(bits),
-                                    s.bits == 64 ? "64, 32 or 16" : "32 or 16, because x has 32");
-}
-
-int check_product_bits(cuda_opt &s, int64_t bits) {
-    if (bits == 64 || bits == 32) return 0;
-    return s.message().refuse_input("CUDA_OPT_PRODUCT_BITS is %lld, but has to be 64 or 32", shown(bits));
-}
-
 // Rejects a change of the history precision after a warm start, because the stored correction pairs keep their
 // precision.
 int check_pairs_kept(cuda_opt &s, int64_t bits) {
@@ -74,8 +62,12 @@ int check_pairs_kept(cuda_opt &s, int64_t bits) {
 }
 
 int check_value(cuda_opt &s, const IntSetting &setting, int64_t value) {
-    if (setting.key == CUDA_OPT_HISTORY_BITS) return check_history_bits(s, value);
-    if (setting.key == CUDA_OPT_PRODUCT_BITS) return check_product_bits(s, value);
+    const bool are_bits = value == 64 || value == 32 || value == 16;
+    if (setting.key == CUDA_OPT_HISTORY_BITS && !(are_bits && value <= s.bits))
+        return s.message().refuse_input("CUDA_OPT_HISTORY_BITS is %lld, but has to be %s", shown(value),
+                                        s.bits == 64 ? "64, 32 or 16" : "32 or 16, because x has 32");
+    if (setting.key == CUDA_OPT_PRODUCT_BITS && !(are_bits && value >= 32))
+        return s.message().refuse_input("CUDA_OPT_PRODUCT_BITS is %lld, but has to be 64 or 32", shown(value));
     return check_range(s, setting.name, value, setting.least, setting.most);
 }
 
@@ -87,37 +79,11 @@ int check_no_exchange(cuda_opt &s) {
         "settings cannot be changed between CUDA_OPT_EXCHANGE and the next call of cuda_opt_solve");
 }
 
-int set_of_solve(cuda_opt *s, int32_t key, int64_t value) {
-    if (const int code = check_no_exchange(*s)) return code;
-    const IntSetting *setting = find(int_settings, key);
-    if (!setting) {
-        if (const RealSetting *const real = find(real_settings, key))
-            return s->message().refuse_input("CUDA_OPT_%s is a real setting, for cuda_opt_set_real", real->name);
-        return s->message().refuse_input("%d is not the key of an integer setting", key);
-    }
-    if (s->batch && (setting->rules & no_batch))
-        return s->message().refuse_input("CUDA_OPT_%s is not for a handle of cuda_opt_create_batch", setting->name);
-    if (s->batch && key == CUDA_OPT_INITIAL_HESSIAN && value == CUDA_OPT_INITIAL_HESSIAN_OPERATOR)
-        return s->message().refuse_input("an operator as initial Hessian is not for a handle of cuda_opt_create_batch");
-    if (const int code = check_value(*s, *setting, value)) return code;
-    if ((setting->rules & at_start) && s->started())
-        return s->message().refuse_call("CUDA_OPT_%s can be set before the first call of cuda_opt_%ssolve only",
-                                        setting->name, s->batch ? "batch_" : "");
-    if (key == CUDA_OPT_HISTORY_BITS)
-        if (const int code = check_pairs_kept(*s, value)) return code;
-    Settings &settings = s->settings();
-    if (setting->flag) settings.*setting->flag = value != 0;
-    else if (setting->value) settings.*setting->value = value;
-    else if (value != 0) settings.metric = CUDA_OPT_INITIAL_HESSIAN_DIAGONAL;
-    else if (settings.metric == CUDA_OPT_INITIAL_HESSIAN_DIAGONAL) settings.metric = CUDA_OPT_INITIAL_HESSIAN_SCALAR;
-    return 0;
-}
-
 int set_int(cuda_opt *s, int32_t key, int64_t value) {
     if (const int code = fault_of(s)) return code;
     if (s->search) return set_search_int(*s, key, value);
     if (s->batch) return set_batch_int(*s, key, value);
-    return set_of_solve(s, key, value);
+    return set_shared_int(*s, key, value);
 }
 
 int set_real(cuda_opt *s, int32_t key, double value) {
@@ -207,7 +173,31 @@ int cudaopt::check_range(cuda_opt &s, const char *name, int64_t value, int64_t l
                                     shown(least), shown(most));
 }
 
-int cudaopt::set_shared_int(cuda_opt &s, int32_t key, int64_t value) { return set_of_solve(&s, key, value); }
+int cudaopt::set_shared_int(cuda_opt &s, int32_t key, int64_t value) {
+    if (const int code = check_no_exchange(s)) return code;
+    const IntSetting *setting = find(int_settings, key);
+    if (!setting) {
+        if (const RealSetting *const real = find(real_settings, key))
+            return s.message().refuse_input("CUDA_OPT_%s is a real setting, for cuda_opt_set_real", real->name);
+        return s.message().refuse_input("%d is not the key of an integer setting", key);
+    }
+    if (s.batch && (setting->rules & no_batch))
+        return s.message().refuse_input("CUDA_OPT_%s is not for a handle of cuda_opt_create_batch", setting->name);
+    if (s.batch && key == CUDA_OPT_INITIAL_HESSIAN && value == CUDA_OPT_INITIAL_HESSIAN_OPERATOR)
+        return s.message().refuse_input("an operator as initial Hessian is not for a handle of cuda_opt_create_batch");
+    if (const int code = check_value(s, *setting, value)) return code;
+    if ((setting->rules & at_start) && s.started())
+        return s.message().refuse_call("CUDA_OPT_%s can be set before the first call of cuda_opt_%ssolve only",
+                                       setting->name, s.batch ? "batch_" : "");
+    if (key == CUDA_OPT_HISTORY_BITS)
+        if (const int code = check_pairs_kept(s, value)) return code;
+    Settings &settings = s.settings();
+    if (setting->flag) settings.*setting->flag = value != 0;
+    else if (setting->value) settings.*setting->value = value;
+    else if (value != 0) settings.metric = CUDA_OPT_INITIAL_HESSIAN_DIAGONAL;
+    else if (settings.metric == CUDA_OPT_INITIAL_HESSIAN_DIAGONAL) settings.metric = CUDA_OPT_INITIAL_HESSIAN_SCALAR;
+    return 0;
+}
 
 int cudaopt::get_shared_int(cuda_opt &s, int32_t key, int64_t *value) {
     const IntSetting *setting = find(int_settings, key);

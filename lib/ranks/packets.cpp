@@ -1,6 +1,7 @@
 #include "ranks/packets.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "boundary/checksum.hpp"
 
@@ -8,8 +9,6 @@ namespace cudaopt {
 
 namespace {
 
-constexpr char magic[8] = {'c', 'o', '_', 'r', 'a', 'n', 'k', 's'};
-constexpr int32_t version = 3;
 // Each packet has space for at least this number of bytes of payload, so that it can carry an error message.
 constexpr int64_t sentence = 256;
 
@@ -40,9 +39,7 @@ void Packets::open(Exchange exchange, int verb, int64_t payload) {
     payload = (std::max(payload, sentence) + 7) / 8 * 8;
     bytes_ = static_cast<int64_t>(sizeof(PacketHeader)) + payload;
     std::memset(send_.get(), 0, static_cast<std::size_t>(bytes_));
-    PacketHeader header{};
-    std::memcpy(header.magic, magic, sizeof magic);
-    header.version = version;
+    PacketHeader header;
     header.rank = rank_;
     header.exchange = current_exchange_ = exchange;
     header.verb = verb;
@@ -72,10 +69,10 @@ uint64_t Packets::checksum_of(const unsigned char *packet) const {
 
 int Packets::check(Message &message) {
     current_exchange_ = Exchange::none;
-    const PacketHeader &own = *reinterpret_cast<const PacketHeader *>(send_.get());
+    const PacketHeader &own = *reinterpret_cast<const PacketHeader *>(send_.get()), expected;
     for (int rank = 0; rank < ranks_; rank++) {
         const PacketHeader &header = this->header(rank);
-        if (std::memcmp(header.magic, magic, sizeof magic) != 0 || header.version != version)
+        if (std::memcmp(&header, &expected, offsetof(PacketHeader, rank)) != 0)
             return message.refuse_call("the bytes received for rank %d are not a packet of this version of the library",
                                        rank);
         if (header.rank != rank)

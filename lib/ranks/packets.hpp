@@ -19,16 +19,16 @@ namespace cudaopt {
 enum class Exchange : int32_t { none, set_up, reply, variables, end };
 
 struct PacketHeader {
-    char magic[8];
-    int32_t version, rank;
-    Exchange exchange;
-    int32_t verb;      // The verb (kind) of the state machine's request to which the packet contributes.
-    int64_t number;    // The number of earlier exchanges in this solve.
-    uint64_t settings; // A hash of the settings that must agree on all ranks.
-    uint64_t checksum; // The checksum of the whole packet, computed while this field is 0.
-    double seconds;    // The time since the solve began, in seconds.
-    int32_t code;      // The return code of the rank; a negative code means that this rank has failed.
-    int32_t wish;      // a value of Wish
+    char magic[8] = {'c', 'o', '_', 'r', 'a', 'n', 'k', 's'};
+    int32_t version = 3, rank = 0;
+    Exchange exchange = Exchange::none;
+    int32_t verb = 0;      // The verb (kind) of the state machine's request to which the packet contributes.
+    int64_t number = 0;    // The number of earlier exchanges in this solve.
+    uint64_t settings = 0; // A hash of the settings that must agree on all ranks.
+    uint64_t checksum = 0; // The checksum of the whole packet, computed while this field is 0.
+    double seconds = 0;    // The time since the solve began, in seconds.
+    int32_t code = 0;      // The return code of the rank; a negative code means that this rank has failed.
+    int32_t wish = 0;      // a value of Wish
 };
 
 // Wish states whether and how a rank ends the solve. no_wish: the solve continues. stop: the caller of this rank has

@@ -39,8 +39,7 @@ void Ranks::close(const Settings &settings, Wish wish, double seconds) {
     packets_.close(settings_, seconds, wish, code_, failure_);
 }
 
-void Ranks::request_set_up(const Settings &settings, int m, int bits, int64_t pairs, Sweeps &own_sweeps,
-                           double seconds) {
+void Ranks::request_set_up(const Settings &settings, int m, int bits, int64_t pairs, Sweeps &own_sweeps) {
     packets_.open(Exchange::set_up, 0, sizeof(SetUp));
     SetUp &own = *packets_.payload<SetUp>();
     own.ranks = part_.ranks;
@@ -56,7 +55,7 @@ void Ranks::request_set_up(const Settings &settings, int m, int bits, int64_t pa
     own.by_segments =
         part_.n == 0 || (own_sweeps.subtree_sums() && segments.at(part_.first) >= 0 && segments.at(part_.end()) >= 0);
     list_shared_settings(settings, own.settings);
-    close(settings, no_wish, seconds);
+    close(settings, no_wish, 0);
 }
 
 void Ranks::request_end(int code, const Settings &settings, double seconds) {
@@ -163,8 +162,17 @@ Ranks::Joined Ranks::join(Reply &reply) {
         break;
     case Verb::norm: reply.number = joined_norm(); break;
     case Verb::truncation:
-    case Verb::largest_step: join_number(reply); break;
-    case Verb::check_diagonal: join_index(reply); break;
+    case Verb::largest_step: {
+        Min least;
+        for (int rank = 0; rank < part_.ranks; rank++) least.add(*packets_.payload_of<double>(rank));
+        reply.number = least.v;
+        break;
+    }
+    case Verb::check_diagonal:
+        reply.index = part_.of;
+        for (int rank = 0; rank < part_.ranks; rank++)
+            reply.index = std::min(reply.index, *packets_.payload_of<int64_t>(rank));
+        break;
     case Verb::read_variable:
         for (int rank = 0; rank < part_.ranks; rank++)
             if (parts_[rank].holds(request_.index)) reply.variable = *packets_.payload_of<Variable>(rank);

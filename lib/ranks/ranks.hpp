@@ -42,7 +42,7 @@ class Ranks {
     // Each of the following functions whose names begin with `request` begins an exchange of packets between the ranks.
     // `seconds` is the time since the solve began.
     // `own_sweeps` is the backend of this rank, whose abilities the set-up contains.
-    void request_set_up(const Settings &settings, int m, int bits, int64_t pairs, Sweeps &own_sweeps, double seconds);
+    void request_set_up(const Settings &settings, int m, int bits, int64_t pairs, Sweeps &own_sweeps);
     // Begins an exchange of replies to a request, which are the results of the sweeps of all ranks over their
     // variables. `own` is the result of this rank's sweep. `own_sums` provides the sums of this sweep over subtrees of
     // segments. It is NULL if one sum per rank is exchanged instead. `f` is the value that this rank's caller has
@@ -106,8 +106,6 @@ class Ranks {
     void join_start(Reply &reply);
     void join_products(Reply &reply);
     double joined_norm();
-    void join_number(Reply &reply);
-    void join_index(Reply &reply);
     bool join_count(Reply &reply);
     bool join_variables(Reply &reply);
 

@@ -20,6 +20,8 @@ template <class T, class Join> void join_places(std::vector<T *> &place, int64_t
     });
 }
 
+// The indices that a rank without variables does not find.
+constexpr int64_t StartReport::*first_indices[] = {&StartReport::x_nan, &StartReport::bound_nan, &StartReport::crossed};
 int64_t global_index(int64_t index, const Part &part) { return index == part.n ? part.of : part.first + index; }
 
 } // namespace
@@ -50,19 +52,10 @@ void Ranks::request_reply(const Request &request, const PanelRequest &panel, con
     panel_ = panel;
     switch (request.verb) {
     case Verb::check_start:
-        if (!open(sizeof(StartReport))) break;
-        if (empty) *packets_.payload<StartReport>() = {part_.of, part_.of, part_.of, 0, 0, 0};
-        else
-            *packets_.payload<StartReport>() = {
-                global_index(own.start.x_nan, part_),
-                global_index(own.start.bound_nan, part_),
-                global_index(own.start.crossed, part_),
-                own.start.projected,
-                own.start.boxed,
-                own.start.bounded,
-                own.start.digits,
-                own.start.narrowest,
-            };
+        if (open(sizeof(StartReport))) {
+            StartReport &report = *packets_.payload<StartReport>() = empty ? StartReport{} : own.start;
+            for (const auto index : first_indices) report.*index = global_index(report.*index, part_);
+        }
         break;
     case Verb::inner_products: {
         const ProductsLayout layout(cudaopt::panel::columns(panel_.pairs), panel_.older_steps);
@@ -93,21 +86,17 @@ void Ranks::request_reply(const Request &request, const PanelRequest &panel, con
 }
 
 void Ranks::join_start(Reply &reply) {
-    StartReport all = *packets_.payload_of<StartReport>(0);
+    StartReport &all = reply.start = *packets_.payload_of<StartReport>(0);
     for (int rank = 1; rank < part_.ranks; rank++) {
         const StartReport &other = *packets_.payload_of<StartReport>(rank);
-        all.x_nan = std::min(all.x_nan, other.x_nan);
-        all.bound_nan = std::min(all.bound_nan, other.bound_nan);
-        all.crossed = std::min(all.crossed, other.crossed);
-        all.projected += other.projected;
-        all.boxed += other.boxed;
-        all.bounded += other.bounded;
+        for (const auto index : first_indices) all.*index = std::min(all.*index, other.*index);
+        for (const auto count : {&StartReport::projected, &StartReport::boxed, &StartReport::bounded})
+            all.*count += other.*count;
         // `digits` is the number of binary digits of a component of x: 24 or 53. A rank without variables sends 53,
         // which does not change the minimum.
         all.digits = std::min(all.digits, other.digits);
         all.narrowest = std::min(all.narrowest, other.narrowest);
     }
-    reply.start = all;
 }
 
 // Writes this rank's contribution to the inner products to the packet. The first number is the f of the whole rank, or
@@ -199,18 +188,6 @@ double Ranks::joined_norm() {
         (&to)[1] = joined.squares;
     });
     return ScaledSquares{places_[0][0], places_[0][1]}.norm();
-}
-
-void Ranks::join_number(Reply &reply) {
-    Min least;
-    for (int rank = 0; rank < part_.ranks; rank++) least.add(*packets_.payload_of<double>(rank));
-    reply.number = least.v;
-}
-
-void Ranks::join_index(Reply &reply) {
-    reply.index = part_.of;
-    for (int rank = 0; rank < part_.ranks; rank++)
-        reply.index = std::min(reply.index, *packets_.payload_of<int64_t>(rank));
 }
 
 // Adds the numbers of crossed variables on all ranks. A variable is crossed if its breakpoint lies in the window that

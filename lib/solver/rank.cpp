@@ -50,7 +50,7 @@ int Solver::continue_as_rank() {
     if (!exchanging()) {
         if (started()) return run_as_rank(state_->advance(reply_));
         origin_ = -1;
-        ranks.request_set_up(settings(), memory(), bits_, pairs(), *sweeps_, 0);
+        ranks.request_set_up(settings(), memory(), bits_, pairs(), *sweeps_);
         return CUDA_OPT_EXCHANGE;
     }
     const Ranks::Joined joined = ranks.join(reply_);

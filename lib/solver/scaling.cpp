@@ -59,13 +59,6 @@ void Solver::unscale_output() {
     x_is_new_ = g_is_restored_ = false;
 }
 
-// Records which of z and s g the requested sweep will change.
-void Solver::note_changes(Verb verb) {
-    const bool restores = verb == Verb::restore || verb == Verb::restore_best;
-    g_is_restored_ = g_is_restored_ || restores;
-    x_is_new_ = x_is_new_ || restores || verb == Verb::direction || verb == Verb::step;
-}
-
 std::vector<double> Solver::scales() {
     std::vector<double> values(static_cast<std::size_t>(scaled_ ? own_dimension() : 0));
     if (scaled_) scaled_->read_scales(values.data());

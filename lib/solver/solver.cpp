@@ -28,31 +28,20 @@ const Message &Solver::message() const {
                      shown(ranks_->packets().bytes()), ranks_->part().ranks);
     } else if (origin_ < 0) {
         describe(*state_, message_);
-        if (state_->has_ended()) add_refusals(message_);
-        if (scaled_) add_scales(message_);
+        const Message sentence = message_;
+        const int refusals = state_->has_ended() ? state_->operator_model().refusals() : 0;
+        if (refusals > 0)
+            message_.set("%s; the operator was refused at %d iterate%s, where the scalar initial Hessian was used",
+                         sentence.text(), refusals, refusals == 1 ? "" : "s");
+        const bool is_undefined = state_->event == Event::not_finite_at_start && state_->numbers[0] > 0;
+        if (scaled_ && (is_undefined || state_->event == Event::not_finite_after_cuts))
+            message_.set("%s; this g is yours times the scales of the variables (x_scale)", sentence.text());
     } else {
         Message sentence;
         describe(*state_, sentence);
         message_.set("rank %d: %s", origin_, sentence.text());
     }
     return message_;
-}
-
-// Appends how often the operator's direction was not used.
-void Solver::add_refusals(Message &message) const {
-    const int refusals = state_->operator_model().refusals();
-    if (refusals == 0) return;
-    const Message sentence = message;
-    message.set("%s; the operator was refused at %d iterate%s, where the scalar initial Hessian was used",
-                sentence.text(), refusals, refusals == 1 ? "" : "s");
-}
-
-// Says whose components may have overflowed.
-void Solver::add_scales(Message &message) const {
-    const bool is_undefined = state_->event == Event::not_finite_at_start && state_->numbers[0] > 0;
-    if (!is_undefined && state_->event != Event::not_finite_after_cuts) return;
-    const Message sentence = message;
-    message.set("%s; this g is yours times the scales of the variables (x_scale)", sentence.text());
 }
 
 void Solver::begin_anew(bool keep_pairs) {
@@ -136,7 +125,10 @@ void Solver::prepare(const Request &request) {
 void Solver::perform(const Request &request) {
     Sweeps &sweeps = *sweeps_;
     reply_.direction = nullptr;
-    note_changes(request.verb);
+    // Record which of z and s g the request changes.
+    const bool restores = request.verb == Verb::restore || request.verb == Verb::restore_best;
+    g_is_restored_ = g_is_restored_ || restores;
+    x_is_new_ = x_is_new_ || restores || request.verb == Verb::direction || request.verb == Verb::step;
     if (own_dimension() > 0) prepare(request);
     switch (request.verb) {
     case Verb::check_start:

@@ -136,14 +136,11 @@ class Solver {
     int prepare_scales(bool with_x);
     void scale_input();
     void unscale_output();
-    void note_changes(Verb verb);
     std::vector<double> scales();
     uint64_t scales_checksum();
     int check_scales(uint64_t saved);
     Resources resources() { return {static_cast<int>(settings().threads), stream, cancellation_}; }
     void allocate(const Settings &settings);
-    void add_refusals(Message &message) const;
-    void add_scales(Message &message) const;
     int recognise(const unsigned char *from, int64_t bytes);
     int read_state(const unsigned char *from, int64_t bytes, StateBlock &block);
     int check_bounds(const StateMachine &state, const unsigned char *x);
