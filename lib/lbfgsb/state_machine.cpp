@@ -148,6 +148,12 @@ void StateMachine::request_norm(State next, Norm kind) {
     suspend(next, Verb::norm);
 }
 
+void StateMachine::request_at_base(State next, Verb verb, double number) {
+    suspend(next, verb);
+    request_.slot = direction_request_.spare_slot;
+    request_.number = number;
+}
+
 void StateMachine::request_task(State next, int task) {
     suspend(next, Verb::task);
     request_.task = task_ = task;
@@ -368,11 +374,7 @@ void StateMachine::judge_trial_products(const Reply &reply) {
     }
     measure_trial(settings, *reply.sums);
     if (shortens_direction(*reply.sums)) return follow_operator(OperatorState::shortening, nullptr);
-    if (step_max_matters(settings, *reply.sums, true)) {
-        suspend(State::step_max, Verb::largest_step);
-        request_.slot = direction_request_.spare_slot;
-        return;
-    }
+    if (step_max_matters(settings, *reply.sums, true)) return request_at_base(State::step_max, Verb::largest_step);
     advance_search(reply);
 }
 
@@ -380,11 +382,7 @@ void StateMachine::advance_search(const Reply &reply) {
     const TrialVerdict verdict = judge_trial(settings, *reply.sums);
     if (saves_trial(settings, *reply.sums, verdict)) preparation_ = Preparation::save_trial;
     switch (verdict) {
-    case TrialVerdict::evaluate:
-        suspend(State::stepped, Verb::step);
-        request_.slot = direction_request_.spare_slot;
-        request_.number = trial_step();
-        return;
+    case TrialVerdict::evaluate: return request_at_base(State::stepped, Verb::step, trial_step());
     case TrialVerdict::accept: return accept_trial(reply);
     case TrialVerdict::fail: return restore(State::search_failed);
     case TrialVerdict::end: return settle();
@@ -407,9 +405,7 @@ void StateMachine::accept_trial(const Reply &reply) {
 // Restores x, f and g of the base point.
 void StateMachine::restore(State next) {
     at_iterate = true;
-    suspend(next, Verb::restore);
-    request_.slot = direction_request_.spare_slot;
-    request_.number = f_base;
+    request_at_base(next, Verb::restore, f_base);
 }
 
 void StateMachine::recover(const Reply &reply) {
@@ -435,10 +431,7 @@ void StateMachine::follow_noise_samples(noise::Sampling next) {
     case noise::Sampling::step:
         if (ends_at_limit(settings, false)) return settle();
         at_iterate = false;
-        suspend(State::noise_sampled, Verb::step);
-        request_.slot = direction_request_.spare_slot;
-        request_.number = noise_samples_.count() * noise_spacing();
-        return;
+        return request_at_base(State::noise_sampled, Verb::step, noise_samples_.count() * noise_spacing());
     case noise::Sampling::evaluation: return request_evaluation(State::noise_sampled);
     case noise::Sampling::products: {
         PanelRequest panel = matrix_.stored_panel();

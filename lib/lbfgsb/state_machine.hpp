@@ -114,6 +114,7 @@ class StateMachine : public Iteration {
     void request_products(State next, const PanelRequest &panel);
     void request_products_with_update(State next);
     void request_norm(State next, Norm kind);
+    void request_at_base(State next, Verb verb, double number = 0); // with the slot of d and g_base
     void request_task(State next, int task);
     void request_evaluation(State next);
 
