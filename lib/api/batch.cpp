@@ -58,10 +58,12 @@ int take_arrays(cuda_opt &s, void *x, double *f, void *g) {
     const double count = static_cast<double>(s.batch->count()), row = s.batch->n() * s.bits / 8.0;
     const double bounds = arrays.bounds_for_each ? count * row : row;
     const double diagonal = arrays.diagonal_for_each ? count * row : row;
-    if (const int code = check_apart(s, {{"x", x, count * row}, {"f", f, count * sizeof *f}, {"g", g, count * row}},
-                                     {{"the lower bounds", arrays.lower, bounds},
-                                      {"the upper bounds", arrays.upper, bounds},
-                                      {"the diagonal", arrays.diagonal, diagonal}}))
+    if (const int code = check_apart(s, {{"x", x, count * row, true},
+                                         {"f", f, count * sizeof *f, true},
+                                         {"g", g, count * row, true},
+                                         {"the lower bounds", arrays.lower, bounds},
+                                         {"the upper bounds", arrays.upper, bounds},
+                                         {"the diagonal", arrays.diagonal, diagonal}}))
         return code;
     if (s.batch->settings.metric == Metric::callers && !arrays.diagonal)
         return s.message().refuse_call("the initial Hessian is the caller's diagonal, but neither "
@@ -82,8 +84,7 @@ int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
     return s->batch->resume();
 }
 
-// Performs the checks that are common to all functions that read results of a batch. If a check fails, the function
-// sets the message and returns a negative code, otherwise it returns 0.
+// Performs the checks that are common to all functions that read results of a batch.
 int before_reading(cuda_opt *s, const char *call, const void *values) {
     if (const int code = require_batch(s, call)) return code;
     if (s->batch->has_problems() && values) return 0;

@@ -48,7 +48,7 @@ int check_space(cuda_opt &s, const char *name, const void *pointer, bool may_be_
     });
 }
 
-int check_apart(cuda_opt &s, std::initializer_list<Extent> written, std::initializer_list<Extent> read) {
+int check_apart(cuda_opt &s, std::initializer_list<Extent> arrays) {
     // Arrays of 1e12 bytes or more are not checked for overlap. Such arrays do not fit into memory, and the solve
     // reports this instead.
     constexpr double most = 1e12;
@@ -58,18 +58,12 @@ int check_apart(cuda_opt &s, std::initializer_list<Extent> written, std::initial
         return a.begin && b.begin && a.bytes > 0 && b.bytes > 0 && bytes < most &&
                static_cast<double>(from_a <= from_b ? from_b - from_a : from_a - from_b) < bytes;
     };
-    const auto check = [&](const Extent &one, const Extent *other, const Extent *end) {
-        for (; other != end; other++)
-            if (share(one, *other))
+    for (const Extent *one = arrays.begin(); one != arrays.end(); one++)
+        for (const Extent *other = one + 1; other != arrays.end(); other++)
+            if ((one->written || other->written) && share(*one, *other))
                 return s.message().refuse_call(
-                    "%s, of %.0f bytes, and %s, of %.0f bytes, overlap: each needs memory of its own", one.name,
-                    one.bytes, other->name, other->bytes);
-        return 0;
-    };
-    for (const Extent *one = written.begin(); one != written.end(); one++) {
-        if (const int code = check(*one, one + 1, written.end())) return code;
-        if (const int code = check(*one, read.begin(), read.end())) return code;
-    }
+                    "%s, of %.0f bytes, and %s, of %.0f bytes, overlap: each needs memory of its own", one->name,
+                    one->bytes, other->name, other->bytes);
     return 0;
 }
 
@@ -103,17 +97,16 @@ int take_arrays(cuda_opt *s, int bits, const char *call, void *x, double *f, voi
     const double bytes = static_cast<double>(s->solver->own_dimension()) * s->bits / 8;
     // The arrays of an earlier solve with an operator may not exist any more.
     const double of_operator = s->solver->uses_operator() ? bytes : 0;
-    if (const int code = check_apart(*s,
-                                     {{"x", x, bytes},
-                                      {"f", f, sizeof *f},
-                                      {"g", g, bytes},
-                                      {"the operator's argument", arrays.operator_in, of_operator},
-                                      {"the operator's result", arrays.operator_out, of_operator},
-                                      {"the mask of the free variables", arrays.operator_free, of_operator}},
-                                     {{"the lower bounds", arrays.lower, bytes},
-                                      {"the upper bounds", arrays.upper, bytes},
-                                      {"the diagonal", arrays.diagonal, bytes},
-                                      {"the scales", arrays.scales, bytes}}))
+    if (const int code = check_apart(*s, {{"x", x, bytes, true},
+                                          {"f", f, sizeof *f, true},
+                                          {"g", g, bytes, true},
+                                          {"the operator's argument", arrays.operator_in, of_operator, true},
+                                          {"the operator's result", arrays.operator_out, of_operator, true},
+                                          {"the mask of the free variables", arrays.operator_free, of_operator, true},
+                                          {"the lower bounds", arrays.lower, bytes},
+                                          {"the upper bounds", arrays.upper, bytes},
+                                          {"the diagonal", arrays.diagonal, bytes},
+                                          {"the scales", arrays.scales, bytes}}))
         return code;
     arrays.x = x, arrays.f = f, arrays.g = g;
     return 0;

@@ -29,19 +29,16 @@ int check_gradient(cuda_opt *s, int bits, void *x, double *f, void *g, int64_t s
     } else if (bits != s->bits || !s->check->has_arrays(x, f, g) || s->solver->started())
         return s->message().refuse_call("x, f and g have to be the same at each call of one check, without a solve in "
                                         "between; call cuda_opt_reset to begin another");
-    int code;
-    try {
-        code = s->check->resume();
-    } catch (...) { // guarded(), which contains this call, translates the exception to a return code
-        s->check.reset();
-        throw;
+    std::unique_ptr<GradientCheck> check = std::move(s->check); // an exception ends the check
+    const int code = check->resume();
+    if (code > 0) {
+        s->check = std::move(check);
+        s->message().set("evaluate f and g at x, for the check of the gradient");
+        return code;
     }
-    if (code > 0) s->message().set("evaluate f and g at x, for the check of the gradient");
-    if (code > 0) return code;
-    s->message() = s->check->message;
+    s->message() = check->message;
     s->checked = code == 0;
-    s->check_result = s->check->result;
-    s->check.reset();
+    s->check_result = check->result;
     return code;
 }
 

@@ -46,8 +46,9 @@ struct cuda_opt {
 
 namespace cudaopt {
 
-// Sets the backend and the memory space of a new handle. `asked` is the argument `backend` of the public functions. If
-// this backend is not available, the function sets the message and returns a negative code, otherwise it returns 0.
+// The functions below that return an int return 0, or set the message and return a negative code.
+
+// Sets the backend and the memory space of a new handle. `asked` is the argument `backend` of the public functions.
 int choose_backend(cuda_opt &s, int32_t asked);
 
 // Returns 0 if the handle is valid, otherwise the code that states why it cannot be used.
@@ -77,32 +78,30 @@ template <class Fill> int make_handle(cuda_opt **out, const Fill &fill) noexcept
 }
 
 // Perform the checks that are common to all functions that are called before a solve starts. `bits` is the precision
-// that the handle must have; 0 permits any. If a check fails, the function sets the message and returns a negative
-// code, otherwise it returns 0. before_start() is for all valid handles, before_solve() for those of single solves.
+// that the handle must have; 0 permits any. before_start() is for all valid handles, before_solve() for those of single
+// solves.
 int before_start(cuda_opt &s, int bits, const char *call);
 int before_solve(cuda_opt *s, int bits, const char *call);
-// The next three functions return 0, or set the message and return CUDA_OPT_MISUSE. require_solver() checks that the
-// handle is for a single solve. require_no_log() checks that the call does not come from the handle's log function,
-// which may only read results and settings, change settings, and set another log function. check_space() checks that a
-// pointer is in the handle's memory space.
+// require_solver() checks that the handle is for a single solve. require_no_log() checks that the call does not come
+// from the handle's log function, which may only read results and settings, change settings, and set another log
+// function. check_space() checks that a pointer is in the handle's memory space.
 int require_solver(cuda_opt *s, const char *call);
 int require_no_log(cuda_opt &s, const char *call);
 int check_space(cuda_opt &s, const char *name, const void *pointer, bool may_be_null);
-// Checks that no array that the solve writes overlaps another array of the solve. If one does, the function sets the
-// message and returns CUDA_OPT_MISUSE, otherwise it returns 0. Arrays that are NULL or empty are ignored. Extent
-// describes one array.
+// Checks that no array that the solve writes overlaps another array of the solve. Arrays that are NULL or empty are
+// ignored. Extent describes one array.
 struct Extent {
     const char *name;
     const void *begin;
     double bytes;
+    bool written = false;
 };
-int check_apart(cuda_opt &s, std::initializer_list<Extent> written, std::initializer_list<Extent> read);
-// Checks and stores the arrays of a solve before its first call. If a check fails, the function sets the message and
-// returns a negative code, otherwise it returns 0.
+int check_apart(cuda_opt &s, std::initializer_list<Extent> arrays);
+// Checks and stores the arrays of a solve before its first call.
 int take_arrays(cuda_opt *s, int bits, const char *call, void *x, double *f, void *g);
 
-// Returns 0, or CUDA_OPT_MISUSE and sets the message if the initial Hessian is an operator and the solve has a property
-// that does not allow for one (operator.cpp).
+// If the initial Hessian is an operator, checks that the solve has no property that does not allow for one
+// (operator.cpp).
 int check_operator(cuda_opt &s);
 
 // Returns the row with this key in a table of settings or results, or NULL if there is none.
@@ -111,8 +110,7 @@ template <class Row, int count> const Row *find(const Row (&table)[count], int32
         if (row.key == key) return &row;
     return nullptr;
 }
-// Checks that the value of an integer setting is in the range from `least` to `most`. If it is not, the function sets
-// the message and returns a negative code, otherwise it returns 0.
+// Checks that the value of an integer setting is in the range from `least` to `most`.
 int check_range(cuda_opt &s, const char *name, int64_t value, int64_t least, int64_t most);
 
 // The next functions access settings and results of a pattern search (search.cpp, search_options.cpp).

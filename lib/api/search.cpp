@@ -42,7 +42,6 @@ int copy(cuda_opt &s, const char *name, const double *from, std::vector<double> 
 }
 
 // Performs the checks that are common to all functions that read walks, the independent searches of a pattern search.
-// If a check fails, the function sets the message and returns a negative code, otherwise it returns 0.
 int before_reading(cuda_opt *s, const char *call, int64_t number) {
     if (const int code = require_search(s, call)) return code;
     if (s->search->evaluations() == 0) return s->message().refuse_call("%s has to come after the first values", call);
@@ -64,7 +63,8 @@ int solve(cuda_opt *s, double *points, const double *values) {
         if (const int code = check_space(*s, "points", points, false)) return code;
         if (const int code = check_space(*s, "values", values, false)) return code;
         const double most = 2.0 * static_cast<double>(search.walks) * sizeof *values;
-        if (const int code = check_apart(*s, {{"points", points, search.n * most}, {"values", values, most}}, {}))
+        if (const int code =
+                check_apart(*s, {{"points", points, search.n * most, true}, {"values", values, most, true}}))
             return code;
     } else if (points != search.points() || values != search.values())
         return s->message().refuse_call("points and values have to be the same at each call of one search; call "

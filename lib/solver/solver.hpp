@@ -37,7 +37,6 @@ class Solver {
     int memory() const { return state_->matrix().capacity(); }
     int64_t pairs() const { return state_->matrix().pairs(); }
     Sweeps &sweeps() { return *sweeps_; }
-    const Sweeps &sweeps() const { return *sweeps_; }
     bool started() const { return state_->started() || exchanging(); }
     bool ended() const { return state_->has_ended(); }
     double seconds() const {
