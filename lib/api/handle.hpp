@@ -113,7 +113,7 @@ template <class Row, int count> const Row *find(const Row (&table)[count], int32
 // Checks that the value of an integer setting is in the range from `least` to `most`.
 int check_range(cuda_opt &s, const char *name, int64_t value, int64_t least, int64_t most);
 
-// The next functions access settings and results of a pattern search (search.cpp, search_options.cpp).
+// The next functions access settings and results of a pattern search (search.cpp).
 // cuda_opt_set_int() and similar functions call them if the handle is for a search.
 int set_search_int(cuda_opt &s, int32_t key, int64_t value);
 int set_search_real(cuda_opt &s, int32_t key, double value);

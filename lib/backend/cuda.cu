@@ -1,6 +1,4 @@
 #include "backend/makers_on.hpp"
 #include "sweeps/cuda/executor.cuh"
 
-namespace cudaopt {
-const Makers cuda_makers = makers_on<CudaExecutor>;
-} // namespace cudaopt
+const cudaopt::Makers cudaopt::cuda_makers = makers_on<CudaExecutor>;

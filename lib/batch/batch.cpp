@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cuda_opt.h"
-#include "solver/sentence.hpp"
+#include "solver/solver.hpp"
 
 namespace cudaopt {
 

@@ -22,9 +22,7 @@ constexpr bool on_device = true;
 #else
 constexpr bool on_device = false;
 #endif
-} // namespace cudaopt
 
-namespace cudaopt {
 // Returns the value, and hides from the device compiler how it was computed. If a branch depends on the returned value,
 // the compiler cannot move code of the branch past the point after it at which the threads of the warp reconverge.
 template <class Value> CUDA_OPT_HD_INLINE Value opaque_value(Value value) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "pattern/rules.hpp"
-#include "pattern/sweeps.hpp"
+#include "pattern/search.hpp"
 
 namespace cudaopt {
 

@@ -1,7 +1,6 @@
 // Writes the log of the 2013 manual of L-BFGS for GPU-CUDA, line by line, through the caller's callback.
 #include <algorithm>
 
-#include "solver/sentence.hpp"
 #include "solver/solver.hpp"
 
 namespace cudaopt {

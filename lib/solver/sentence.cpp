@@ -1,6 +1,6 @@
-#include "solver/sentence.hpp"
-
 #include <cmath>
+
+#include "solver/solver.hpp"
 
 namespace cudaopt {
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "backend/makers.hpp"
-#include "solver/sentence.hpp"
 
 namespace cudaopt {
 

@@ -19,6 +19,9 @@
 
 namespace cudaopt {
 
+// Forms the message that describes the last event of a solve (sentence.cpp).
+void describe(const Iteration &it, Message &message);
+
 class Solver {
   public:
     // A function that creates the sweeps object of a backend on the handle's device, which implements all operations on

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "cuda_opt.h"
 #include "dense/bfloat16.hpp"
 #include "sweeps/sweeps.hpp"
 
@@ -32,16 +33,25 @@ class MemorySpace {
     virtual int device_of(const void *) const { return -1; }
 };
 
-// The next two functions create the sweeps object of the host and of CUDA. It is the backend's implementation of all
-// operations on vectors of n elements (sweeps/sweeps.hpp). Real is the type of the caller's vectors, and History is the
-// type of the stored columns of S and Y. History is either Real or a type with fewer bits (float or bfloat16).
+// The next two functions create the Sweeps of the host and of CUDA. Real is the type of the caller's vectors, and
+// History is the type of the stored columns of S and Y. History is either Real or a type with fewer bits (float or
+// bfloat16).
 template <class Real, class History> std::unique_ptr<Sweeps> make_host_sweeps(int64_t n);
 template <class Real, class History> std::unique_ptr<Sweeps> make_cuda_sweeps(int64_t n, int device);
-// Creates the sweeps object of a backend, its implementation of all operations on vectors of n elements.
+// Creates the Sweeps of a backend.
 // backend: CUDA_OPT_BACKEND_HOST or CUDA_OPT_BACKEND_CUDA
 // history_bits: 16, 32 or, only for Real = double, 64
 // device: the number of the CUDA device, as returned by MemorySpace::device()
-template <class Real> std::unique_ptr<Sweeps> make_sweeps(int backend, int64_t n, int history_bits, int device);
+template <class Real> std::unique_ptr<Sweeps> make_sweeps(int backend, int64_t n, int history_bits, int device) {
+    const auto make = [=](auto history) {
+        using History = decltype(history);
+        return backend == CUDA_OPT_BACKEND_CUDA ? make_cuda_sweeps<Real, History>(n, device)
+                                                : make_host_sweeps<Real, History>(n);
+    };
+    if (history_bits == 16) return make(bfloat16());
+    if (history_bits == 32) return make(float());
+    return make(Real());
+}
 std::unique_ptr<MemorySpace> make_host_memory();
 std::unique_ptr<MemorySpace> make_cuda_memory();
 

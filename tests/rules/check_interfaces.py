@@ -91,7 +91,7 @@ broken += [f"{PYTHON}: {name} is no real number" for name in reals if "real" not
 
 # Each setting must be in the table of its kind, under the name of its key. Each result must be in a table or in a
 # comparison.
-TABLES = ("lib/lbfgsb/settings.hpp", "lib/api/options.cpp", "lib/api/search_options.cpp", "lib/api/batch.cpp")
+TABLES = ("lib/lbfgsb/settings.hpp", "lib/api/options.cpp", "lib/api/search.cpp", "lib/api/batch.cpp")
 OF_TABLE = {"int_settings": "integer setting", "real_settings": "real setting", "int_results": "integer result",
             "real_results": "real result"}
 OF_TABLE.update({table.replace("_", "_search_"): kind for table, kind in list(OF_TABLE.items())})
