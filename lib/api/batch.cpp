@@ -95,31 +95,26 @@ int before_reading(cuda_opt *s, const char *call, const void *values) {
                                     call);
 }
 
-// Returns the offset of a member of the results.
-template <class Number> int64_t offset_of(Number Results::*member) {
+// Reads a result of all problems. kind: the kind of this result, for the message.
+template <class Number> int read(cuda_opt &s, int32_t key, const char *kind, Number Results::*member, Number *values) {
+    if (!member) return s.message().refuse_input("%d is not the key of %s result of a problem", key, kind);
     static_assert(sizeof(Number) == sizeof(int64_t));
     const Results results;
-    return reinterpret_cast<const char *>(&(results.*member)) - reinterpret_cast<const char *>(&results);
+    const auto *const begin = reinterpret_cast<const char *>(&results);
+    s.batch->read(reinterpret_cast<const char *>(&(results.*member)) - begin, values);
+    return 0;
 }
 
 int get_int(cuda_opt *s, int32_t key, int64_t *values) {
     if (const int code = before_reading(s, "cuda_opt_batch_get_int", values)) return code;
-    if (key == CUDA_OPT_BATCH_CODE) {
-        s->batch->read_codes(values);
-        return 0;
-    }
-    const auto member = int_result(key);
-    if (!member) return s->message().refuse_input("%d is not the key of an integer result of a problem", key);
-    s->batch->read(offset_of(member), values);
+    if (key != CUDA_OPT_BATCH_CODE) return read(*s, key, "an integer", int_result(key), values);
+    s->batch->read_codes(values);
     return 0;
 }
 
 int get_real(cuda_opt *s, int32_t key, double *values) {
-    if (const int code = before_reading(s, "cuda_opt_batch_get_real", values)) return code;
-    const auto member = real_result(key);
-    if (!member) return s->message().refuse_input("%d is not the key of a real result of a problem", key);
-    s->batch->read(offset_of(member), values);
-    return 0;
+    const int code = before_reading(s, "cuda_opt_batch_get_real", values);
+    return code != 0 ? code : read(*s, key, "a real", real_result(key), values);
 }
 
 int check_problem(cuda_opt *s, int64_t problem) {

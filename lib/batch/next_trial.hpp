@@ -19,18 +19,6 @@ inline Settings for_small_problems(Settings settings, int64_t metric) {
     return settings;
 }
 
-// The operands of the sweeps, in the registers of a single thread or in the workspace, where all lanes read them.
-template <bool is_own> struct OperandsOf {
-    Operands own{};
-    CUDA_OPT_HD explicit OperandsOf(unsigned char *) {}
-    CUDA_OPT_HD Operands &get() { return own; }
-};
-template <> struct OperandsOf<false> {
-    unsigned char *where;
-    CUDA_OPT_HD explicit OperandsOf(unsigned char *where_) : where(where_) {}
-    CUDA_OPT_HD Operands &get() { return *reinterpret_cast<Operands *>(where); }
-};
-
 template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
   public:
     using Values = Numbers<Real, ShapeOf>;
@@ -41,7 +29,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
                              const Values &vectors, const BoxArrays<Real> &box)
         : team_(team), shape_(shape), settings_(settings), workspace_(workspace),
           persistent_(*reinterpret_cast<Persistent<ShapeOf> *>(workspace.persistent)),
-          sweeps_(team, shape, workspace, vectors, box), operands_(workspace.scratch) {}
+          sweeps_(team, shape, workspace, vectors, box) {}
 
     CUDA_OPT_HD Values x() const { return sweeps_.x(); }
     CUDA_OPT_HD Values g() const { return sweeps_.g(); }
@@ -159,7 +147,11 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     template <class Decide> CUDA_OPT_HD_INLINE Next decide(const Decide &decide) const {
         return opaque_value(static_cast<Next>(team_.of_first([&] { return static_cast<int>(decide()); })));
     }
-    CUDA_OPT_HD Operands &operands() { return operands_.get(); }
+    // The operands of the sweeps, in the registers of a single thread or in the workspace, where all lanes read them.
+    CUDA_OPT_HD Operands &operands() {
+        if constexpr (Team::width == 1) return operands_;
+        else return *reinterpret_cast<Operands *>(workspace_.scratch);
+    }
 
     // ---- the decisions of the first lane
 
@@ -394,7 +386,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     const Workspace workspace_;
     Persistent<ShapeOf> &persistent_;
     SmallSweeps<Real, Team, ShapeOf> sweeps_;
-    OperandsOf<Team::width == 1> operands_;
+    std::conditional_t<Team::width == 1, Operands, dense::Nothing> operands_{};
 };
 
 } // namespace cudaopt::batch

@@ -42,22 +42,18 @@ struct Four {
 #endif
 
 // The elements of one variable in all correction pairs, or the coefficients of the panel's columns. If their number is
-// a compile-time constant, it is `count`, and they are copied to registers. Otherwise `count` is 0.
-template <class Real, int count, class Values = const Real *> struct RowOfPairs {
+// a compile-time constant, it is `count`, and they are copied to registers. Otherwise `count` is 0, and they are read
+// where they are stored.
+template <class Real, int count, class Values> struct CopiedRow {
     Real values[count] = {};
-    RowOfPairs() = default;
-    CUDA_OPT_HD_INLINE explicit RowOfPairs(const Values &from) {
+    CopiedRow() = default;
+    CUDA_OPT_HD_INLINE explicit CopiedRow(const Values &from) {
         for (int k = 0; k < count; k++) values[k] = from[k];
     }
     CUDA_OPT_HD_INLINE Real operator[](int k) const { return values[k]; }
 };
-template <class Real, class Values> struct RowOfPairs<Real, 0, Values> {
-    Values values{};
-    RowOfPairs() = default;
-    CUDA_OPT_HD_INLINE explicit RowOfPairs(const Values &from) : values(from) {}
-    CUDA_OPT_HD_INLINE Real operator[](int k) const { return values[k]; }
-};
-template <int count> using Coefficients = RowOfPairs<double, count>;
+template <class Real, int count, class Values = const Real *>
+using RowOfPairs = std::conditional_t<count == 0, Values, CopiedRow<Real, count, Values>>;
 
 // One column of the correction pairs, or another vector, which may be stored in more bits than the pairs.
 template <class Stored, class Real> struct Column {

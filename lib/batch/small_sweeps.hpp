@@ -308,9 +308,10 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
 
     // Returns component i of the step from x to the minimiser of the model in the subspace, before its projection on
     // the box. With the coefficients a of g, p_k of y_k and q_k of s_k it is h_i (a g_i + sum p_k y_ki) + sum q_k s_ki.
-    template <class Size, class Entries>
-    CUDA_OPT_HD_INLINE static double subspace_move(Size pairs, double gradient_coefficient, const double *coefficients,
-                                                   double g, double h, const Entries &entries) {
+    template <class Size, class Coefficients, class Entries>
+    CUDA_OPT_HD_INLINE static double subspace_move(Size pairs, double gradient_coefficient,
+                                                   const Coefficients &coefficients, double g, double h,
+                                                   const Entries &entries) {
         double from_y = gradient_coefficient * g, from_s = 0;
         CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
         for (int age = 0; age < pairs; age++) {
@@ -332,7 +333,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             BoxedVariable at;
             Own own;
         };
-        Coefficients<known ? panel::columns(ShapeOf::pairs) : 0> q(coefficients_);
+        const RowOfPairs<double, known ? panel::columns(ShapeOf::pairs) : 0> q(coefficients_);
         const double of_gradient = request.gradient_coefficient;
         DirectionRecord record;
         in_turn<in_advance>(
@@ -345,8 +346,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
                 const int i = k * Team::width + team_.lane();
                 if (i >= shape_.n) return;
                 const BoxedVariable &at = here.at;
-                const double move =
-                    subspace_move(pairs, of_gradient, q.values, at.g, weight(request.panel, i), here.own);
+                const double move = subspace_move(pairs, of_gradient, q, at.g, weight(request.panel, i), here.own);
                 const auto trial = take_trial<Real, History>(at, request, weight(request.panel, i), move, record);
                 const PairValues own = this->pairs(i);
                 CUDA_OPT_HOST_UNROLLED(16)

@@ -79,11 +79,8 @@ class Ranks {
     bool measured() const { return measured_; }
 
   private:
-    // In a packet, these numbers follow the inner products of each subtree: the sums g'd and d'd for the direction d,
+    // In a packet, four numbers follow the inner products of each subtree: the sums g'd and d'd for the direction d,
     // the number of projected variables, and f.
-    struct Numbers {
-        double slope, d_squared, projected, f;
-    };
     static constexpr int trailing_numbers = 4;
     // In an exchange of variables, a packet has these numbers for each variable: the breakpoint t, the index, the
     // gradient g, the displacement z to the bound, and the elements of the correction pairs.

@@ -113,36 +113,32 @@ void Ranks::pack_products(const Reply &own, const SubtreeSums *own_sums, double 
         const DirectionSums direction = subtrees ? own_sums->direction(k) : *own.direction;
         layout.write(subtrees ? own_sums->products(k) : *own.sums, next);
         next += layout.size;
-        const Numbers numbers{direction.slope, direction.d_squared, direction.projected,
-                              f_part_ == FPart::segments ? own_sums->f(k) : 0};
-        std::memcpy(next, &numbers, sizeof numbers);
-        next += trailing_numbers;
+        for (const double number : {direction.slope, direction.d_squared, direction.projected,
+                                    f_part_ == FPart::segments ? own_sums->f(k) : 0})
+            *next++ = number;
     }
 }
 
 void Ranks::join_products(Reply &reply) {
     const ProductsLayout layout(cudaopt::panel::columns(panel_.pairs), panel_.older_steps);
-    constexpr int numbers = trailing_numbers;
     not_finite_on_ = -1;
     const auto note = [&](int rank, bool finite) {
         if (!finite && not_finite_on_ < 0) not_finite_on_ = rank;
     };
     std::fill(places_.begin(), places_.end(), nullptr);
     each_subtree([&](int rank, int k, int64_t place) {
-        double *const sums = packets_.payload_of<double>(rank) + 1 + k * (layout.size + numbers);
-        note(rank, sums[not_finite] == 0 && std::isfinite(sums[layout.size + numbers - 1]));
+        double *const sums = packets_.payload_of<double>(rank) + 1 + k * (layout.size + trailing_numbers);
+        note(rank, sums[not_finite] == 0 && std::isfinite(sums[layout.size + trailing_numbers - 1]));
         places_[place] = sums;
     });
     join_places(places_, places(), [&](double &to, double &from) {
         cudaopt::join(layout, &to, &from);
-        for (int i = 0; i < numbers; i++) (&to)[layout.size + i] += (&from)[layout.size + i];
+        for (int i = 0; i < trailing_numbers; i++) (&to)[layout.size + i] += (&from)[layout.size + i];
     });
-    const double *const all = places_[0];
-    std::copy(all, all + layout.size, joined_.get());
-    Numbers totals;
-    std::memcpy(&totals, all + layout.size, sizeof totals);
-
-    double f = totals.f;
+    const double *const all = places_[0], *const totals = all + layout.size;
+    std::copy(all, totals, joined_.get());
+    direction_ = {totals[0], totals[1], totals[2]};
+    double f = totals[3];
     if (f_part_ != FPart::segments) {
         std::fill(places_.begin(), places_.end(), nullptr);
         for (int rank = 0; rank < part_.ranks; rank++) {
@@ -159,7 +155,6 @@ void Ranks::join_products(Reply &reply) {
     }
     products_ = layout.products(joined_.get());
     products_.f = f;
-    direction_ = {totals.slope, totals.d_squared, totals.projected};
     reply.sums = &products_;
     reply.direction = &direction_;
     measured_ = true;
