@@ -60,18 +60,15 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
             threads_ = threads;
             return;
         }
-        // All new memory is allocated before any of it is assigned. If an allocation fails, the existing memory is thus
-        // unchanged.
+        // If an allocation fails, the memory that a solve uses is unchanged.
         HostArray<double> scratch(scratch_size * threads.most);
         // The following arrays depend on n and m alone, so they are allocated only once.
         if (!vectors_) {
-            HostArray<double> sums = segments_.room_for_products(layout);
-            HostArray<double> crossed_entries(int64_t{crossed_capacity} * columns);
+            segments_.allocate_products(layout);
+            crossed_entries_ = HostArray<double>(int64_t{crossed_capacity} * columns);
             found_.allocate();
             vectors_ = HostArray<unsigned char>(Vectors::bytes(m, n_), fill_huge_pages<Real>(n_));
             work_ = {reinterpret_cast<Real *>(vectors_.get()), n_, m};
-            segments_.hold_products(std::move(sums));
-            crossed_entries_ = std::move(crossed_entries);
         }
         scratch_ = std::move(scratch);
         scratch_size_ = scratch_size;
@@ -155,7 +152,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         const int columns = panel::columns(request.pairs);
         int64_t count = 0;
         found_.clear();
-        const auto collect = [&](int64_t i, int) {
+        const auto collect = [&](int64_t i) {
             const BoxedVariable of = variable(i);
             const double h = weight(request, i);
             if (breakpoint_exceeds(hi, of.x, h * of.g, of.l, of.u)) return;
@@ -174,13 +171,13 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
                 found_.add({at.t, i, at.g, at.z, w});
             }
         };
-        const auto collect_tile = [&](int64_t tile, int thread) {
+        const auto collect_tile = [&](int64_t tile, int) {
             const int64_t begin = tile * tile_height;
             const int variables = variables_from(begin);
             TileVariables own;
             load_variables(request, begin, variables, own);
             if (!may_have_breakpoint_within(own, variables, hi)) return;
-            for (int r = 0; r < variables; r++) collect(begin + r, thread);
+            for (int r = 0; r < variables; r++) collect(begin + r);
         };
         share_host((n_ + tile_height - 1) / tile_height, collect_tile, threads_);
         return found_.window(count);
@@ -356,12 +353,12 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
                   double *free_tile, double *out) const {
         const int variables = variables_from(begin), columns = layout.columns;
         TileVariables own;
-        TileFacts facts;
         alignas(64) double free[tile_height];
         double *const z = tile + panel::displacement * tile_height;
         if (request.update.count > 0) learn(request.update, begin, variables);
         load_variables(request, begin, variables, own);
-        facts_of_tile(own, variables, request.threshold, free, z, facts);
+        measure_tile(own, variables, request.threshold, free, z, out, out[layout.maximum], out[layout.minimum]);
+        const double free_count = out[free_variables];
         std::copy(own.g, own.g + tile_height, tile + panel::gradient * tile_height);
         load_newest_pair(request, begin, variables, tile);
         if (request.in_metric()) add_weighted_sums(request, begin, variables, tile, out);
@@ -372,12 +369,11 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         }
 
         // The products of y_new, s_new and g over the free variables are those over all variables, if all are free.
-        const bool of_free =
-            (request.free_gram || request.free_changes) && !request.only_yy && facts.free_variables > 0;
-        const bool all_are_free = facts.free_variables == variables;
+        const bool of_free = (request.free_gram || request.free_changes) && !request.only_yy && free_count > 0;
+        const bool all_are_free = free_count == variables;
         const VariableGroups groups = of_free && !all_are_free ? groups_with_weights(free) : all_groups();
         if (of_free && !all_are_free) weigh_variables(tile, panel::displacement, free, groups, free_tile);
-        const bool in_place = reads_in_place(request, variables, facts.free_variables > 0);
+        const bool in_place = reads_in_place(request, variables, free_count > 0);
         for (int c = 0; c < columns; c += 4) {
             const int count = std::min(4, columns - c);
             const FourColumns four = load_four(request, columns, c, begin, variables, in_place, tile);
@@ -395,14 +391,6 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         if (of_free && all_are_free) copy_first_rows(layout, out);
         if (of_free && !request.free_changes)
             add_older_free_products(tile, layout, all_are_free, free, groups, free_tile, out);
-        out[projected_gradient_squared] = facts.projected_gradient_squared;
-        out[x_squared] = facts.x_squared;
-        out[at_lower] = facts.at_lower;
-        out[at_upper] = facts.at_upper;
-        out[free_variables] = facts.free_variables;
-        out[not_finite] = facts.not_finite;
-        out[layout.maximum] = facts.projected_gradient_max;
-        out[layout.minimum] = facts.first_breakpoint;
     }
 
     // Appends the variables of a tile whose freedom differs between x_base and x, and calls add_changes() when there
@@ -435,11 +423,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
                            double *out) const {
         alignas(64) double h[tile_height];
         load_column(diagonal_ + begin, variables, h);
-        const WeightedSums sums = weighted_sums_of_tile(h, tile + panel::y_new * tile_height,
-                                                        tile + panel::s_new * tile_height, variables, request.weighted);
-        out[bad_weights] = sums.bad_weights;
-        out[newest_y_sum] = sums.newest_y;
-        out[newest_d_sum] = sums.newest_d;
+        measure_weights(h, tile + panel::y_new * tile_height, tile + panel::s_new * tile_height, variables,
+                        request.weighted, out);
     }
 
     // Computes the displacement from x to the subspace minimiser without bounds, for the variables of a tile. For

@@ -76,13 +76,10 @@ class SegmentSums final : public SubtreeSums {
         return levels;
     }
 
-    // The next functions allocate memory for the inner products of all segments, and return the address of the products
-    // of one segment.
-    HostArray<double> room_for_products(const ProductsLayout &largest) const {
-        return HostArray<double>(count() * largest.size);
-    }
-    void hold_products(HostArray<double> room) { products_ = std::move(room); }
+    // Allocates memory for the inner products of all segments.
+    void allocate_products(const ProductsLayout &largest) { products_ = HostArray<double>(count() * largest.size); }
     int64_t bytes() const { return products_.bytes(); }
+    // Returns the address of the products of one segment.
     double *products_of(int64_t segment, const ProductsLayout &layout) const {
         return products_.get() + segment * layout.size;
     }

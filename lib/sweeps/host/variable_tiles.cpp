@@ -60,8 +60,8 @@ CUDA_OPT_INLINE void step_variables(const TileVariables &tile, const double *d, 
 } // namespace
 
 CUDA_OPT_EACH_INSTRUCTION_SET
-void facts_of_tile(const TileVariables &tile, int variables, double threshold, double *free, double *z,
-                   TileFacts &facts) {
+void measure_tile(const TileVariables &tile, int variables, double threshold, double *free, double *z, double *sums,
+                  double &largest_of_tile, double &first_of_tile) {
     const Lanes zero = {}, one = zero + 1, never = zero + infinity;
     Lanes pg2 = zero, x2 = zero, lower = zero, upper = zero, free_variables = zero, not_finite = zero, largest = zero;
     Lanes first = never;
@@ -85,18 +85,12 @@ void facts_of_tile(const TileVariables &tile, int variables, double threshold, d
         put(free, r, select(is_free, one, zero));
         put(z, r, select(passed, bound_ahead(g, l, u) - x, zero));
     }
-    facts = {sum_over_lanes(pg2),
-             sum_over_lanes(x2),
-             sum_over_lanes(lower),
-             sum_over_lanes(upper),
-             sum_over_lanes(free_variables),
-             sum_over_lanes(not_finite),
-             0,
-             infinity};
+    const Lanes all_sums[] = {pg2, x2, lower, upper, free_variables, not_finite};
+    for (const Lanes &sum : all_sums) *sums++ = sum_over_lanes(sum);
+    largest_of_tile = 0, first_of_tile = infinity;
     for (int k = 0; k < lanes; k++) {
-        if (largest[k] > facts.projected_gradient_max || largest[k] != largest[k])
-            facts.projected_gradient_max = largest[k];
-        if (first[k] < facts.first_breakpoint) facts.first_breakpoint = first[k];
+        if (largest[k] > largest_of_tile || largest[k] != largest[k]) largest_of_tile = largest[k];
+        if (first[k] < first_of_tile) first_of_tile = first[k];
     }
 }
 
@@ -169,7 +163,7 @@ void learn_tile(const double *d, const double *y, const LearnedPair &pair, doubl
 }
 
 CUDA_OPT_EACH_INSTRUCTION_SET
-WeightedSums weighted_sums_of_tile(const double *h, const double *y, const double *d, int variables, bool weighted) {
+void measure_weights(const double *h, const double *y, const double *d, int variables, bool weighted, double *sums) {
     const Lanes zero = {}, one = zero + 1, most = zero + largest_finite;
     Lanes bad = zero, of_y = zero, of_d = zero;
     for (int r = 0; r < tile_height; r += lanes) {
@@ -179,7 +173,9 @@ WeightedSums weighted_sums_of_tile(const double *h, const double *y, const doubl
         of_y += select(inside, at(y, r) * at(y, r) * other, zero);
         of_d += select(inside, at(d, r) * at(d, r) / other, zero);
     }
-    return {sum_over_lanes(bad), sum_over_lanes(of_y), sum_over_lanes(of_d)};
+    sums[bad_weights] = sum_over_lanes(bad);
+    sums[newest_y_sum] = sum_over_lanes(of_y);
+    sums[newest_d_sum] = sum_over_lanes(of_d);
 }
 
 CUDA_OPT_EACH_INSTRUCTION_SET

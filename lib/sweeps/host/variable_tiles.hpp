@@ -14,17 +14,14 @@ struct TileVariables {
     alignas(32) double x[tile_height], g[tile_height], l[tile_height], u[tile_height], h[tile_height];
 };
 
-struct TileFacts {
-    double projected_gradient_squared, x_squared, at_lower, at_upper, free_variables, not_finite;
-    double projected_gradient_max, first_breakpoint;
-};
-
 // Computes sums over the first `variables` variables of a tile, and two values for each variable r. `threshold` is the
 // last breakpoint that the Cauchy search has passed, or 0. If the breakpoint of variable r lies beyond the threshold,
 // free[r] is 1, and otherwise 0. If the breakpoint t satisfies 0 < t <= threshold, the Cauchy path has fixed the
-// variable at its bound. In that case z[r] is the displacement to that bound, and otherwise 0.
-void facts_of_tile(const TileVariables &tile, int variables, double threshold, double *free, double *z,
-                   TileFacts &facts);
+// variable at its bound. In that case z[r] is the displacement to that bound, and otherwise 0. The sums are the first
+// elements of VariableSum, up to not_finite. `largest` is the largest |(P g)_i|, and `first` the least breakpoint of a
+// free variable.
+void measure_tile(const TileVariables &tile, int variables, double threshold, double *free, double *z, double *sums,
+                  double &largest, double &first);
 
 // Returns whether the first `variables` variables of a tile may include one that is not active and whose breakpoint is
 // at most t > 0. The test needs no division. If it returns false, there is no such variable.
@@ -59,15 +56,10 @@ void step_tile(const TileVariables &tile, const double *d, double step, int vari
 // `pair` contains the scalars of the update.
 void learn_tile(const double *d, const double *y, const LearnedPair &pair, double *h);
 
-// Sums over the variables of a tile that are required only if the initial Hessian is a diagonal matrix. bad_weights is
-// the number of weights that are not positive and finite. newest_y and newest_d are sums over the newest pair.
-struct WeightedSums {
-    double bad_weights, newest_y, newest_d;
-};
-// Computes these sums over the first `variables` variables. y and d are the columns of the newest pair before they are
-// scaled. If the inner products are weighted with h, `weighted` is true, and newest_y and newest_d are the sums of
-// y_i^2 and d_i^2. Otherwise they are the sums of h_i y_i^2 and d_i^2 / h_i.
-WeightedSums weighted_sums_of_tile(const double *h, const double *y, const double *d, int variables, bool weighted);
+// Sets the elements bad_weights, newest_y_sum and newest_d_sum of VariableSum to their sums over the first `variables`
+// variables. y and d are the columns of the newest pair before they are scaled. `weighted` is true if the inner
+// products are weighted with h.
+void measure_weights(const double *h, const double *y, const double *d, int variables, bool weighted, double *sums);
 
 // The factors by which the columns of a tile are scaled. The vectors y and g, in even columns, are multiplied by
 // sqrt(h_i), and s and z, in odd columns, by 1 / sqrt(h_i). Their inner products are then those of a problem with the
