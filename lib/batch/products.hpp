@@ -200,6 +200,23 @@ CUDA_OPT_HD_INLINE void form_triangle(const Team &team, const Panel &panel, int 
     }
 }
 
+// Calls load(i) for several variables, then use(i, loaded) for each of them, so that a thread of a device waits for the
+// data of `most` variables only once. use() is also called for indices beyond the last variable, whose data it must
+// ignore.
+template <int most, class Team, class Load, class Use>
+CUDA_OPT_HD_INLINE void rows_together(const Team &team, int n, const Load &load, const Use &use) {
+    constexpr int together = Team::width == 1 && on_device ? most : 1;
+    CUDA_OPT_ROLLED
+    for (int first = 0; first < n; first += together * Team::width) {
+        const auto row_of = [&](int r) { return first + r * Team::width + team.lane(); };
+        std::decay_t<decltype(load(0))> loaded[together];
+        for (int r = 0; r < together; r++)
+            if (row_of(r) < n) loaded[r] = load(row_of(r));
+        for (int r = 0; r < together; r++)
+            if (first + r * Team::width < n) use(row_of(r), loaded[r]);
+    }
+}
+
 // Calls use(k, load(k)) for k = 0, ..., count - 1. At any time `ahead` loads have been issued in advance.
 template <int ahead, class Load, class Use>
 CUDA_OPT_HD_INLINE void in_turn(int count, const Load &load, const Use &use) {

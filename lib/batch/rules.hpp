@@ -46,16 +46,11 @@ template <class Real, class ShapeOf = Shape> struct Problems {
     }
     template <class Team, class From, class To>
     CUDA_OPT_HD void copy(const Team &team, const From &from, const To &to) const {
-        constexpr int together = Team::width == 1 && on_device ? 8 : 1; // number of loads that a thread issues together
-        CUDA_OPT_ROLLED
-        for (int first = 0; first < shape.n; first += together * Team::width) {
-            const auto at = [&](int k) { return first + k * Team::width + team.lane(); };
-            Real values[together];
-            for (int k = 0; k < together; k++)
-                if (at(k) < shape.n) values[k] = from[at(k)];
-            for (int k = 0; k < together; k++)
-                if (at(k) < shape.n) to[at(k)] = values[k];
-        }
+        rows_together<8>(
+            team, shape.n, [&](int i) { return from[i]; },
+            [&](int i, Real value) {
+                if (i < shape.n) to[i] = value;
+            });
     }
 
     // Returns problem p, with its vectors in its memory block and its persistent data where load() has copied it.

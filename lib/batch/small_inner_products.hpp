@@ -131,7 +131,7 @@ CUDA_OPT_HD_INLINE int SmallSweeps<Real, Team, ShapeOf>::measure_rows(const Pane
         Real g, g_base;
     };
     const auto load = [=](int i) { return Seen{row<bounded>(i), g()[i], fresh ? vector(at_g_base)[i] : Real(0)}; };
-    rows_together(team_, load, [&](int i, const Seen &seen) {
+    rows_together<loaded_together<ShapeOf>>(team_, shape_.n, load, [&](int i, const Seen &seen) {
         bool is_free = false;
         if (i < shape_.n) {
             const BoxedVariable &at = seen.at;

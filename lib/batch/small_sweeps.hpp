@@ -100,8 +100,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         team_.sync();
     }
     CUDA_OPT_HD void step(double length) const {
-        rows_together(
-            team_, [this](int i) { return base(i); },
+        rows_together<loaded_together<ShapeOf>>(
+            team_, shape_.n, [this](int i) { return base(i); },
             [=](int i, const Base &at) {
                 if (i < shape_.n) x()[i] = stepped_variable<Real>(at.x, at.d, length, at.l, at.u);
             });
@@ -178,8 +178,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     }
     CUDA_OPT_HD double largest_step() const {
         Min least;
-        rows_together(
-            OneThread{}, [this](int i) { return base(i); },
+        rows_together<loaded_together<ShapeOf>>(
+            OneThread{}, shape_.n, [this](int i) { return base(i); },
             [&](int i, const Base &at) {
                 if (i < shape_.n) least.add(largest_step_of_variable(at.x, at.d, at.l, at.u));
             });
@@ -252,21 +252,6 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         CUDA_OPT_ROLLED
         for (int i = team_.lane(); i < shape_.n; i += Team::width) rule(i, record);
         return team_.join(record);
-    }
-    // Calls load(i) for several variables, then use(i, loaded) for each of them, so that a thread of a device waits for
-    // their data only once. use() is also called for indices beyond the last variable, whose data it must ignore.
-    template <class Lanes, class Load, class Use>
-    CUDA_OPT_HD_INLINE void rows_together(const Lanes &lanes, const Load &load, const Use &use) const {
-        constexpr int together = Lanes::width == 1 && on_device ? loaded_together<ShapeOf> : 1;
-        CUDA_OPT_ROLLED
-        for (int first = 0; first < shape_.n; first += together * Lanes::width) {
-            const auto row_of = [&](int r) { return first + r * Lanes::width + lanes.lane(); };
-            std::decay_t<decltype(load(0))> loaded[together];
-            for (int r = 0; r < together; r++)
-                if (row_of(r) < shape_.n) loaded[r] = load(row_of(r));
-            for (int r = 0; r < together; r++)
-                if (first + r * Lanes::width < shape_.n) use(row_of(r), loaded[r]);
-        }
     }
     // Calls rule(i) for all variables i. Only the first lane of the team may call this function.
     template <class Rule> CUDA_OPT_HD void alone(const Rule &rule) const {
