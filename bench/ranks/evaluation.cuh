@@ -140,7 +140,8 @@ template <class Function>
 cudaError_t evaluate_in_one(const Function &function, unsigned round, bool early, cudaStream_t stream) {
     const Parts &of = function.of;
     const std::size_t shared = Function::shared_bytes(of.nx);
-    return early ? launch_early(evaluate_parts<Function>, of.count, block_threads, shared, stream, function, round)
+    return early ? launch_early_clusters(evaluate_parts<Function>, of.count, 1, block_threads, shared, stream, function,
+                                         round)
                  : launch(evaluate_parts<Function>, of.count, block_threads, shared, stream, function, round);
 }
 

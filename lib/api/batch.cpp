@@ -55,7 +55,7 @@ int take_arrays(cuda_opt &s, void *x, double *f, void *g) {
     if (const int code = check_space(s, "f", f, false)) return code;
     if (const int code = check_space(s, "g", g, false)) return code;
     BatchArrays &arrays = s.batch->arrays;
-    const double count = static_cast<double>(s.batch->count()), row = s.batch->n() * s.bits / 8.0;
+    const double count = static_cast<double>(s.batch->count), row = s.batch->n * s.bits / 8.0;
     const double bounds = arrays.bounds_for_each ? count * row : row;
     const double diagonal = arrays.diagonal_for_each ? count * row : row;
     if (const int code = check_apart(s, {{"x", x, count * row, true},
@@ -117,14 +117,6 @@ int get_real(cuda_opt *s, int32_t key, double *values) {
     return code != 0 ? code : read(*s, key, "a real", real_result(key), values);
 }
 
-int check_problem(cuda_opt *s, int64_t problem) {
-    if (const int code = before_reading(s, "cuda_opt_batch_message", &problem)) return code;
-    if (problem >= 0 && problem < s->batch->count()) return 0;
-    return s->message().refuse_input(
-        "cuda_opt_batch_message: there is no problem %lld, they are counted from 0 to %lld", shown(problem),
-        shown(s->batch->count() - 1));
-}
-
 } // namespace
 
 namespace cudaopt {
@@ -163,10 +155,10 @@ int get_batch_int(cuda_opt &s, int32_t key, int64_t *value) {
     const Batch &batch = *s.batch;
     switch (key) {
     case CUDA_OPT_BATCH: *value = batch.active(); return 0;
-    case CUDA_OPT_BATCH_COUNT: *value = batch.count(); return 0;
+    case CUDA_OPT_BATCH_COUNT: *value = batch.count; return 0;
     case CUDA_OPT_BATCH_PACKED: *value = batch.packed; return 0;
-    case CUDA_OPT_DIMENSION: *value = batch.n(); return 0;
-    case CUDA_OPT_HISTORY_SIZE: *value = batch.m(); return 0;
+    case CUDA_OPT_DIMENSION: *value = batch.n; return 0;
+    case CUDA_OPT_HISTORY_SIZE: *value = batch.m; return 0;
     case CUDA_OPT_PRECISION: *value = s.bits; return 0;
     case CUDA_OPT_WORKSPACE_BYTES: *value = batch.workspace_bytes(); return 0;
     default: return get_shared_int(s, key, value);
@@ -203,9 +195,13 @@ int cuda_opt_batch_get_real(cuda_opt *s, int32_t key, double *values) { return c
 const char *cuda_opt_batch_message(cuda_opt *s, int64_t problem) {
     const char *words = nullptr;
     guarded(s, [&] {
-        const int code = check_problem(s, problem);
-        if (code == 0) words = s->batch->describe(problem);
-        return code;
+        if (const int code = before_reading(s, "cuda_opt_batch_message", &problem)) return code;
+        if (problem < 0 || problem >= s->batch->count)
+            return s->message().refuse_input(
+                "cuda_opt_batch_message: there is no problem %lld, they are counted from 0 to %lld", shown(problem),
+                shown(s->batch->count - 1));
+        words = s->batch->describe(problem);
+        return 0;
     });
     return words ? words : cuda_opt_message(s);
 }

@@ -30,10 +30,10 @@ struct cuda_opt {
 
     // The next two functions return the message of the handle, for writing and for reading.
     cudaopt::Message &message() {
-        return solver ? solver->new_message() : search ? search->message : batch ? batch->message() : failure_message;
+        return solver ? solver->new_message() : search ? search->message : batch ? batch->message : failure_message;
     }
     const cudaopt::Message &message() const {
-        return solver ? solver->message() : search ? search->message : batch ? batch->message() : failure_message;
+        return solver ? solver->message() : search ? search->message : batch ? batch->message : failure_message;
     }
     void *&stream() const { return search ? search->stream : batch ? batch->stream : solver->stream; }
     std::atomic<bool> &stop_requested() const {

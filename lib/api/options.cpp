@@ -6,17 +6,12 @@ using namespace cudaopt;
 
 namespace {
 
-struct IntResult {
+template <class Number> struct ResultRow {
     int32_t key;
-    int64_t Results::*value;
+    Number Results::*value;
 };
 
-struct RealResult {
-    int32_t key;
-    double Results::*value;
-};
-
-const IntResult int_results[] = {
+const ResultRow<int64_t> int_results[] = {
     {CUDA_OPT_ITERATIONS, &Results::iterations},
     {CUDA_OPT_EVALUATIONS, &Results::evaluations},
     {CUDA_OPT_LOWER_COUNT, &Results::at_lower},
@@ -36,7 +31,7 @@ const IntResult int_results[] = {
     {CUDA_OPT_SUBSPACE_PROJECTED, &Results::subspace_projected},
 };
 
-const RealResult real_results[] = {
+const ResultRow<double> real_results[] = {
     {CUDA_OPT_F, &Results::f},
     {CUDA_OPT_PG_NORM2, &Results::pg_norm2},
     {CUDA_OPT_PG_NORM_INF, &Results::pg_norm_max},
@@ -210,12 +205,12 @@ int cudaopt::get_shared_int(cuda_opt &s, int32_t key, int64_t *value) {
 }
 
 int64_t Results::*cudaopt::int_result(int32_t key) {
-    const IntResult *result = find(int_results, key);
+    const ResultRow<int64_t> *result = find(int_results, key);
     return result ? result->value : nullptr;
 }
 
 double Results::*cudaopt::real_result(int32_t key) {
-    const RealResult *result = find(real_results, key);
+    const ResultRow<double> *result = find(real_results, key);
     return result ? result->value : nullptr;
 }
 

@@ -7,8 +7,8 @@
 
 namespace cudaopt {
 
-Batch::Batch(int n, int64_t count, int m, BatchMachines machines)
-    : n_(n), m_(m), count_(count), machines_(std::move(machines)) {}
+Batch::Batch(int n_, int64_t count_, int m_, BatchMachines machines)
+    : n(n_), m(m_), count(count_), machines_(std::move(machines)) {}
 
 void Batch::reset() {
     phase_ = Phase::start;
@@ -38,13 +38,13 @@ int Batch::resume() {
 int Batch::call() {
     switch (phase_) {
     case Phase::start: {
-        const batch::Shape shape{n_, m_, settings.metric != Metric::one_number};
+        const batch::Shape shape{n, m, settings.metric != Metric::one_number};
         machine_ = (shape.metric                                       ? machines_.in_metric
                     : machines_.unbounded && !arrays.may_have_bounds() ? machines_.unbounded
                                                                        : machines_.plain)
                        .get();
-        machine_->allocate({shape, count_, static_cast<int>(settings.threads), packed != 0}, stream, cancellation_);
-        codes_.resize(static_cast<std::size_t>(count_));
+        machine_->allocate({shape, count, static_cast<int>(settings.threads), packed != 0}, stream, cancellation_);
+        codes_.resize(static_cast<std::size_t>(count));
         phase_ = Phase::going;
         has_problems_ = true;
         active_ = machine_->advance(arrays, settings, Purpose::begin, stop_requested, 0);
@@ -54,13 +54,12 @@ int Batch::call() {
         active_ = machine_->advance(arrays, settings, Purpose::resume, stop_requested, cancellation_.seconds_passed());
         break;
     case Phase::ended:
-        return message_.refuse_call(
+        return message.refuse_call(
             "cuda_opt_batch_solve was called after the batch had ended; call cuda_opt_reset to begin a new batch");
     }
     if (active_ == 0) return end();
     rounds_++;
-    message_.set("evaluate f and g of %lld of %lld problems, round %lld", shown(active_), shown(count_),
-                 shown(rounds_));
+    message.set("evaluate f and g of %lld of %lld problems, round %lld", shown(active_), shown(count), shown(rounds_));
     return CUDA_OPT_EVALUATE_BATCH;
 }
 
@@ -70,12 +69,12 @@ int Batch::end() {
     machine_->read_codes(codes_.data());
     const auto first = std::find_if(codes_.begin(), codes_.end(), [](int32_t code) { return code != 0; });
     if (first == codes_.end()) {
-        message_.set("converged: all %lld problems", shown(count_));
+        message.set("converged: all %lld problems", shown(count));
         return CUDA_OPT_CONVERGED;
     }
     const auto converged = std::count(codes_.begin(), codes_.end(), 0);
-    message_.set("%lld of %lld problems have converged; the first that has not is problem %lld (counted from 0): %s",
-                 shown(converged), shown(count_), shown(first - codes_.begin()), describe(first - codes_.begin()));
+    message.set("%lld of %lld problems have converged; the first that has not is problem %lld (counted from 0): %s",
+                shown(converged), shown(count), shown(first - codes_.begin()), describe(first - codes_.begin()));
     return *first;
 }
 
@@ -83,9 +82,9 @@ int Batch::end() {
 int Batch::give_up() {
     machine_->advance(arrays, settings, stop_requested ? Purpose::stop_waiting : Purpose::end_of_time, false,
                       cancellation_.seconds_passed());
-    message_.set("%s while the call waited for the stream, after %lld rounds; x, f and g are the best iterates "
-                 "when the stream has come to its end",
-                 stop_requested ? "stopped by the caller" : "the time limit was reached", shown(rounds_));
+    message.set("%s while the call waited for the stream, after %lld rounds; x, f and g are the best iterates "
+                "when the stream has come to its end",
+                stop_requested ? "stopped by the caller" : "the time limit was reached", shown(rounds_));
     phase_ = Phase::ended;
     active_ = 0;
     return stop_requested ? CUDA_OPT_STOPPED : CUDA_OPT_TIME_LIMIT;

@@ -19,17 +19,17 @@ struct BatchMachines {
 
 class Batch {
   public:
-    Batch(int n, int64_t count, int m, BatchMachines machines);
+    Batch(int n_, int64_t count_, int m_, BatchMachines machines);
 
+    const int n, m;
+    const int64_t count;
+    Message message;
     Settings settings;
     BatchArrays arrays;
     int64_t packed = 0;
     void *stream = nullptr; // the CUDA stream; not used on the host
     std::atomic<bool> stop_requested{false};
 
-    int n() const { return n_; }
-    int m() const { return m_; }
-    int64_t count() const { return count_; }
     bool started() const { return phase_ != Phase::start; }
     // Returns whether results can be read: the first call has allocated the memory for the problems.
     bool has_problems() const { return has_problems_; }
@@ -39,8 +39,6 @@ class Batch {
         return machines_.plain->workspace_bytes() + machines_.in_metric->workspace_bytes() +
                (machines_.unbounded ? machines_.unbounded->workspace_bytes() : 0);
     }
-    Message &message() { return message_; }
-    const Message &message() const { return message_; }
 
     int resume();
     void reset();
@@ -58,11 +56,9 @@ class Batch {
     int end();
     int give_up();
 
-    const int n_, m_;
-    const int64_t count_;
     const BatchMachines machines_;
     BatchMachine *machine_ = nullptr; // the implementation in use, chosen when a solve begins
-    Message message_, event_message_;
+    Message event_message_;
     Phase phase_ = Phase::start;
     bool has_problems_ = false;
     Clock::time_point first_call_{};

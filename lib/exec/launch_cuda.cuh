@@ -62,11 +62,6 @@ cudaError_t launch_early_clusters(void (*kernel)(Parameters...), dim3 blocks, un
         [&](void **places) { return cudaLaunchKernelExC(&config, reinterpret_cast<const void *>(kernel), places); },
         std::forward<Arguments>(arguments)...);
 }
-template <class... Parameters, class... Arguments>
-cudaError_t launch_early(void (*kernel)(Parameters...), dim3 blocks, int threads, std::size_t shared,
-                         cudaStream_t stream, Arguments &&...arguments) {
-    return launch_early_clusters(kernel, blocks, 1, threads, shared, stream, std::forward<Arguments>(arguments)...);
-}
 
 // Waits until all writes of the previous kernel are visible to this kernel.
 __device__ inline void grid_dependency_sync() {
