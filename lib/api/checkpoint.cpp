@@ -5,9 +5,7 @@ using namespace cudaopt;
 
 namespace {
 
-// A rank is one of several handles that solve one problem together; it stores only its own variables. A checkpoint is
-// not possible on a rank, because all ranks would have to save their states at the same moment. If the handle is a
-// rank, the function sets the message and returns CUDA_OPT_MISUSE, otherwise it returns 0.
+// A checkpoint is not possible on a rank, because all ranks would have to save their states at the same moment.
 int refuse_rank(cuda_opt *s) {
     if (!s->solver->ranks()) return 0;
     return s->message().refuse_call("a handle that is rank %d of %d has no checkpoint: cuda_opt_save and cuda_opt_load "

@@ -74,10 +74,7 @@ int before_start(cuda_opt &s, int bits, const char *call) {
                                        s.bits == 64 ? "double" : "single");
     if (!s.started()) return 0;
     return s.message().refuse_call("%s has to come before the first call of cuda_opt_%ssolve, or after cuda_opt_reset",
-                                   call,
-                                   s.search  ? "search_"
-                                   : s.batch ? "batch_"
-                                             : "");
+                                   call, s.prefix());
 }
 
 int before_solve(cuda_opt *s, int bits, const char *call) {
@@ -87,8 +84,7 @@ int before_solve(cuda_opt *s, int bits, const char *call) {
 
 int take_arrays(cuda_opt *s, int bits, const char *call, void *x, double *f, void *g) {
     if (const int code = before_solve(s, bits, call)) return code;
-    // A rank, one of several handles that solve one problem together, may store no variables. Its arrays may then be
-    // NULL.
+    // A rank may store no variables. Its arrays may then be NULL.
     const bool empty = s->solver->own_dimension() == 0;
     if (const int code = check_space(*s, "x", x, empty)) return code;
     if (const int code = check_space(*s, "f", f, false)) return code;
@@ -222,8 +218,7 @@ template <class Real> int get_diagonal(cuda_opt *s, Real *to) {
     constexpr int bits = 8 * sizeof(Real);
     if (const int code = require_solver(s, "cuda_opt_get_diagonal")) return code;
     Solver &solver = *s->solver;
-    // A rank, one of several handles that solve one problem together, may store no variables. Its arrays may then be
-    // NULL.
+    // A rank may store no variables. Its arrays may then be NULL.
     const bool empty = solver.own_dimension() == 0;
     if (bits != s->bits || (!to && !empty) || !solver.can_save())
         return s->message().refuse_call("cuda_opt_get_diagonal: %s",

@@ -35,6 +35,8 @@ struct cuda_opt {
     const cudaopt::Message &message() const {
         return solver ? solver->message() : search ? search->message : batch ? batch->message : failure_message;
     }
+    // The words by which functions for this kind of handle differ from those for a single solve.
+    const char *prefix() const { return search ? "search_" : batch ? "batch_" : ""; }
     void *&stream() const { return search ? search->stream : batch ? batch->stream : solver->stream; }
     std::atomic<bool> &stop_requested() const {
         return search ? search->stop_requested : batch ? batch->stop_requested : solver->stop_requested;

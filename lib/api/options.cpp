@@ -183,7 +183,7 @@ int cudaopt::set_shared_int(cuda_opt &s, int32_t key, int64_t value) {
     if (const int code = check_value(s, *setting, value)) return code;
     if ((setting->rules & at_start) && s.started())
         return s.message().refuse_call("CUDA_OPT_%s can be set before the first call of cuda_opt_%ssolve only",
-                                       setting->name, s.batch ? "batch_" : "");
+                                       setting->name, s.prefix());
     if (key == CUDA_OPT_HISTORY_BITS)
         if (const int code = check_pairs_kept(s, value)) return code;
     Settings &settings = s.settings();

@@ -24,8 +24,7 @@ void describe(const Iteration &it, Message &message);
 
 class Solver {
   public:
-    // A function that creates the sweeps object of a backend on the handle's device, which implements all operations on
-    // vectors of n elements (sweeps/sweeps.hpp). history_bits: the precision of S and Y.
+    // A function that creates the Sweeps of a backend on the handle's device. history_bits: the precision of S and Y.
     using MakeSweeps = std::unique_ptr<Sweeps> (*)(int backend, int64_t n, int history_bits, int device);
 
     // bits: the precision of the caller's vectors, 32 or 64

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "dense/numbers.hpp"
-#include "dense/sizes.hpp"
+#include "dense/array.hpp"
 #include "lbfgsb/box.hpp"
 
 using namespace cudaopt;
