@@ -143,10 +143,6 @@ int fill(cuda_opt &s, int64_t n, int32_t m, int32_t backend, int bits) {
     return 0;
 }
 
-int create(cuda_opt **out, int64_t n, int32_t m, int32_t backend, int bits) {
-    return make_handle(out, [=](cuda_opt &s) { return fill(s, n, m, backend, bits); });
-}
-
 int set_bounds(cuda_opt *s, int bits, const void *lower, const void *upper) {
     if (s && s->search && bits == 64)
         return set_search_bounds(*s, static_cast<const double *>(lower), static_cast<const double *>(upper));
@@ -299,9 +295,11 @@ template <class Action> int help(cuda_opt *s, bool arguments_good, const Action 
 
 } // namespace
 
-int cuda_opt_create(cuda_opt **out, int64_t n, int32_t m, int32_t backend) { return create(out, n, m, backend, 64); }
+int cuda_opt_create(cuda_opt **out, int64_t n, int32_t m, int32_t backend) {
+    return make_handle(out, [=](cuda_opt &s) { return fill(s, n, m, backend, 64); });
+}
 int cuda_opt_create_f32(cuda_opt **out, int64_t n, int32_t m, int32_t backend) {
-    return create(out, n, m, backend, 32);
+    return make_handle(out, [=](cuda_opt &s) { return fill(s, n, m, backend, 32); });
 }
 
 void cuda_opt_destroy(cuda_opt **s) {

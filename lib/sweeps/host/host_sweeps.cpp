@@ -100,7 +100,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
                           *const levels = free_tile + tile_size;
             std::fill(tile + columns_size, free_tile, 0.0);
             std::fill(free_tile + columns_size, levels, 0.0);
-            Cascade cascade(segments_.products_of(segment, layout), levels, layout, free_products);
+            Cascade cascade(segments_.products_of(segment), levels, layout, free_products);
             ChangedVariables changed(free_tile, layout.columns);
             const auto add_changes = [&] { changed.add_products(segments_.room_for_changes(segment)); };
             for (int64_t k = cut.tile(segment); k < cut.tile(segment + 1); k++) {

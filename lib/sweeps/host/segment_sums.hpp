@@ -80,33 +80,28 @@ class SegmentSums final : public SubtreeSums {
     void allocate_products(const ProductsLayout &largest) { products_ = HostArray<double>(count() * largest.size); }
     int64_t bytes() const { return products_.bytes(); }
     // Returns the address of the products of one segment.
-    double *products_of(int64_t segment, const ProductsLayout &layout) const {
-        return products_.get() + segment * layout.size;
-    }
+    double *products_of(int64_t segment) const { return products_.get() + segment * layout_.size; }
     // Called before the products of the segments are formed. `free_products` is the number of those over the free
     // variables that each tile forms (free_products_of_tile()).
     void begin_products(const ProductsLayout &layout, int free_products) {
-        columns_ = layout.columns;
-        with_older_ = layout.with_older;
+        layout_ = layout;
         free_products_ = free_products;
         std::fill(changed_, changed_ + count(), false);
     }
     // Returns the address of the products over the free variables of a segment. The first call sets those to 0 that
     // tiles do not form. They remain unset in a segment without changes, that is, in nearly all segments.
     double *room_for_changes(int64_t segment) {
-        const ProductsLayout layout(columns_, with_older_);
-        double *const products = products_of(segment, layout);
+        double *const products = products_of(segment);
         if (!changed_[segment])
-            std::fill(products + layout.free_gram + free_products_, products + layout.leading_products, 0.0);
+            std::fill(products + layout_.free_gram + free_products_, products + layout_.leading_products, 0.0);
         changed_[segment] = true;
-        return products + layout.free_gram;
+        return products + layout_.free_gram;
     }
     // Joins the products of all segments.
     void join_products() {
-        const ProductsLayout layout(columns_, with_older_);
-        const int others = panel::gram_count(columns_) - free_products_;
+        const int others = panel::gram_count(layout_.columns) - free_products_;
         join_subtrees([&](int64_t to, int64_t from) {
-            join_tiles(layout, free_products_, products_of(to, layout), products_of(from, layout));
+            join_tiles(layout_, free_products_, products_of(to), products_of(from));
             if (changed_[from])
                 add_elements(room_for_changes(from) + free_products_, others, room_for_changes(to) + free_products_);
         });
@@ -126,8 +121,7 @@ class SegmentSums final : public SubtreeSums {
 
     void take_part(int64_t first, int64_t of, bool) override { segments_ = OwnSegments(first, n_, of); }
     PanelProducts products(int subtree) const override {
-        const ProductsLayout layout(columns_, with_older_);
-        return layout.products(products_of(segments_.subtree(subtree).begin, layout));
+        return layout_.products(products_of(segments_.subtree(subtree).begin));
     }
     DirectionSums direction(int subtree) const override {
         const DirectionRecord &record = direction_[segments_.subtree(subtree).begin];
@@ -161,8 +155,9 @@ class SegmentSums final : public SubtreeSums {
     // The caller's values of f, one per segment.
     const double *f_ = nullptr;
     // These describe the current inner products. changed_: whether a segment contains changes.
-    int columns_ = panel::leading, free_products_ = 0;
-    bool with_older_ = false, changed_[most_segments] = {};
+    ProductsLayout layout_{panel::leading, false};
+    int free_products_ = 0;
+    bool changed_[most_segments] = {};
     DirectionRecord direction_[most_segments];
     ScaledSquares squares_[most_segments];
 };
