@@ -107,9 +107,11 @@ template <class Number> int read(cuda_opt &s, int32_t key, const char *kind, Num
 
 int get_int(cuda_opt *s, int32_t key, int64_t *values) {
     if (const int code = before_reading(s, "cuda_opt_batch_get_int", values)) return code;
-    if (key != CUDA_OPT_BATCH_CODE) return read(*s, key, "an integer", int_result(key), values);
-    s->batch->read_codes(values);
-    return 0;
+    if (key == CUDA_OPT_BATCH_CODE) {
+        s->batch->read_codes(values);
+        return 0;
+    }
+    return read(*s, key, "an integer", int_result(key), values);
 }
 
 int get_real(cuda_opt *s, int32_t key, double *values) {

@@ -6,16 +6,16 @@ using namespace cudaopt;
 
 namespace cudaopt {
 
-int choose_backend(cuda_opt &s, int32_t asked) {
-    if (asked != CUDA_OPT_BACKEND_AUTO && asked != CUDA_OPT_BACKEND_CUDA && asked != CUDA_OPT_BACKEND_HOST)
+int choose_backend(cuda_opt &s, int32_t wanted) {
+    if (wanted != CUDA_OPT_BACKEND_AUTO && wanted != CUDA_OPT_BACKEND_CUDA && wanted != CUDA_OPT_BACKEND_HOST)
         return s.message().refuse_input(
-            "the backend is %d, but has to be CUDA_OPT_BACKEND_AUTO, _CUDA or _HOST (0, 1 or 2)", asked);
-    const char *const why_not = asked == CUDA_OPT_BACKEND_HOST ? nullptr : cuda_unavailable();
-    if (why_not && asked == CUDA_OPT_BACKEND_CUDA) {
+            "the backend is %d, but has to be CUDA_OPT_BACKEND_AUTO, _CUDA or _HOST (0, 1 or 2)", wanted);
+    const char *const why_not = wanted == CUDA_OPT_BACKEND_HOST ? nullptr : cuda_unavailable();
+    if (why_not && wanted == CUDA_OPT_BACKEND_CUDA) {
         s.message().set("the CUDA backend was requested, but %s", why_not);
         return CUDA_OPT_BACKEND_UNAVAILABLE;
     }
-    s.backend = why_not || asked == CUDA_OPT_BACKEND_HOST ? CUDA_OPT_BACKEND_HOST : CUDA_OPT_BACKEND_CUDA;
+    s.backend = why_not || wanted == CUDA_OPT_BACKEND_HOST ? CUDA_OPT_BACKEND_HOST : CUDA_OPT_BACKEND_CUDA;
     s.memory = s.backend == CUDA_OPT_BACKEND_CUDA ? make_cuda_memory() : make_host_memory();
     return 0;
 }

@@ -35,7 +35,7 @@ struct cuda_opt {
     const cudaopt::Message &message() const {
         return solver ? solver->message() : search ? search->message : batch ? batch->message : failure_message;
     }
-    // The words by which functions for this kind of handle differ from those for a single solve.
+    // The part of the names of functions that those for a single solve do not have.
     const char *prefix() const { return search ? "search_" : batch ? "batch_" : ""; }
     void *&stream() const { return search ? search->stream : batch ? batch->stream : solver->stream; }
     std::atomic<bool> &stop_requested() const {
@@ -50,8 +50,8 @@ namespace cudaopt {
 
 // The functions below that return an int return 0, or set the message and return a negative code.
 
-// Sets the backend and the memory space of a new handle. `asked` is the argument `backend` of the public functions.
-int choose_backend(cuda_opt &s, int32_t asked);
+// Sets the backend and the memory space of a new handle. `wanted` is the argument `backend` of the public functions.
+int choose_backend(cuda_opt &s, int32_t wanted);
 
 // Returns 0 if the handle is valid, otherwise the code that states why it cannot be used.
 inline int fault_of(const cuda_opt *s) { return s ? s->failure : static_cast<int>(CUDA_OPT_MISUSE); }
