@@ -36,10 +36,10 @@ struct Iteration : Trials {
     }
 
     CUDA_OPT_HD_CALL inline Norm norm_after_failure(const Settings &settings, int pairs) const {
-        if (const Norm norm = norm_for_curvature(settings, pairs); norm != Norm::none) return norm;
-        const bool verifies = tests_rounding(settings) && relative_gradient == unmeasured &&
-                              (relative_curvature != unmeasured || expected_decrease <= negligible_decrease(settings));
-        return verifies ? Norm::relative_gradient : Norm::none;
+        if (!tests_rounding(settings) || is_negligible(settings)) return Norm::none;
+        if (relative_gradient == unmeasured && (pairs > 0 || expected_decrease <= negligible_decrease(settings)))
+            return Norm::relative_gradient;
+        return norm_for_curvature(settings, pairs);
     }
 
     // Decides what follows a failed line search. Either the history is discarded and the next line search is along -g,
@@ -49,10 +49,8 @@ struct Iteration : Trials {
     // four times while neither f nor ||P g|| has decreased by a tenth.
     CUDA_OPT_HD_CALL inline FailureVerdict after_failure(const Settings &settings, int pairs) {
         const bool is_noisy = noise_level(settings, f_base) > 0;
-        const bool is_explained =
-            tests_rounding(settings) && relative_gradient != unmeasured &&
-            ((expected_decrease <= negligible_decrease(settings) && is_relatively_flat(settings)) ||
-             is_rounding(settings));
+        const bool is_explained = tests_rounding(settings) && relative_gradient != unmeasured &&
+                                  (is_negligible(settings) || is_rounding(settings));
         if (settings.factr > 0 && is_explained) {
             converge(settings, Test::rounding);
             return FailureVerdict::end;

@@ -67,7 +67,7 @@ inline bool StateMachine::is_consistent(int64_t n_, int m, int bits) {
         !dense::is_within(Descent::unknown, descent_, Descent::judged) ||
         !dense::is_within(Preparation::none, request_.preparation, Preparation::remove_infinite_slopes) ||
         preparation_ != Preparation::none || !noise_samples_.is_consistent() || broken_ ||
-        (pair_unfinished_ && matrix_.pairs() == 0))
+        (pair_unfinished_ && matrix_.pairs() == 0) || !dense::is_within(0, pairs_measured, m + 1))
         return false;
     if (!is_panel(panel_) || !is_panel(requested_) || !is_panel(direction_request_.panel) ||
         !is_panel(operator_.request().panel) || !dense::is_within(0, direction_request_.spare_slot, m))

@@ -137,19 +137,23 @@ CUDA_OPT_HD_INLINE void set_direction(DirectionRequest &direction, const CauchyP
     direction.alpha = 1;
 }
 
-// Returns the request for a norm. unfinished: y of the newest pair is not stored yet, and its slot contains g_base. Two
-// of the norms are measured with the stored pair of the largest curvature.
+// Returns the pair with which the next two norms are measured: that of the largest curvature, then the newest ones.
+template <class Matrix> CUDA_OPT_HD_INLINE int pair_to_measure(const Iteration &it, const Matrix &matrix) {
+    return it.pairs_measured == 0 ? matrix.stiffest_pair() : matrix.pairs() - it.pairs_measured;
+}
+
+// Returns the request for a norm. unfinished: y of the newest pair is not stored yet, and its slot contains g_base.
 template <class Matrix>
 CUDA_OPT_HD_INLINE NormRequest norm_request(const Settings &settings, const Iteration &it, const Matrix &matrix,
                                             Norm kind, bool unfinished) {
     if (kind == Norm::narrow_gradient) return {kind, settings.pgtol};
     if (kind != Norm::relative_change && kind != Norm::unexplained_gradient) return {kind};
-    const int slot = matrix.slot(matrix.stiffest_pair());
+    const int slot = matrix.slot(pair_to_measure(it, matrix));
     return {kind, it.change_weight, slot, unfinished && slot == matrix.newest_slot()};
 }
 
 template <class Matrix> CUDA_OPT_HD_INLINE void note_norm(Iteration &it, const Matrix &matrix, Norm kind, double norm) {
-    it.note_norm(kind, norm, kind == Norm::relative_change ? matrix.curvature(matrix.stiffest_pair()) : 0);
+    it.note_norm(kind, norm, kind == Norm::relative_change ? matrix.curvature(pair_to_measure(it, matrix)) : 0);
 }
 
 } // namespace cudaopt

@@ -11,13 +11,15 @@ enum class IterateVerdict { go_on, restart, restart_anew, end };
 
 struct Termination : Progress {
     // relative_gradient: the norm of the vector x_i (P g)_i. hidden_gradient: the norm of those g_i above PGTOL whose
-    // box is no wider than PGTOL, so that (P g)_i cannot exceed PGTOL. relative_curvature: ||X y||^2 / s'y with X =
-    // diag(|x_i|), for the stored pair of the largest curvature. change_weight: rounding x explains at most
-    // change_weight |x_i y_i| of component i of the relative gradient. unexplained: the norm of what remains.
+    // box is no wider than PGTOL, so that (P g)_i cannot exceed PGTOL.
     double relative_gradient = unmeasured, hidden_gradient = unmeasured;
-    double relative_curvature = unmeasured, change_weight = 0, unexplained = unmeasured;
+    // relative_curvature: ||X y||^2 / s'y with X = diag(|x_i|), for the stored pair of the largest y'y / s'y.
+    // largest_curvature: the largest of these quotients for the pairs that were measured, that pair first. Rounding x
+    // explains at most change_weight |x_i y_i| of component i of the relative gradient; change_weight is 0 until ||X
+    // y|| is known for the next pair. unexplained: the norm of what remains, the least of these pairs.
+    double relative_curvature = unmeasured, largest_curvature = 0, change_weight = 0, unexplained = infinity;
     double model_theta = 1; // theta of the present model
-    int end_code = 0;
+    int pairs_measured = 0, end_code = 0;
     Event end_why = Event::nothing;
     Test end_test = Test::none; // the stopping test, if the solve has converged
     double seconds = 0;         // time since the solve began, measured only if it is limited
@@ -30,14 +32,16 @@ struct Termination : Progress {
                           !norm_is_representable(of[projected_gradient_squared]);
         x_norm_unknown = !norm_is_representable(of[x_squared]);
         results.theta = model_theta = theta;
-        relative_gradient = hidden_gradient = relative_curvature = unexplained = unmeasured;
+        relative_gradient = hidden_gradient = relative_curvature = unmeasured;
+        largest_curvature = change_weight = 0, unexplained = infinity;
+        pairs_measured = 0;
     }
 
     // Stores a norm. curvature: s'y of the pair with which the last two kinds of norm were measured.
     // In the variables x_i / |x_i|, let y be the change of the gradient along the stored pair s. Rounding x to the next
     // number, by r with ||r|| of about u, changes the gradient by about y (y'r) / s'y, where |y'r| <= u ||y||.
     CUDA_OPT_HD_CALL inline void note_norm(Norm kind, double norm, double curvature) {
-        constexpr double most_units = 40;
+        constexpr double most_units = 10;
         const auto positive = [](double v) { return least(greatest(v, smallest_normal), largest_finite); };
         switch (kind) {
         case Norm::none: return;
@@ -46,10 +50,13 @@ struct Termination : Progress {
         case Norm::relative_gradient: relative_gradient = norm; return;
         case Norm::narrow_gradient: hidden_gradient = norm; return;
         case Norm::relative_change:
-            relative_curvature = positive(norm * (norm / curvature));
+            largest_curvature = greatest(largest_curvature, positive(norm * (norm / curvature)));
+            if (pairs_measured == 0) relative_curvature = largest_curvature;
             change_weight = positive(most_units * unit_of_x() * (norm / curvature));
             return;
-        case Norm::unexplained_gradient: unexplained = norm; return;
+        case Norm::unexplained_gradient:
+            unexplained = least(unexplained, norm), change_weight = 0, pairs_measured++;
+            return;
         }
     }
 
@@ -227,12 +234,11 @@ struct Termination : Progress {
         return settings.robust && settings.rounding > 0 && !(noise_level(settings, results.f) > 0);
     }
 
-    // Returns the norm that is required to explain the relative gradient by the rounding of x.
+    // Returns the norm that is required to explain the relative gradient by rounding x, until a pair explains it.
     CUDA_OPT_HD_INLINE Norm norm_for_curvature(const Settings &settings, int pairs) const {
-        if (pairs == 0 || !tests_rounding(settings)) return Norm::none;
-        return relative_curvature == unmeasured ? Norm::relative_change
-               : unexplained == unmeasured      ? Norm::unexplained_gradient
-                                                : Norm::none;
+        const bool all_measured = pairs == 0 || pairs_measured > pairs;
+        if (all_measured || !tests_rounding(settings) || explains_gradient_by_rounding(settings)) return Norm::none;
+        return change_weight > 0 ? Norm::unexplained_gradient : Norm::relative_change;
     }
 
     // Returns an estimate of the error of f that is caused by rounding f and x. The estimate is finite. It is therefore
@@ -246,21 +252,23 @@ struct Termination : Progress {
     // x by about u, and changes f by u times the norm of the relative gradient, plus k u^2 / 2 with their curvature k.
     CUDA_OPT_HD_CALL inline double change_by_rounding() const {
         const double u = unit_of_x();
-        return u * (relative_gradient + u * relative_curvature / 2);
+        return u * (relative_gradient + u * largest_curvature / 2);
     }
 
-    // Returns the decrease of f along the relative gradient if the curvature there is relative_curvature.
-    CUDA_OPT_HD double decrease_along_gradient() const {
-        return relative_gradient * (relative_gradient / relative_curvature) / 2;
+    // Returns the decrease of f along the relative gradient with this curvature there.
+    CUDA_OPT_HD double decrease_along_gradient(double curvature) const {
+        return relative_gradient * (relative_gradient / curvature) / 2;
     }
 
-    // Returns whether rounding x and f explains the relative gradient, although it is not small. What the stiffest
-    // variables do not explain of it must be small, and f must decrease along it, with its curvature, by no more than
+    // Returns whether rounding x and f explains the relative gradient, although it is not small. What the change of the
+    // gradient along one of the pairs does not explain must be small: along a single pair, a component of the change
+    // may be small by chance. f must decrease along the relative gradient, with the largest curvature, by no more than
     // rounding causes. If f has single precision, the first condition is omitted: errors of f allow larger gradients.
     CUDA_OPT_HD_CALL inline bool explains_gradient_by_rounding(const Settings &settings) const {
         constexpr double most_along_gradient = 2;
         return relative_curvature != unmeasured && (single_f || unexplained <= flat_gradient(settings)) &&
-               decrease_along_gradient() <= most_along_gradient * change_by_rounding() + rounding_of_f(settings);
+               decrease_along_gradient(largest_curvature) <=
+                   most_along_gradient * change_by_rounding() + rounding_of_f(settings);
     }
 
     CUDA_OPT_HD double rounding_of_f(const Settings &settings) const {
@@ -275,6 +283,11 @@ struct Termination : Progress {
         return failure != SearchFailure::lower_not_found_again && explains_gradient_by_rounding(settings) &&
                expected_decrease <= settings.rounding * by_x + by_f &&
                !(lowest_trial - f_base > largest_rise * by_x + by_f);
+    }
+
+    // Returns whether the model predicts a negligible decrease of f where the relative gradient is small.
+    CUDA_OPT_HD_CALL inline bool is_negligible(const Settings &settings) const {
+        return expected_decrease <= negligible_decrease(settings) && is_relatively_flat(settings);
     }
 
     // Returns a decrease of f that counts as negligible in the test ROUNDING if the model predicts no more than this.
@@ -307,7 +320,7 @@ struct Termination : Progress {
             return true;
         const double significant = significant_decrease(settings);
         return f_restarted - results.f <= significant &&
-               (relative_curvature == unmeasured || decrease_along_gradient() <= significant);
+               (relative_curvature == unmeasured || decrease_along_gradient(relative_curvature) <= significant);
     }
 };
 

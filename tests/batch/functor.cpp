@@ -322,7 +322,7 @@ TEST_CASE("The sizes of a problem's memory are compile-time constants and as doc
     };
     constexpr Row table[] = {
         {5, 5, 1824, 2688, 7552},    {5, 20, 1824, 4704, 9440},      {5, 100, 1824, 16224, 21280},
-        {10, 20, 3696, 8176, 19888}, {20, 100, 11056, 49456, 85008},
+        {10, 20, 3712, 8192, 19904}, {20, 100, 11072, 49472, 85024},
     };
     static_assert(cudaopt::batch::block_bytes<double>({table[1].n, table[1].m}) == table[1].block);
     for (const Row &row : table) {
@@ -332,13 +332,13 @@ TEST_CASE("The sizes of a problem's memory are compile-time constants and as doc
         CHECK(cudaopt::batch::workspace_bytes({row.n, row.m}) == row.workspace);
         CHECK(cudaopt::batch::block_bytes<float>({row.n, row.m}) < row.block);
     }
-    static_assert(cudaopt::batch::persistent_bytes(cudaopt::batch::ShapeOfPairs<5>{20}) == 1584 &&
+    static_assert(cudaopt::batch::persistent_bytes(cudaopt::batch::ShapeOfPairs<5>{20}) == 1600 &&
                   cudaopt::batch::persistent_bytes(cudaopt::batch::ShapeOfPairs<10>{20}) == 3472);
-    static_assert(cudaopt::batch::block_bytes<double>(cudaopt::batch::ShapeOfPairs<5>{20}) == 4464);
+    static_assert(cudaopt::batch::block_bytes<double>(cudaopt::batch::ShapeOfPairs<5>{20}) == 4480);
     // Three and four warps of threads have room in the 227 kB of a multiprocessor.
-    static_assert(cudaopt::batch::shared_stride(cudaopt::batch::FixedShape<20, 5, double, false>{}) == 2136 &&
-                  cudaopt::batch::shared_stride(cudaopt::batch::FixedShape<5, 5, double>{}) == 1592);
-    static_assert(cudaopt::batch::workspace_bytes(cudaopt::batch::FixedShape<20, 5, double>{}) == 6560 &&
+    static_assert(cudaopt::batch::shared_stride(cudaopt::batch::FixedShape<20, 5, double, false>{}) == 2152 &&
+                  cudaopt::batch::shared_stride(cudaopt::batch::FixedShape<5, 5, double>{}) == 1608);
+    static_assert(cudaopt::batch::workspace_bytes(cudaopt::batch::FixedShape<20, 5, double>{}) == 6576 &&
                   cudaopt::batch::vectors_bytes<double>(cudaopt::batch::FixedShape<20, 5, double>{}) == 2880 &&
                   cudaopt::batch::vectors_bytes<double>(cudaopt::batch::FixedShape<20, 5, float>{}) == 1920);
 }

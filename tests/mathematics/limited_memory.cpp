@@ -227,6 +227,9 @@ TEST_CASE("theta and W and products with M match the stored pairs", "[memory]") 
             const double theta = memory.theta(), expected = static_cast<double>(reference::scale_of(iterate.pairs()));
             if (!(std::fabs(theta - expected) <= 8 * epsilon * expected))
                 FAIL("theta = " << theta << ", not " << expected);
+            const auto stiffest = iterate.pairs()[static_cast<std::size_t>(memory.stiffest_pair())];
+            for (const auto &pair : iterate.pairs())
+                CHECK(reference::scale_of({pair}) <= (1 + 1e-9L) * reference::scale_of({stiffest}));
         }
         const reference::Pairs pairs = iterate.pairs();
         const Number theta = iterate.theta();

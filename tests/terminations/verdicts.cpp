@@ -113,42 +113,65 @@ TEST_CASE("With the exact noise level no success is far above the minimum") {
     CHECK(solves > 20);
 }
 
-// In single precision, chance decides single solves. Without the bound of second order, a quarter of these fail.
-TEST_CASE("Stiff fits without residual end as success in single precision") {
-    std::mt19937 random(cudaopt_test::seed(3));
-    int failed = 0;
-    for (int k = 0; k < 200; k++) {
-        const int n = 2 + static_cast<int>(random() % 6), rows = 2 * n;
-        std::vector<double> basis(static_cast<std::size_t>(n * rows)), wanted(static_cast<std::size_t>(n));
+// A linear fit without residual in single precision, by n functions at 2 n random points. f is computed in double
+// precision, and each gradient is rounded to single precision.
+using FitFunction = double (*)(double point, int j, double parameter);
+struct SingleFit {
+    std::vector<double> basis, wanted;
+
+    SingleFit(std::mt19937 &random, FitFunction function) : wanted(2 + random() % 6) {
+        std::vector<double> parameters(wanted.size());
         for (double &c : wanted) c = uniform(random, -2, 2);
-        std::vector<double> phase(static_cast<std::size_t>(n));
-        for (double &p : phase) p = uniform(random, 0, 6);
-        for (int r = 0; r < rows; r++) {
+        for (double &p : parameters) p = uniform(random, 0, 6);
+        for (std::size_t row = 0; row < 2 * wanted.size(); row++) {
             const double point = uniform(random, -1, 1);
-            for (int j = 0; j < n; j++) basis[r * n + j] = 300 * std::cos(point * j + phase[j]);
+            for (std::size_t j = 0; j < wanted.size(); j++)
+                basis.push_back(300 * function(point, static_cast<int>(j), parameters[j]));
         }
-        const auto evaluate = [&](const std::vector<float> &x, std::vector<float> &g) {
-            std::vector<double> slope(g.size());
-            double f = 0;
-            for (int r = 0; r < rows; r++) {
-                double residual = 0;
-                for (int j = 0; j < n; j++) residual += basis[r * n + j] * (static_cast<double>(x[j]) - wanted[j]);
-                f += residual * residual;
-                for (int j = 0; j < n; j++) slope[j] += 2 * residual * basis[r * n + j];
-            }
-            std::copy(slope.begin(), slope.end(), g.begin());
-            return f;
-        };
-        cudaopt::Minimiser<float> solver(n, 10, CUDA_OPT_BACKEND_HOST);
+    }
+
+    double operator()(const std::vector<float> &x, std::vector<float> &g) const {
+        const std::size_t n = wanted.size();
+        std::vector<double> slope(n);
+        double f = 0;
+        for (std::size_t row = 0; row < 2 * n; row++) {
+            double residual = 0;
+            for (std::size_t j = 0; j < n; j++) residual += basis[row * n + j] * (x[j] - wanted[j]);
+            f += residual * residual;
+            for (std::size_t j = 0; j < n; j++) slope[j] += 2 * residual * basis[row * n + j];
+        }
+        std::copy(slope.begin(), slope.end(), g.begin());
+        return f;
+    }
+
+    // Returns whether a solve fails although its f is at most ten times f at the rounded minimiser.
+    bool fails(int m, int metric) const {
+        cudaopt::Minimiser<float> solver(static_cast<int64_t>(wanted.size()), m, CUDA_OPT_BACKEND_HOST);
         solver.set_int(CUDA_OPT_THREADS, 1);
-        solver.set_int(CUDA_OPT_METRIC, k % 2 ? CUDA_OPT_METRIC_LEARNED : CUDA_OPT_METRIC_ONE_NUMBER);
-        std::vector<float> x(static_cast<std::size_t>(n)), g(x.size()), nearest(wanted.begin(), wanted.end());
+        solver.set_int(CUDA_OPT_METRIC, metric);
+        std::vector<float> x(wanted.size()), g(x.size()), nearest(wanted.begin(), wanted.end());
         double f = 0;
         int task;
-        while ((task = solver.solve(x.data(), &f, g.data())) > 0) f = evaluate(x, g);
-        failed += task != CUDA_OPT_CONVERGED && f <= 10 * evaluate(nearest, g);
+        while ((task = solver.solve(x.data(), &f, g.data())) > 0) f = (*this)(x, g);
+        return task != CUDA_OPT_CONVERGED && f <= 10 * (*this)(nearest, g);
     }
-    CHECK(failed <= 20);
+};
+
+// In single precision, chance decides single solves. Without the bound of second order, a quarter of these 6,000 fail.
+// 27 fail if only the pair of the largest curvature may explain the gradient, and 1 if each pair may.
+TEST_CASE("Stiff fits without residual end as success in single precision") {
+    const FitFunction functions[] = {
+        [](double point, int j, double phase) { return std::cos(point * j + phase); },
+        [](double point, int j, double shift) { return 1 / (0.1 + std::pow(point + (3 - shift - j) / 3, 2)); },
+        [](double point, int j, double shift) { return std::pow(point + shift / 6, j); }};
+    int failed = 0;
+    for (const FitFunction function : functions)
+        for (const int m : {10, 40}) {
+            std::mt19937 random(cudaopt_test::seed(3));
+            for (int k = 0; k < 1000; k++)
+                failed += SingleFit(random, function).fails(m, k % 2 ? Initial::learned : Initial::scalar);
+        }
+    CHECK(failed <= 12);
 }
 
 // Rounding of the stiff variable causes a large relative gradient, and the model describes this variable alone.

@@ -1,8 +1,11 @@
-// Tests for which changes of f at one iterate the convergence test FACTR holds.
+// Tests for which changes of f at one iterate the convergence test FACTR holds, and when rounding explains a gradient.
+#include <cmath>
+#include <vector>
+
 #include <catch2/catch.hpp>
 
 #include "cuda_opt.h"
-#include "lbfgsb/iteration.hpp"
+#include "lbfgsb/step.hpp"
 
 using namespace cudaopt;
 
@@ -62,8 +65,9 @@ TEST_CASE("FACTR ends a solve whose relative gradient is caused by rounding x in
         it.results.iterations = it.steps_since_gradient = Iteration::steps_before_verdict;
         it.single_x = single_x, it.single_f = false;
         it.relative_gradient = 1;
-        it.relative_curvature = curvature;
+        it.relative_curvature = it.largest_curvature = curvature;
         it.unexplained = unexplained;
+        it.pairs_measured = 2; // the stored pair is measured first as the one with the largest curvature
         IterateVerdict verdict{};
         REQUIRE(it.judge_iterate(settings, 1, verdict) == Norm::none);
         return verdict == IterateVerdict::end && it.results.stop_test == CUDA_OPT_FACTR;
@@ -74,4 +78,76 @@ TEST_CASE("FACTR ends a solve whose relative gradient is caused by rounding x in
     CHECK_FALSE(ends_with(true, 1e5, 0, 100));   // f decreases by 5e-6 along the relative gradient
     CHECK_FALSE(ends_with(true, 1e8, 1, 100));
     CHECK_FALSE(ends_with(true, 1e8, 0, 0));
+}
+
+namespace {
+
+// The relative gradient, and pairs by the vector with the components x_i y_i and by s'y.
+struct RelativePair {
+    std::vector<double> change;
+    double curvature_along;
+};
+struct RelativeGradient {
+    std::vector<double> components;
+    std::vector<RelativePair> stored; // from the oldest; the first one has the largest y'y / s'y
+
+    int pairs() const { return static_cast<int>(stored.size()); }
+    int stiffest_pair() const { return 0; }
+    int slot(int pair) const { return pair; }
+    int newest_slot() const { return pairs() - 1; }
+    double curvature(int pair) const { return stored[static_cast<std::size_t>(pair)].curvature_along; }
+
+    double norm(const NormRequest &request) const {
+        double sum = 0;
+        for (std::size_t i = 0; i < components.size(); i++) {
+            const double v = std::fabs(components[i]),
+                         change = std::fabs(stored[static_cast<std::size_t>(request.slot)].change[i]);
+            const double term = request.kind == Norm::relative_gradient ? v
+                                : request.kind == Norm::relative_change ? change
+                                                                        : std::fmax(v - request.number * change, 0);
+            sum += term * term;
+        }
+        return std::sqrt(sum);
+    }
+};
+
+// Returns whether ROUNDING ends a solve in single precision with this relative gradient after a failed line search.
+bool is_explained(const RelativeGradient &gradient) {
+    Settings settings;
+    Iteration it;
+    it.single_x = true, it.single_f = false;
+    it.results.f = it.f_base = it.lowest_trial = 1e-9;
+    it.results.pg_norm2 = it.results.x_norm2 = 1;
+    it.failure = SearchFailure::nothing_lower;
+    it.first_step = 1, it.slope_base = -1e-6; // the expected decrease exceeds the bound of FACTR
+    it.note_failure(settings, gradient.pairs(), 1);
+    int norms = 0;
+    for (Norm kind; (kind = it.norm_after_failure(settings, gradient.pairs())) != Norm::none; norms++) {
+        REQUIRE(norms <= 2 * gradient.pairs() + 2);
+        note_norm(it, gradient, kind, gradient.norm(norm_request(settings, it, gradient, kind, false)));
+    }
+    return it.after_failure(settings, gradient.pairs()) == FailureVerdict::end &&
+           it.results.stop_test == CUDA_OPT_ROUNDING;
+}
+
+} // namespace
+
+// With a curvature of 1e6 in the variables x_i / |x_i|, rounding in single precision explains components of 0.6.
+TEST_CASE("Rounding explains a relative gradient that one of the stored pairs explains", "[terminations]") {
+    const RelativePair first{{1e6, 0}, 1e6}, both{{6e5, 8e5}, 1e6}, soft{{0, 1}, 1}, flat{{10, 10}, 1};
+    CHECK(is_explained({{0.06, 0}, {first}}));
+    CHECK(is_explained({{0.06, 0.06}, {both}}));
+    // The second component of the pair with the largest curvature is 0 by chance.
+    CHECK_FALSE(is_explained({{0.06, 0.06}, {first}}));
+    CHECK(is_explained({{0.06, 0.06}, {first, both}}));
+    CHECK(is_explained({{0.06, 0.06}, {first, both, soft}}));
+    CHECK(is_explained({{-0.03, 0.09}, {first, soft, both, flat}}));
+    // The pair with the largest y'y / s'y has a small curvature in these variables.
+    CHECK_FALSE(is_explained({{0.06, 0.06}, {flat}}));
+    CHECK(is_explained({{0.06, 0.06}, {flat, both}}));
+    CHECK(is_explained({{0.06, 0.06}, {flat, soft, both}}));
+    // No pair explains the component of a soft variable far from its minimum, or a gradient beyond rounding.
+    CHECK_FALSE(is_explained({{0.06, 0.06}, {first, soft}}));
+    CHECK_FALSE(is_explained({{0.06, 0.06}, {first, soft, flat, first}}));
+    CHECK_FALSE(is_explained({{6, 8}, {first, both}}));
 }
