@@ -182,12 +182,12 @@ SANITIZED = (
     # The kernels that also update the learned diagonal, n = 1 to 3000.
     ("inner products, learned diagonal", "mathematics", "Sweep 1 updates the diagonal before it uses it", BOTH,
      MEMCHECK),
-    # n = 1, 5, 130; the plain kernel if the history precision is that of x, otherwise the staged kernel.
+    # n = 1, 5, 130; the plain kernel if the history precision is that of x, otherwise the kernel for groups of pairs.
     ("direction, plain", "mathematics", "A direction whose terms overflow gives a finite trial point", BOTH,
      SHARED),
-    ("direction, staged", "mathematics", "A direction whose terms overflow gives a finite trial point", APART,
+    ("direction, pair groups", "mathematics", "A direction whose terms overflow gives a finite trial point", APART,
      SHARED),
-    # The kernel for more than 28 pairs, n = 1 to 200001.
+    # The same kernel with several groups, n = 1 to 200001.
     ("direction, many pairs", "mathematics", "Sweep 2 with many pairs is equivalent to the reference", BFLOAT16,
      MEMCHECK),
     # n = 1 to 1000 with every kind of bounds, and the kernel that finds the truncation.
@@ -211,7 +211,7 @@ SANITIZED = (
     # iterations.
     ("tiles of zeros", "parity",
      "A warm start after a load is bitwise identical if blocks of variables are active", BOTH, MEMCHECK),
-    # n = 4900, 100 iterations: the staged direction, bfloat16 products and zero tiles alternate.
+    # n = 4900, 100 iterations: the direction by groups of pairs, bfloat16 products and zero tiles alternate.
     ("a solve with bfloat16 products", "parity",
      "Two solves with products in single precision are bitwise identical", BFLOAT16,
      MEMCHECK),

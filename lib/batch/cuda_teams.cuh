@@ -7,7 +7,7 @@
 
 #include "batch/machine_on.hpp"
 #include "batch/team.cuh"
-#include "sweeps/cuda/selection.cuh"
+#include "sweeps/cuda/support/selection.cuh"
 
 namespace cudaopt {
 

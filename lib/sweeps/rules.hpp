@@ -31,6 +31,7 @@ struct FirstIndex {
 template <class Real> struct BoxArrays {
     const Real *l, *u;
     double lower_all = -infinity, upper_all = infinity;
+    CUDA_OPT_HD bool exists() const { return l || u || lower_all > -infinity || upper_all < infinity; }
     CUDA_OPT_HD double lower(int64_t i) const { return l ? static_cast<double>(l[i]) : lower_all; }
     CUDA_OPT_HD double upper(int64_t i) const { return u ? static_cast<double>(u[i]) : upper_all; }
 };

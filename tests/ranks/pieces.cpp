@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "sweeps/cuda/pieces.hpp"
+#include "sweeps/cuda/support/pieces.hpp"
 
 using namespace cudaopt;
 

@@ -1,6 +1,6 @@
 // Tests of the places of inner products that many warps compute together. Each product is computed once, from the
 // columns to which it belongs.
-#include "sweeps/cuda/product_rectangles.hpp"
+#include "sweeps/cuda/inner_products/product_rectangles.hpp"
 
 #include <catch2/catch.hpp>
 #include <vector>

@@ -8,11 +8,11 @@
 #include <memory>
 
 #include "sweeps/backend.hpp"
-#include "sweeps/cuda/cut_variables.cuh"
-#include "sweeps/cuda/launch_direction.cuh"
-#include "sweeps/cuda/launch_inner_products.cuh"
-#include "sweeps/cuda/vector_kernels.hpp"
-#include "sweeps/cuda/workspace.cuh"
+#include "sweeps/cuda/support/cut_variables.cuh"
+#include "sweeps/cuda/direction/launch_direction.cuh"
+#include "sweeps/cuda/inner_products/launch_inner_products.cuh"
+#include "sweeps/cuda/support/vector_kernels.hpp"
+#include "sweeps/cuda/support/workspace.cuh"
 
 namespace cudaopt {
 template <class Real, class History> class CudaSweeps final : public Sweeps {
@@ -108,21 +108,14 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         const bool fresh = request.panel.fresh && request.panel.pairs > 0;
         const TrialArrays<Real, History> to{x_, v_.g_base(slot), v_.x_base(), v_.s(slot),
                                             fresh ? v_.y(request.panel.newest_slot) : nullptr};
-        if constexpr (!std::is_same_v<Real, History>) {
-            const int pairs = request.panel.pairs;
-            const LaunchPlace at = launch_place();
-            DirectionRecord *const records = workspace_->directions.get();
-            if (pairs <= most_staged_pairs) {
-                direction_blocks_ = launch_staged_direction(v_, request, to, records, at);
+        DirectionRecord *const records = workspace_->directions.get();
+        const LaunchPlace at = launch_place();
+        if constexpr (!std::is_same_v<Real, History>)
+            if (serves_by_pair_groups<Real, History>(request.panel.pairs, at)) {
+                direction_blocks_ = launch_pair_groups(v_, request, to, records, at);
                 return;
             }
-            if (has_many_pairs_kernel<Real, History>(pairs, at)) {
-                direction_blocks_ = launch_many_pairs_direction(v_, request, to, records, at);
-                return;
-            }
-        }
-        direction_blocks_ =
-            launch_direction(v_, request, coefficients_of(request), to, workspace_->directions.get(), launch_place());
+        direction_blocks_ = launch_direction(v_, request, coefficients_of(request), to, records, at);
     }
 
     // The sums of the direction (DirectionSums) are transferred to the host together with the next inner products.
@@ -218,12 +211,12 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     void read(const void *vector, int64_t begin, int count, double *to) override {
         const OnDevice on(device_);
-        constexpr int capacity = CudaWorkspace<Real, History>::read_capacity;
-        const Real *const buffer = workspace_->read_buffer.get();
+        auto &buffer = workspace_->from_device[0].elements;
+        constexpr int capacity = sizeof buffer / sizeof(Real);
         for (int done = 0; done < count; done += capacity) {
             const int now = std::min(count - done, capacity);
-            check(cudaMemcpyAsync(workspace_->read_buffer.get(), static_cast<const Real *>(vector) + begin + done,
-                                  now * sizeof(Real), cudaMemcpyDeviceToHost, stream_),
+            check(cudaMemcpyAsync(buffer, static_cast<const Real *>(vector) + begin + done, now * sizeof(Real),
+                                  cudaMemcpyDeviceToHost, stream_),
                   "a copy for the log");
             wait_for_stream(stream_, *cancellation_, "a copy for the log");
             for (int i = 0; i < now; i++) to[done + i] = buffer[i];
@@ -268,7 +261,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         // products are requested before the Cauchy search.
         const bool searched = request.threshold == 0 && (request.weighted || !callers_diagonal_);
         const auto ahead = [&] {
-            return workspace_->sent.ahead(searched && sends_ahead(kind_of(request)), variables_sent());
+            return workspace_->sent.ahead(searched && over_free_variables(kind_of(request)), variables_sent());
         };
         const int partials = ProductsLaunch(v_, request, layout, workspace_->partials.get(), launch_place(), ahead)();
         launch_reduction(layout, partials);
@@ -298,12 +291,11 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     // Starts or stops the tracking of zero tiles, which are tiles of a column that contain only zeros. If vectors are
     // not aligned, sweep 2 processes one variable per thread and cannot track them.
     void look_for_zeros(const ProductsRequest &request) {
-        constexpr int most_pairs = v_.apart ? most_staged_pairs : ZeroTiles::most_pairs;
-        if (!aligned_ || !request.free_gram || request.threshold != 0 || v_.m > most_pairs) return;
+        if (!aligned_ || !request.free_gram || request.threshold != 0 || v_.m > ZeroTiles::most_pairs) return;
+        if (v_.apart && !serves_by_pair_groups<Real, History>(v_.m, launch_place())) return;
         const double free = cut_.by_segments() ? cut_.count_of_free() : sums_.variable_sums[free_variables];
         const bool before = v_.zero_tiles.are_kept();
-        const bool has_kernel = !v_.apart || !request.in_metric();
-        if (before == (has_kernel && ZeroTiles::pay(before, free, static_cast<double>(n_)))) return;
+        if (before == ZeroTiles::pay(before, free, static_cast<double>(n_))) return;
         v_.zero_tiles =
             before ? ZeroTiles() : ZeroTiles(workspace_->zero_tiles.get(), workspace_->zero_tiles.bytes(), v_.m);
         v_.zero_tiles.forget(stream_);
@@ -341,7 +333,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         v_.n = n_;
         v_.m = m;
         v_.pitch = (n_ + 63) / 64 * 64; // a multiple of the tile size of sweep 1
-        const int records = cut_.by_segments() ? cut_.pieces().count() : multiprocessors * most_direction_resident;
+        const int records = cut_.by_segments() ? cut_.pieces().count() : multiprocessors * direction_resident;
         workspace_ = std::make_unique<CudaWorkspace<Real, History>>(
             v_.pitch, m, columns_, most_partials(), records, numbers_to_come(ProductsLayout(columns_, true)), stream_);
         v_.first = reinterpret_cast<Real *>(workspace_->vectors.get());
@@ -360,7 +352,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         PrefetchedVariables &sent = workspace_->sent;
         // The kernel overwrites the variables that sweep 1 has sent to host memory.
         sent.invalidate();
-        FromDevice *const found = workspace_->from_device.get();
+        FromDevice<Real> *const found = workspace_->from_device.get();
         check(launch(find_crossed<Real, History>, blocks_for(n_), products_threads, 0, stream_, v_, request, lo, hi,
                      columns, sent.place(variables_sent()), arrivals(), &found->crossed, &found->flag, ++ticket_),
               "the launch of the search for crossed variables");
@@ -414,11 +406,11 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         return request;
     }
 
-    CoefficientsAnywhere coefficients_of(const DirectionRequest &request) {
+    Coefficients coefficients_of(const DirectionRequest &request) {
         const int columns = panel::columns(request.panel.pairs);
-        CoefficientsAnywhere q{};
-        if (columns <= CoefficientsByValue::capacity) {
-            std::copy(request.coefficients, request.coefficients + columns, q.by_value.q);
+        Coefficients q{};
+        if (columns <= Coefficients::capacity) {
+            std::copy(request.coefficients, request.coefficients + columns, q.by_value);
             return q;
         }
         std::copy(request.coefficients, request.coefficients + columns, workspace_->staged_coefficients.get());

@@ -8,8 +8,8 @@
 
 #include "exec/accumulators.hpp"
 #include "exec/map_reduce_cuda.cuh"
-#include "sweeps/cuda/selection.cuh"
-#include "sweeps/cuda/support.cuh"
+#include "sweeps/cuda/support/selection.cuh"
+#include "sweeps/cuda/support/support.cuh"
 
 namespace cudaopt {
 
