@@ -1,8 +1,8 @@
 // The solves that run inside compiled XLA programs.
 //
 // XLA keeps the results of a call at the same address in all iterations of a loop, and leaves them unchanged there if
-// the next call has them as its arguments. A solve of the program (Owned) therefore works on the program's arrays x, f
-// and g, and it is an error if they have moved. A solve of Python (Borrowed) has its own arrays and copies.
+// the next call has them as its arguments. A solve therefore works on the program's arrays x, f and g, and it is an
+// error if they have moved. The arrays of a solve of Python (Borrowed) receive x, f and g at the end.
 #pragma once
 
 #include <algorithm>
@@ -52,13 +52,14 @@ class Solve {
     // n elements. All arrays are in `memory`.
     void call(const Memory &memory, void *x, void *f, void *g, const void *lower, const void *upper) {
         if (!std::exchange(has_begun_, true)) {
-            start(memory, x, f, g, lower, upper);
-            waits_ = step();
-            if (!waits_) return finish(memory, x);
+            x_ = x, f_ = f, g_ = g;
+            start(memory, lower, upper);
+            if (!(waits_ = step())) return finish(memory);
         }
-        take(memory, x, f, g);
-        waits_ = step();
-        finish(memory, x);
+        if (x != x_ || f != f_ || g != g_)
+            throw std::runtime_error("XLA has moved x, f or g between two calls of a solve");
+        take();
+        if (!(waits_ = step())) finish(memory);
     }
     // Returns whether no problem waits for an evaluation.
     bool has_ended() const { return has_begun_ && !waits_; }
@@ -68,14 +69,15 @@ class Solve {
   protected:
     Solve(int64_t rows, int64_t n) : rows(rows), n(n) {}
     // Before the first step of a solve.
-    virtual void start(const Memory &memory, void *x, void *f, void *g, const void *lower, const void *upper) = 0;
+    virtual void start(const Memory &memory, const void *lower, const void *upper) = 0;
     // Before each other step.
-    virtual void take(const Memory &memory, void *x, void *f, void *g) = 0;
+    virtual void take() = 0;
     // Calls the library until each problem waits for an evaluation or has ended. Returns whether one waits.
     virtual bool step() = 0;
-    // After the last step of a call.
-    virtual void finish(const Memory &, void *) {}
+    // After the last step of a solve.
+    virtual void finish(const Memory &) {}
     bool has_begun_ = false;
+    void *x_ = nullptr, *f_ = nullptr, *g_ = nullptr; // the program's arrays
 
   private:
     bool waits_ = false;
@@ -86,27 +88,21 @@ inline bool is_failure(int task) {
     return task == CUDA_OPT_MISUSE || task == CUDA_OPT_CUDA_FAILURE || task == CUDA_OPT_OUT_OF_MEMORY;
 }
 
-// A solve with a handle and arrays that belong to Python. The program's f and g are copied to these arrays, and their x
-// to the program.
+// A solve with a handle of Python, and with Python's arrays for the result.
 class Borrowed : public Solve {
   public:
     Borrowed(cuda_opt *handle, void *x, void *f, void *g, int64_t rows, int64_t n, bool single, bool is_batch)
-        : Solve(rows, n), handle_(handle), x_(x), f_(f), g_(g), width_(single ? 4 : 8), is_batch_(is_batch) {}
+        : Solve(rows, n), handle_(handle), x_to_(x), f_to_(f), g_to_(g), width_(single ? 4 : 8), is_batch_(is_batch) {}
     int task() const { return task_; }
     int64_t evaluations() const { return evaluations_; }
     void *stream() const { return stream_; }
 
   private:
-    std::size_t bytes() const { return static_cast<std::size_t>(rows * n) * width_; }
-    void start(const Memory &memory, void *, void *, void *, const void *, const void *) override {
+    void start(const Memory &memory, const void *, const void *) override {
         stream_ = memory.stream();
         cudaopt::check(handle_, cuda_opt_set_stream(handle_, stream_));
     }
-    void take(const Memory &memory, void *, void *f, void *g) override {
-        memory.copy(f_, f, static_cast<std::size_t>(rows) * sizeof(double));
-        memory.copy(g_, g, bytes());
-        evaluations_++;
-    }
+    void take() override { evaluations_++; }
     bool step() override {
         auto *const f = static_cast<double *>(f_);
         if (width_ == 4) {
@@ -118,10 +114,15 @@ class Borrowed : public Solve {
         }
         return task_ > 0;
     }
-    void finish(const Memory &memory, void *x) override { memory.copy(x, x_, bytes()); }
+    void finish(const Memory &memory) override {
+        const std::size_t bytes = static_cast<std::size_t>(rows * n) * width_;
+        memory.copy(x_to_, x_, bytes);
+        memory.copy(f_to_, f_, static_cast<std::size_t>(rows) * sizeof(double));
+        memory.copy(g_to_, g_, bytes);
+    }
 
     cuda_opt *const handle_;
-    void *const x_, *const f_, *const g_, *stream_ = nullptr;
+    void *const x_to_, *const f_to_, *const g_to_, *stream_ = nullptr;
     const std::size_t width_; // of an element
     const bool is_batch_;
     int task_ = CUDA_OPT_EVALUATE_FG;
@@ -195,6 +196,7 @@ template <class Real> class OwnedOf : public Owned {
         if (kind.as_batch) batch_.emplace(kind.n, kind.rows, kind.m, kind.backend());
         else
             for (std::size_t row = 0; row < rows_; row++) each_.emplace_back(kind.n, kind.m, kind.backend());
+        for (Handle &solver : each_) solver.set_int(CUDA_OPT_TIMED, 0); // nothing reads the time
         for_each_handle([&](Handle &handle) {
             for (const auto &[key, value] : kind.integers) handle.set_int(key, value);
             for (const auto &[key, value] : kind.reals) handle.set_real(key, value);
@@ -239,19 +241,16 @@ template <class Real> class OwnedOf : public Owned {
 
   private:
     static std::size_t size(int64_t count) { return static_cast<std::size_t>(count); }
-    Real *x(std::size_t row) const { return x_ + row * n_; }
-    Real *g(std::size_t row) const { return g_ + row * n_; }
-    double *f(std::size_t row) const { return f_ + row; }
+    Real *x(std::size_t row) const { return static_cast<Real *>(x_) + row * n_; }
+    Real *g(std::size_t row) const { return static_cast<Real *>(g_) + row * n_; }
+    double *f(std::size_t row) const { return static_cast<double *>(f_) + row; }
     bool keeps_pairs() const { return kind().kept_pairs > 0 && !kind().context; }
     template <class Action> void for_each_handle(const Action &action) {
         if (batch_) action(*batch_);
         for (Minimiser<Real> &solver : each_) action(solver);
     }
 
-    void start(const Memory &memory, void *x, void *f, void *g, const void *lower, const void *upper) override {
-        x_ = static_cast<Real *>(x);
-        f_ = static_cast<double *>(f);
-        g_ = static_cast<Real *>(g);
+    void start(const Memory &memory, const void *lower, const void *upper) override {
         for_each_handle([&](Handle &handle) {
             handle.reset();
             handle.set_stream(memory.stream());
@@ -265,9 +264,7 @@ template <class Real> class OwnedOf : public Owned {
         std::fill(tasks_.begin(), tasks_.end(), CUDA_OPT_EVALUATE_FG);
     }
 
-    void take(const Memory &, void *x, void *f, void *g) override {
-        if (x != x_ || f != f_ || g != g_)
-            throw std::runtime_error("XLA has moved x, f or g between two calls of a solve");
+    void take() override {
         if (std::exchange(has_pairs_, true)) return;
         for (std::size_t row = 0; row < pairs_.size(); row++) pairs_[row].begin(this->x(row), this->g(row), kind().n);
     }
@@ -295,8 +292,6 @@ template <class Real> class OwnedOf : public Owned {
     }
 
     const std::size_t rows_, n_;
-    Real *x_ = nullptr, *g_ = nullptr;
-    double *f_ = nullptr;
     std::vector<Minimiser<Real>> each_;
     std::optional<Batch<Real>> batch_;
     std::optional<Array<Real>> lower_, upper_;
