@@ -173,7 +173,8 @@ template <class Real, class History, int variables_, bool looks_for_zeros> struc
         for (int k = 0; k < variables; k++) moves |= d.v[k] != 0, changes |= y.v[k] != 0;
         const bool zero_d = !__any_sync(together, moves), zero_y = !__any_sync(together, changes);
         const bool was_zero = v.zero_tiles.known(known, zeros_of_y, request.panel.newest_slot);
-        const ZeroColumns now = v.zero_tiles.after_sweep_2(known, request, zero_d, to.y_fresh ? zero_y : was_zero);
+        const ZeroColumns now = v.zero_tiles.after_sweep_2(known, request.spare_slot, zero_d, request.panel.newest_slot,
+                                                           to.y_fresh ? zero_y : was_zero);
         if (lane % lanes_of_tile == 0) v.zero_tiles.note(tile, known, now);
     }
 

@@ -47,7 +47,7 @@ template <class Real, class History> class PairGroups {
             if (ahead_tile_ < end && age < panel_.pairs)
                 copy16(shared_address(column(to, in_group, which) + own),
                        columns + slot * v_.pitch + int64_t{ahead_tile_} * Tile::variables + own,
-                       age < 32 && zeros_.of[which] >> age & 1);
+                       age < 32 && (which == 0 ? zeros_.of[0] : zeros_.of[1]) >> age & 1);
         }
         __pipeline_commit();
         ahead_buffer_ = ahead_buffer_ + 1 == groups_ahead ? 0 : ahead_buffer_ + 1;
@@ -205,7 +205,10 @@ __global__ void __launch_bounds__(products_threads, direction_resident)
         if (v.zero_tiles.are_kept() && (int64_t{tile} + 1) * variables <= v.n) {
             const bool zero_d = !__any_sync(~0u, any_not_zero(d)), zero_y = !__any_sync(~0u, changes);
             const ZeroColumns before = v.zero_tiles.columns(tile);
-            if (lane == 0) v.zero_tiles.note(tile, before, v.zero_tiles.after_sweep_2(before, request, zero_d, zero_y));
+            if (lane == 0)
+                v.zero_tiles.note(
+                    tile, before,
+                    v.zero_tiles.after_sweep_2(before, request.spare_slot, zero_d, request.panel.newest_slot, zero_y));
         }
         if (--until_joined == 0) {
             all.join(run);

@@ -56,10 +56,10 @@ class ZeroTiles {
     // Returns the bits of a tile, which `before` contains, after sweep 2. The sweep has stored d in the column s of
     // spare_slot, and the column y of spare_slot receives g_base or the next y. The arguments zero_d and zero_y state
     // whether d and y of newest_slot are 0 in the tile.
-    __device__ ZeroColumns after_sweep_2(const ZeroColumns &before, const DirectionRequest &request, bool zero_d,
+    __device__ ZeroColumns after_sweep_2(const ZeroColumns &before, int spare_slot, bool zero_d, int newest_slot,
                                          bool zero_y) const {
-        return {{noted(noted(before.of[zeros_of_y], request.panel.newest_slot, zero_y), request.spare_slot, false),
-                 noted(before.of[zeros_of_s], request.spare_slot, zero_d)}};
+        return {{noted(noted(before.of[zeros_of_y], newest_slot, zero_y), spare_slot, false),
+                 noted(before.of[zeros_of_s], spare_slot, zero_d)}};
     }
     // Returns whether a column of a tile is known to be 0.
     __device__ bool known(const ZeroColumns &columns, int which, int slot) const {
