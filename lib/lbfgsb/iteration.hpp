@@ -36,7 +36,7 @@ struct Iteration : Trials {
     }
 
     CUDA_OPT_HD_CALL inline Norm norm_after_failure(const Settings &settings, int pairs) const {
-        if (!tests_rounding(settings) || is_negligible(settings)) return Norm::none;
+        if (!tests_rounding(settings) || (settings.factr > 0 && is_negligible(settings))) return Norm::none;
         if (relative_gradient == unmeasured && (pairs > 0 || expected_decrease <= negligible_decrease(settings)))
             return Norm::relative_gradient;
         return norm_for_curvature(settings, pairs);

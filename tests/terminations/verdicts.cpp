@@ -157,8 +157,8 @@ struct SingleFit {
     }
 };
 
-// In single precision, chance decides single solves. Without the bound of second order, a quarter of these 6,000 fail.
-// 27 fail if only the pair of the largest curvature may explain the gradient, and 1 if each pair may.
+// In single precision, chance decides single solves. Of these 6,000, 27 fail if only the pair of the largest curvature
+// may explain the gradient, and 1 if each pair may.
 TEST_CASE("Stiff fits without residual end as success in single precision") {
     const FitFunction functions[] = {
         [](double point, int j, double phase) { return std::cos(point * j + phase); },
