@@ -12,7 +12,7 @@
 #include "sweeps/cuda/direction/launch_direction.cuh"
 #include "sweeps/cuda/inner_products/launch_inner_products.cuh"
 #include "sweeps/cuda/support/vector_kernels.hpp"
-#include "sweeps/cuda/support/workspace.cuh"
+#include "sweeps/cuda/workspace.cuh"
 
 namespace cudaopt {
 template <class Real, class History> class CudaSweeps final : public Sweeps {
