@@ -83,7 +83,7 @@ int Batch::give_up() {
     machine_->advance(arrays, settings, stop_requested ? Purpose::stop_waiting : Purpose::end_of_time, false,
                       cancellation_.seconds_passed());
     message.set("%s while the call waited for the stream, after %lld rounds; x, f and g are the best iterates "
-                "when the stream has come to its end",
+                "once all work on the stream is complete",
                 stop_requested ? "stopped by the caller" : "the time limit was reached", shown(rounds_));
     phase_ = Phase::ended;
     active_ = 0;
