@@ -97,17 +97,6 @@ __device__ Record record_of_block(int64_t i, int64_t end, int64_t step, const Ru
     return mine;
 }
 
-// Calls rule(i, record) for all variables 0 <= i < n and stores one record per block. A later kernel joins these
-// records.
-template <class Record, int resident, class Rule>
-__global__ void __launch_bounds__(block_threads, resident < most_resident ? resident : 1)
-    map_blocks_kernel(int64_t n, Rule rule, Record *block_record) {
-    trigger_programmatic_launch();
-    const Record mine = record_of_block<Record>(int64_t(blockIdx.x) * block_threads + threadIdx.x, n,
-                                                int64_t(gridDim.x) * block_threads, rule);
-    if (threadIdx.x == 0) block_record[blockIdx.x] = mine;
-}
-
 // Calls rule(i, record) for all variables, combines all records into one by their function join(), and then calls
 // finish(combined record) once.
 template <class Record, int resident, class Rule, class Finish>
