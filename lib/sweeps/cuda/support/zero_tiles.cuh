@@ -3,9 +3,9 @@
 // move. This occurs in problems in which a gradient component depends only on neighbouring variables. A tile that is
 // not read counts as zeros, so that the sums are bitwise the same.
 //
-// The bitmap has 8 bytes per tile of sweep 1. It is updated as long as enough variables are active to save time. Sweep
-// 2 updates it, which stores d and reads or stores y of the newest pair. Any other store to a column invalidates the
-// bitmap.
+// The bitmap has 8 bytes per tile of sweep 1. It is maintained while enough variables are active to save time
+// (see pay()). Sweep 2 updates it, because it stores d and reads or stores y of the newest pair. After any other store
+// to a column, forget() has to be called.
 #pragma once
 
 #include "lbfgsb/requests.hpp"
@@ -24,7 +24,7 @@ constexpr int zeros_of_y = 0, zeros_of_s = 1;
 
 class ZeroTiles {
   public:
-    // The m + 1 slots must have fewer bits than a word has, because by_age() shifts words by up to m + 1 bits.
+    // m + 1 must be less than the 32 bits of a word, because by_age() shifts words by up to m + 1 bits.
     static constexpr int most_pairs = 30;
     // Returns whether zero tiles should be tracked. Tracking starts when a quarter of the variables are active. It
     // stops when fewer than an eighth are active, because it then saves little and costs some instructions per tile.
@@ -53,9 +53,9 @@ class ZeroTiles {
     }
     // Prefetches the bits of a tile that will be needed soon.
     __device__ void look_ahead(int64_t tile) const { asm volatile("prefetch.global.L1 [%0];" ::"l"(tiles_ + tile)); }
-    // Returns the bits of a tile, which `before` contains, after sweep 2. The sweep has stored d in the column s of
-    // spare_slot, and the column y of spare_slot receives g_base or the next y. The arguments zero_d and zero_y state
-    // whether d and y of newest_slot are 0 in the tile.
+    // Returns the bits of a tile after sweep 2, where `before` contains those before it. The sweep has stored d in the
+    // column s of spare_slot, and the column y of spare_slot receives g_base or the next y. The arguments zero_d and
+    // zero_y state whether d and y of newest_slot are 0 in the tile.
     __device__ ZeroColumns after_sweep_2(const ZeroColumns &before, int spare_slot, bool zero_d, int newest_slot,
                                          bool zero_y) const {
         return {{noted(noted(before.of[zeros_of_y], newest_slot, zero_y), spare_slot, false),
