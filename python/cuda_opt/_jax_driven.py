@@ -36,6 +36,7 @@ from ._solver import Solver
 from ._space import bits_of
 from ._space_jax import check_precision
 
+_NUMBERS = (int, float, type(None))
 _PYTHON = ("pure_callback", "io_callback", "debug_callback")
 
 
@@ -118,7 +119,7 @@ def _stopped_by_interrupts(solver: Handle) -> AbstractContextManager[None]:
 
 def drive(
     solver: Handle, addresses: list[Any], shape: tuple[int, ...], program: Callable[..., Any], x0: Any, *arguments: Any
-) -> tuple[int, int]:
+) -> tuple[int, int, Any]:
     """Perform the solve of a handle by a program that ``program_of`` returned. The solve must not have begun.
 
     Parameters
@@ -132,7 +133,7 @@ def drive(
 
     Returns
     -------
-    the return code, and the number of evaluations
+    the return code, the number of evaluations, and the arrays x and gradient of the program
     """
     library, single = handler(), x0.dtype == np.float32
     rows, n = shape if len(shape) == 2 else (1, *shape)
@@ -148,7 +149,8 @@ def drive(
         solver._lent, take_back.atexit = take_back, False
         try:
             with _stopped_by_interrupts(solver):
-                program(np.array([number], np.int64).view(np.int32), x0, *arguments).block_until_ready()
+                found[:] = program(np.array([number], np.int64).view(np.int32), x0, *arguments)[:2]
+                found[0].block_until_ready()
         except BaseException:
             solver.request_stop()
             raise
@@ -156,11 +158,12 @@ def drive(
             code = int(library.cuda_opt_xla_take_back(*taken))
             take_back.detach()
             solver._space.stream = stream.value if stream.value else solver._space.stream
-            found.append(evaluations.value)
+            counts.append(evaluations.value)
         return code
 
-    found: list[int] = []
-    return solver._exclusively(solve), found[0]
+    counts: list[int] = []
+    found: list[Any] = []
+    return solver._exclusively(solve), counts[0], found
 
 
 def program_of(fun: Callable[..., Any], key: Any, evaluate: Callable[[Any, Any], Any]) -> Callable[..., Any]:
@@ -180,7 +183,7 @@ def program_of(fun: Callable[..., Any], key: Any, evaluate: Callable[[Any, Any],
             f, g = evaluate(x, numeric)[:2]
             return jnp.reshape(f, x.shape[:-1]), g.astype(x.dtype)
 
-        return advance_to_the_end(number, of_solve, {}, start_in_box(x0, lower, upper), numeric, x0, x0)[-1]
+        return advance_to_the_end(number, of_solve, {}, start_in_box(x0, lower, upper), numeric, x0, x0)
 
     found: Callable[..., Any] = stored(fun, (key, "driven"), lambda: jax.jit(program))
     return found
@@ -211,15 +214,19 @@ def minimize_driven(
     program, sides = program_of(fun, form, function.compiled()), sides_of(bounds)
     arguments = (*(jnp.asarray(side, flat.dtype) if hasattr(side, "shape") else side for side in sides), numeric)
     devices = list(flat.devices())
+    arrays: list[Any] = []
 
     def loop(solver: Solver) -> None:
         start = jax.device_put(flat, devices[0])
-        solver.end(drive(solver, solver._arguments, (solver.n,), program, start, *arguments)[0])
+        code, _, arrays[:] = drive(solver, solver._arguments, (solver.n,), program, start, *arguments)
+        solver.end(code)
 
     def solve(start: Any, bounds: Any, x_scale: Any) -> Any:
         settings = options_of(options or {}, tol)
         refuse_missing_hessian(options or {})
-        return result_of(*solved(fun, start, (), True, bounds, settings, x_scale=x_scale, loop=loop))
+        kind = (flat.shape, flat.dtype.name, devices[0], x_scale) if isinstance(x_scale, _NUMBERS) else None
+        solver, evaluation = solved(fun, start, (), True, bounds, settings, x_scale=x_scale, loop=loop, kind=kind)
+        return result_of(solver, evaluation, arrays if isinstance(start, jax.Array) else None)
 
     # The default device is a part of JAX's keys for traces: it has to be the same for the test and for the solve.
     with clear_tracer_errors(), jax.default_device(devices[0]):
@@ -245,7 +252,7 @@ def minimize_batch_driven(
 
     def loop(batch: Batch) -> tuple[int, int]:
         batch["BATCH_PACKED"] = 0
-        code, rounds = drive(batch, batch._addresses, x0.shape, program, x0, *batch._limits, data)
+        code, rounds, _ = drive(batch, batch._addresses, x0.shape, program, x0, *batch._limits, data)
         return batch.checked(code), rounds
 
     with jax.default_device(list(x0.devices())[0]):

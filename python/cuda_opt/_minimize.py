@@ -12,6 +12,7 @@ import numpy as np
 from ._captured import captured
 from ._constants import InitialHessian, Task
 from ._evaluation import Evaluation, needs_differences
+from ._idle_solvers import solver_of_kind
 from ._library import ImproperInput
 from ._options import Options, options_of, refuse_missing_diagonal, refuse_missing_operator
 from ._result import IntermediateResult, OptimizeResult, new_result, result_of
@@ -142,6 +143,7 @@ def solved(
     preconditioner: Any = None,
     x_scale: Any = None,
     loop: Callable[[Solver], None] | None = None,
+    kind: Any = None,
 ) -> tuple[Solver, Evaluation]:
     """Create a solver, perform the solve, and return the solver.
 
@@ -155,20 +157,31 @@ def solved(
         True: fun and jac receive copies of x.
     loop : callable
         ``loop(solver)`` performs the solve, instead of a loop that calls fun.
+    kind
+        If it is not None, a solver of an earlier solve with an equal ``kind``, options and x_scale may be used again.
+        Arrays of the result must then not be the solver's own.
     The other parameters are those of ``minimize``.
     """
     array = as_array(x0)
     space = space_of(array)
     one_axis(array, "x0")
-    start, has_diagonal = space.copy_of(array), diagonal is not None
-    solver = Solver(
-        start, options.m, bounds=bounds, diagonal=has_diagonal, preconditioner=preconditioner is not None,
-        x_scale=x_scale, stream=stream,
-    )
+
+    def create() -> Solver:
+        solver = Solver(
+            space.copy_of(array), options.m, bounds=bounds, diagonal=diagonal is not None,
+            preconditioner=preconditioner is not None, x_scale=x_scale, stream=stream,
+        )
+        try:
+            solver.set(options.settings.items())
+        except BaseException:
+            solver.close()
+            raise
+        return solver
+
+    solver = create() if kind is None else solver_of_kind((kind, options.m, options.settings), bounds, create)
     arguments = args if isinstance(args, tuple) else (args,)
     evaluation = None
     try:
-        solver.set(options.settings.items())
         if options.disp:
             solver["IPRINT_FREQUENCY"] = options.disp
             solver.set_log(print)

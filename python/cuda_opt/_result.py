@@ -4,7 +4,8 @@ from __future__ import annotations
 import math
 import sys
 import threading
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from ._constants import LIMITS, Gradient, InitialHessian, StopTest, Task
 from ._evaluation import Evaluation
+from ._idle_solvers import keep_idle
 from ._solver import Solver
 from ._space import Array, NumPySpace
 
@@ -194,7 +196,7 @@ class InverseHessian:
                 solver["INITIAL_HESSIAN"] = InitialHessian.SCALAR
             solver.set({"STPMIN": 1e-20, "STPMAX": 1e20}.items())
             solver.set({"MAX_EVALUATIONS": 0, "MAX_SECONDS": 0, "IPRINT_FREQUENCY": -1}.items())
-            self._begun = True
+            self._begun, solver._kind = True, None
 
     def _arrays(self, v: Array) -> tuple[Array, Array, Array]:
         """Create arrays x = 0, f = 0 and g = v for the product H v. The solver reads and writes them afterwards."""
@@ -319,12 +321,17 @@ def _linear_operator(base: type[Any]) -> type[Any]:
     return LinearOperator
 
 
-def result_of(solver: Solver, evaluation: Evaluation) -> OptimizeResult:
+def result_of(solver: Solver, evaluation: Evaluation, arrays: Sequence[Array] | None = None) -> OptimizeResult:
     """Return the result of a solve that has ended. As in SciPy's L-BFGS-B, ``status`` is 0 if the solve converged, 1 if
-    it reached a limit, 99 if the callback ended it, and 2 otherwise."""
+    it reached a limit, 99 if the callback ended it, and 2 otherwise.
+
+    ``arrays``: x and the gradient, if copies of them exist already."""
     converged = solver.status == Task.CONVERGED and not solver.halted
     evaluations, gradients = evaluation.counts
-    gradient = solver._space.own(solver._g)
+    x, gradient = arrays or (solver._space.own(solver._x), solver._space.own(solver._g))
+    inverse = InverseHessian(solver)
+    if solver._kind is not None:
+        weakref.finalize(inverse, keep_idle, solver).atexit = False
     unknown = evaluation.without_derivative
     if unknown is not None:
         # Unknown components are set to NaN in a copy, because the solver's own gradient must stay finite for hess_inv.
@@ -332,7 +339,7 @@ def result_of(solver: Solver, evaluation: Evaluation) -> OptimizeResult:
         gradient[unknown] = math.nan
     return new_result(
         OptimizeResult,
-        x=solver._space.own(solver._x),
+        x=x,
         fun=solver["F"],
         jac=gradient,
         nit=solver["ITERATIONS"],
@@ -344,5 +351,5 @@ def result_of(solver: Solver, evaluation: Evaluation) -> OptimizeResult:
         task=solver.status,
         stop_test=StopTest(int(solver["STOP_TEST"])),
         maxcor=solver["HISTORY_SIZE"],
-        hess_inv=_operator_of(InverseHessian(solver)),
+        hess_inv=_operator_of(inverse),
     )

@@ -1,6 +1,7 @@
 """Solves outside jit whose loop is a compiled program, and solves on several devices. Skipped without a handler."""
 from __future__ import annotations
 
+import gc
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ jax = pytest.importorskip("jax")
 import jax.numpy as jnp  # noqa: E402
 
 import cuda_opt.jax as solver  # noqa: E402
+from cuda_opt import _idle_solvers  # noqa: E402
 from cuda_opt._jax_program import handler, solves_on  # noqa: E402
 
 if handler() is None or not solves_on(jax.devices()[0]):
@@ -62,6 +64,40 @@ def test_a_solve_has_the_same_results_as_one_whose_evaluations_are_calls(dtype, 
     if dtype == np.float64:  # in single precision rounding decides which pairs are in the history
         np.testing.assert_allclose(driven.hess_inv @ v, called.hess_inv @ v, rtol=0.2, atol=0.2)
     assert handler().cuda_opt_xla_waiting() == before
+
+
+def test_a_later_solve_of_the_same_kind_uses_the_solver_of_a_deleted_result():
+    x0, v = jnp.linspace(-1, 1, 12), jnp.ones(12)
+    box = cuda_opt.Bounds(jnp.full(12, -0.5), jnp.full(12, 0.8))
+    first = solver.minimize(chain, x0, (3.0,), box)
+    x, product = np.array(first.x), np.array(first.hess_inv @ v)
+    # first.hess_inv has its solver still, and its products have changed the settings of that solver.
+    second = solver.minimize(chain, x0, (3.0,), box)
+    third = solver.minimize(chain, x0, (7.0,), options={"maxiter": 3})
+    np.testing.assert_array_equal(second.x, x)
+    np.testing.assert_array_equal(first.hess_inv @ v, product)
+    del first, second, third
+    gc.collect()
+    idle = list(_idle_solvers._idle)
+    assert idle
+    del idle
+    free = solver.minimize(chain, x0, (3.0,))
+    again = solver.minimize(chain, x0, (3.0,), box)
+    assert free.success and np.max(np.abs(free.x - x)) > 0.1  # the former bounds are gone
+    np.testing.assert_array_equal(again.x, x)
+    np.testing.assert_array_equal(again.hess_inv @ v, product)
+    assert again.nfev > 3 and again.message and free.message  # the other limit is not that of this solve
+
+
+def test_few_and_small_solvers_are_kept():
+    def solve(n):
+        return solver.minimize(chain, jnp.zeros(n), (3.0,), options={"maxiter": 1, "maxcor": 3})
+
+    before = len(_idle_solvers._idle)
+    results = [solve(n) for n in range(20, 30)] + [solve(10**6)]
+    del results
+    gc.collect()
+    assert before <= len(_idle_solvers._idle) <= 4 and all(one.n < 10**6 for _, one in _idle_solvers._idle)
 
 
 def test_a_batch_has_the_same_minima_as_one_whose_evaluations_are_calls():
