@@ -168,13 +168,9 @@ template <class Real, class History, int variables_, bool looks_for_zeros> struc
         if ((tile + 1) * tile_variables > v.n) return;
         const int lane = threadIdx.x % 32;
         const unsigned together = ~0u >> (32 - lanes_of_tile) << lane / lanes_of_tile * lanes_of_tile;
-        bool moves = false, changes = false;
-#pragma unroll
-        for (int k = 0; k < variables; k++) moves |= d.v[k] != 0, changes |= y.v[k] != 0;
-        const bool zero_d = !__any_sync(together, moves), zero_y = !__any_sync(together, changes);
-        const bool was_zero = v.zero_tiles.known(known, zeros_of_y, request.panel.newest_slot);
-        const ZeroColumns now = v.zero_tiles.after_sweep_2(known, request.spare_slot, zero_d, request.panel.newest_slot,
-                                                           to.y_fresh ? zero_y : was_zero);
+        const bool zero_d = !__any_sync(together, d.any_not_zero()), zero_y = !__any_sync(together, y.any_not_zero());
+        ZeroColumns now = v.zero_tiles.with_direction(known, request.spare_slot, zero_d);
+        if (to.y_fresh) now = v.zero_tiles.with_y(now, request.panel.newest_slot, zero_y);
         if (lane % lanes_of_tile == 0) v.zero_tiles.note(tile, known, now);
     }
 

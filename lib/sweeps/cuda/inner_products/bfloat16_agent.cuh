@@ -69,10 +69,13 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
         }
     }
 
-    __device__ void multiply(unsigned char *stage, const bool (&)[lane_variables]) {
+    // If only_g_is_left(), the only product that is not 0 is g'g. It has been added by prepare(), and the tile is not
+    // multiplied.
+    __device__ void multiply(unsigned char *stage, const bool (&)[lane_variables], bool only_g_is_left) {
         const unsigned stage_at = shared_address(stage);
 #pragma unroll
         for (int group = 0; group < variables / 16; group++) {
+            if (only_g_is_left) break;
             unsigned w[Products::even][2], mask[2] = {};
 #pragma unroll
             for (int b = 0; b < (octets + 1) / 2; b++)

@@ -74,7 +74,10 @@ __global__ void __launch_bounds__(products_threads, Agent::resident)
                 send_own_variables(place, stage, int64_t{tile} * variables, at, t, layout.columns, ahead,
                                    [&](int variable, int j) { return agent.factor(variable, j); });
         }
-        agent.multiply(stage, is_free);
+        bool idle = false;
+        if constexpr (Agent::apart && over_free_variables(kind))
+            idle = only_g_is_left(v, place, stage, request, tile, is_free);
+        agent.multiply(stage, is_free, idle);
         // When all lanes have read the stage, the next copy may overwrite it.
         __syncwarp();
     }

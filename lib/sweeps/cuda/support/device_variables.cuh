@@ -102,6 +102,12 @@ struct alignas(variables * sizeof(Element) < 16 ? variables * sizeof(Element) : 
                      : "memory");
     }
     __device__ double operator[](int k) const { return static_cast<double>(v[k]); }
+    __device__ bool any_not_zero() const {
+        bool any = false;
+#pragma unroll
+        for (int k = 0; k < variables; k++) any |= (*this)[k] != 0;
+        return any;
+    }
 };
 
 // Sweep 1 stores the first kept_variables elements of y_new by store_kept(), so that sweep 2 finds them in the L2

@@ -4,8 +4,8 @@
 // not read counts as zeros, so that the sums are bitwise the same.
 //
 // The bitmap has 8 bytes per tile of sweep 1. It is maintained while enough variables are active to save time
-// (see pay()). Sweep 2 updates it, because it stores d and reads or stores y of the newest pair. After any other store
-// to a column, forget() has to be called.
+// (see pay()). Sweep 2 updates it, because it stores d and reads or stores y of the newest pair. Sweep 1 records the
+// tiles in which all columns except g are 0. After any other store to a column, forget() has to be called.
 #pragma once
 
 #include "lbfgsb/requests.hpp"
@@ -51,19 +51,25 @@ class ZeroTiles {
     __device__ ZeroColumns by_age(const ZeroColumns &columns, const PanelRequest &panel) const {
         return {{by_age(columns.of[0], panel), by_age(columns.of[1], panel)}};
     }
+    // Returns whether all columns of a tile are known to be 0, except y of the newest pair if it is not stored yet.
+    __device__ bool all_known(int64_t tile, const PanelRequest &panel) const {
+        const ZeroColumns zeros = by_age(columns(tile), panel);
+        return ((zeros.of[zeros_of_y] | (panel.fresh ? 1 : 0)) & zeros.of[zeros_of_s]) == (1u << panel.pairs) - 1;
+    }
     // Prefetches the bits of a tile that will be needed soon.
     __device__ void look_ahead(int64_t tile) const { asm volatile("prefetch.global.L1 [%0];" ::"l"(tiles_ + tile)); }
-    // Returns the bits of a tile after sweep 2, where `before` contains those before it. The sweep has stored d in the
-    // column s of spare_slot, and the column y of spare_slot receives g_base or the next y. The arguments zero_d and
-    // zero_y state whether d and y of newest_slot are 0 in the tile.
-    __device__ ZeroColumns after_sweep_2(const ZeroColumns &before, int spare_slot, bool zero_d, int newest_slot,
-                                         bool zero_y) const {
-        return {{noted(noted(before.of[zeros_of_y], newest_slot, zero_y), spare_slot, false),
-                 noted(before.of[zeros_of_s], spare_slot, zero_d)}};
+    // Records that the column y in `slot` is 0 in a tile.
+    __device__ void note_zero_y(int64_t tile, int slot) const {
+        atomicOr(&tiles_[tile].of[zeros_of_y], 1u << (m_ - slot));
     }
-    // Returns whether a column of a tile is known to be 0.
-    __device__ bool known(const ZeroColumns &columns, int which, int slot) const {
-        return columns.of[which] >> (m_ - slot) & 1;
+    // Returns the bits of a tile with that of the column y in `slot`; `zero` states whether it is 0 in the tile.
+    __device__ ZeroColumns with_y(const ZeroColumns &before, int slot, bool zero) const {
+        return {{noted(before.of[zeros_of_y], slot, zero), before.of[zeros_of_s]}};
+    }
+    // Returns the bits of a tile after sweep 2 has stored d as s of the spare slot; zero_d states whether it is 0 in
+    // the tile. The column y of that slot is not 0 any more: it receives g_base or the next y.
+    __device__ ZeroColumns with_direction(const ZeroColumns &before, int spare_slot, bool zero_d) const {
+        return {{noted(before.of[zeros_of_y], spare_slot, false), noted(before.of[zeros_of_s], spare_slot, zero_d)}};
     }
     // Stores the bits of a tile. They usually do not change, and then nothing is stored.
     __device__ void note(int64_t tile, const ZeroColumns &before, const ZeroColumns &now) const {
