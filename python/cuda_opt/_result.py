@@ -12,6 +12,7 @@ import numpy as np
 
 from ._constants import LIMITS, Gradient, InitialHessian, StopTest, Task
 from ._evaluation import Evaluation
+from ._sizes import hint_on_sizes
 from ._solver import Solver
 from ._space import Array, NumPySpace
 
@@ -324,6 +325,7 @@ def result_of(solver: Solver, evaluation: Evaluation) -> OptimizeResult:
     it reached a limit, 99 if the callback ended it, and 2 otherwise."""
     converged = solver.status == Task.CONVERGED and not solver.halted
     evaluations, gradients = evaluation.counts
+    message = solver.message + (hint_on_sizes(solver) if solver.status == Task.LINE_SEARCH_FAILED else "")
     gradient = solver._space.own(solver._g)
     unknown = evaluation.without_derivative
     if unknown is not None:
@@ -335,12 +337,12 @@ def result_of(solver: Solver, evaluation: Evaluation) -> OptimizeResult:
         x=solver._space.own(solver._x),
         fun=solver["F"],
         jac=gradient,
-        nit=solver["ITERATIONS"],
+        nit=solver.earlier_iterations + solver["ITERATIONS"],
         nfev=evaluations,
         njev=gradients,
         status=99 if solver.halted else 0 if converged else 1 if solver.status in LIMITS else 2,
         success=converged,
-        message=f"{HALTED}: {solver.message}" if solver.halted else solver.message,
+        message=f"{HALTED}: {message}" if solver.halted else message,
         task=solver.status,
         stop_test=StopTest(int(solver["STOP_TEST"])),
         maxcor=solver["HISTORY_SIZE"],

@@ -137,6 +137,7 @@ class Solver(Handle):
         self.status: Task | None = None
         # True if the callback of ``minimize`` has raised StopIteration.
         self.halted = False
+        self.earlier_iterations = 0  # those of a solve that this one continues
         self._f, self._g = space.empty(double=True), space.empty(self.n)
         self._diagonal: Array = None
         self._operator: tuple[Array, ...] = ()
