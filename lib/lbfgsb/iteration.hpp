@@ -55,6 +55,10 @@ struct Iteration : Trials {
             converge(settings, Test::rounding);
             return FailureVerdict::end;
         }
+        if (!is_noisy && restart_is_unpromising(settings)) {
+            end(CUDA_OPT_LINE_SEARCH_FAILED, Event::restart_gained_little);
+            return FailureVerdict::end;
+        }
         // If -g itself does not descend, the solve ends, because it would try -g again without an evaluation.
         const bool goes_on = !(fresh_start && failure == SearchFailure::no_descent);
         if (goes_on && is_noisy) return after_noisy_failure(settings, pairs);
@@ -79,6 +83,7 @@ struct Iteration : Trials {
         }
         if (ends_at_limit(settings, true)) return FailureVerdict::end;
         refreshes_in_vain++;
+        note_restart();
         fresh_start = !keep_scale;
         return FailureVerdict::refresh;
     }

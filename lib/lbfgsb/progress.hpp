@@ -21,7 +21,8 @@ struct Progress : SearchRecord {
     double f_previous = 0, f_best = infinity;
     IterateFacts best; // data of the saved point: the best iterate, or a trial point with a lower f
     bool best_saved = false;
-    bool best_norms_unknown = false; // whether a norm of the saved point has to be measured
+    bool best_norms_unknown = false;    // whether a norm of the saved point has to be measured
+    uint32_t evaluations_restarted = 0; // evaluations before the last restart, modulo 2^32
     // f and ||P g|| when the history was last discarded after a failed line search.
     double f_refreshed = infinity, pg_refreshed = infinity;
     int refreshes_in_vain = 0;
@@ -31,7 +32,7 @@ struct Progress : SearchRecord {
     double f_noted = infinity, pg_noted = infinity;
     // The decrease that the model predicts along a failed direction; after a restart, the last one of f. Inf: unknown.
     double expected_decrease = infinity;
-    double f_restarted = infinity; // f when the solve last restarted
+    double f_restarted = infinity; // f at the last restart, by FACTR or after a failed line search
     // Iterations since the last step along -g, including that one. The count stops at steps_before_verdict.
     int steps_since_gradient = 0;
     // f_start is f at the start. f_slow and pg_slow are the least f and the least ||P g||_inf at the last progress of a
@@ -85,8 +86,17 @@ struct Progress : SearchRecord {
         return restarts;
     }
 
+    CUDA_OPT_HD uint32_t evaluations_since_restart() const {
+        return static_cast<uint32_t>(results.evaluations) - evaluations_restarted;
+    }
+    CUDA_OPT_HD void note_restart() {
+        f_restarted = results.f;
+        evaluations_restarted = static_cast<uint32_t>(results.evaluations);
+    }
+
     CUDA_OPT_HD void restart() {
-        f_restarted = results.f, fresh_start = true;
+        note_restart();
+        fresh_start = true;
         expected_decrease = f_previous - results.f; // the history, which could predict a decrease, is discarded
     }
 
@@ -112,6 +122,15 @@ struct Progress : SearchRecord {
     CUDA_OPT_HD_CALL inline double significant_decrease(const Settings &settings) const {
         constexpr double significant_gain = 1e-4;
         return greatest(significant_gain, settings.factr * machine_epsilon) * greatest(std::fabs(results.f), 1.0);
+    }
+
+    // Returns whether f has decreased since the last restart by no more than is significant, or by no more than 1e-5
+    // max(|f|, 1) per evaluation. docs/notes/restarts.md lists the gains of restarts in fits. The second bound does not
+    // apply with an operator: a poor one can make f decrease slowly far from a minimum.
+    CUDA_OPT_HD_CALL inline bool gained_little(const Settings &settings) const {
+        const double least_gain = settings.metric == Metric::callers_operator ? 0 : 1e-5;
+        const double worth = least_gain * evaluations_since_restart() * greatest(std::fabs(results.f), 1.0);
+        return f_restarted - results.f <= greatest(significant_decrease(settings), worth);
     }
 
   protected:

@@ -189,6 +189,10 @@ struct Termination : Progress {
                 return IterateVerdict::end;
             }
             restarts = !is_restarting();
+            if (restarts && restart_is_unpromising(settings)) {
+                end(CUDA_OPT_LINE_SEARCH_FAILED, Event::restart_gained_little);
+                return IterateVerdict::end;
+            }
         }
         if (results.f <= settings.f_unbounded) end(CUDA_OPT_UNBOUNDED, Event::below_any_bound);
         else if (nothing_decreases && is_noisy) converge(settings, Test::noise);
@@ -255,7 +259,7 @@ struct Termination : Progress {
         return u * (relative_gradient + u * largest_curvature / 2);
     }
 
-    // Returns the decrease of f along the relative gradient with this curvature there.
+    // Returns the decrease of f along the relative gradient: half its square over the curvature there.
     CUDA_OPT_HD double decrease_along_gradient(double curvature) const {
         return relative_gradient * (relative_gradient / curvature) / 2;
     }
@@ -285,9 +289,28 @@ struct Termination : Progress {
                !(lowest_trial - f_base > largest_rise * by_x + by_f);
     }
 
-    // Returns whether the model predicts a negligible decrease of f where the relative gradient is small.
+    // Returns whether the measured decrease of f along the relative gradient is too small to be significant.
+    CUDA_OPT_HD_CALL inline bool can_decrease_little(const Settings &settings) const {
+        return relative_curvature != unmeasured &&
+               decrease_along_gradient(relative_curvature) <= significant_decrease(settings);
+    }
+
+    // Returns whether another restart is unlikely to be worth its cost, because the last one gained little and the
+    // relative gradient is not large. Where it is large, restarts that gain little may alternate with better ones.
+    CUDA_OPT_HD_CALL inline bool restart_is_unpromising(const Settings &settings) const {
+        constexpr double large_gradient = 2e-2;
+        return settings.robust && settings.factr > 0 && settings.metric != Metric::callers_operator &&
+               relative_gradient != unmeasured &&
+               relative_gradient <= large_gradient * greatest(std::fabs(results.f), 1.0) && gained_little(settings);
+    }
+
+    // Returns whether the model predicts a negligible decrease of f where the relative gradient is small, or where
+    // neither another restart nor a step along the relative gradient promises a significant decrease. The latter is no
+    // evidence if f has single precision, because its rounding errors decide where the line searches fail.
     CUDA_OPT_HD_CALL inline bool is_negligible(const Settings &settings) const {
-        return expected_decrease <= negligible_decrease(settings) && is_relatively_flat(settings);
+        return expected_decrease <= negligible_decrease(settings) &&
+               (is_relatively_flat(settings) ||
+                (!single_f && restart_is_unpromising(settings) && can_decrease_little(settings)));
     }
 
     // Returns a decrease of f that counts as negligible in the test ROUNDING if the model predicts no more than this.
@@ -309,18 +332,16 @@ struct Termination : Progress {
 
     // Returns whether FACTR may end the solve. A small decrease of f does not show that x is near a minimum if the
     // model is poor, as in a long valley whose curvature along the valley is not yet known. The solve ends if the
-    // relative gradient is small; if rounding x explains it and changes f by more than FACTR allows; or if f has hardly
-    // decreased since the last restart and would hardly decrease along the relative gradient, by half its square over
-    // the curvature there. Otherwise it restarts along -g, with an empty history and a new scale.
+    // relative gradient is small; if rounding x explains it and changes f by more than FACTR allows; or if the last
+    // restart gained little and f can decrease little along the relative gradient. Otherwise it restarts along -g, with
+    // an empty history and a new scale, unless restart_is_unpromising().
     CUDA_OPT_HD_CALL inline bool factr_is_verified(const Settings &settings) const {
         if (!settings.robust || is_relatively_flat(settings)) return true;
         if (is_restarting()) return false;
         if (least_decrease(settings) <= settings.rounding * change_by_rounding() &&
             explains_gradient_by_rounding(settings))
             return true;
-        const double significant = significant_decrease(settings);
-        return f_restarted - results.f <= significant &&
-               (relative_curvature == unmeasured || decrease_along_gradient(relative_curvature) <= significant);
+        return gained_little(settings) && (relative_curvature == unmeasured || can_decrease_little(settings));
     }
 };
 

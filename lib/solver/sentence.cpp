@@ -91,6 +91,11 @@ void describe(const Iteration &it, Message &message) {
             "neither f = %.16g nor ||P g|| = %g has fallen for %lld iterations: f may be at its rounding "
             "level",
             f, pg, shown(it.in_vain));
+    case Event::restart_gained_little:
+        return message.set("the last restart along -g lowered f by only %g in %lld evaluations; f = %.16g may not be a "
+                           "minimum, ||P g|| = %g; g may not be the gradient of f, or the variables may differ in size "
+                           "by orders of magnitude: then scale them (cuda_opt_set_scales, x_scale)",
+                           it.f_restarted - f, shown(it.evaluations_since_restart()), f, pg);
     case Event::diagonal_is_bad:
         return message.set("the diagonal's element at index %lld (counted from 0) is not positive and finite, at "
                            "iterate %lld",

@@ -14,6 +14,7 @@ import numpy as np
 from ._constants import LIMITS, Gradient, InitialHessian, StopTest, Task
 from ._evaluation import Evaluation
 from ._idle_solvers import keep_idle
+from ._sizes import hint_on_sizes
 from ._solver import Solver
 from ._space import Array, NumPySpace
 
@@ -328,6 +329,7 @@ def result_of(solver: Solver, evaluation: Evaluation, arrays: Sequence[Array] | 
     ``arrays``: x and the gradient, if copies of them exist already."""
     converged = solver.status == Task.CONVERGED and not solver.halted
     evaluations, gradients = evaluation.counts
+    message = solver.message + (hint_on_sizes(solver) if solver.status == Task.LINE_SEARCH_FAILED else "")
     x, gradient = arrays or (solver._space.own(solver._x), solver._space.own(solver._g))
     inverse = InverseHessian(solver)
     if solver._kind is not None:
@@ -342,12 +344,12 @@ def result_of(solver: Solver, evaluation: Evaluation, arrays: Sequence[Array] | 
         x=x,
         fun=solver["F"],
         jac=gradient,
-        nit=solver["ITERATIONS"],
+        nit=solver.earlier_iterations + solver["ITERATIONS"],
         nfev=evaluations,
         njev=gradients,
         status=99 if solver.halted else 0 if converged else 1 if solver.status in LIMITS else 2,
         success=converged,
-        message=f"{HALTED}: {solver.message}" if solver.halted else solver.message,
+        message=f"{HALTED}: {message}" if solver.halted else message,
         task=solver.status,
         stop_test=StopTest(int(solver["STOP_TEST"])),
         maxcor=solver["HISTORY_SIZE"],

@@ -297,3 +297,57 @@ def test_bounds_that_leave_the_range_of_numbers_when_they_are_scaled(solve):
             end(0.0, lower, upper, 1e-200)
     same(end(1.0, -1e200, 1e200, 1e-200), 1)  # z has no bounds
     same(end(0.0, -1e-200, 1e-200, 1e200), -1e-200)  # the bounds of z are equal
+
+
+DOSES = np.array([0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000]) * 1e-9
+RESPONSES = np.array([2.0, 1, 5, 16, 41, 74, 88, 97, 96])
+RANGES = [(0, 200), (-50, 100), (1e-12, 1e-3), (0.1, 10)]
+
+
+def dose_response(p):
+    """Half the squares of top / (1 + (middle / dose)^slope) + bottom - response."""
+    top, bottom, middle, slope = p
+    u = (middle / DOSES) ** slope
+    q = 1 / (1 + u)
+    off, w = top * q + bottom - RESPONSES, top * q * q * u
+    slopes = [off @ q, off.sum(), -(off @ w) * slope / middle, -(off @ (w * np.log(middle / DOSES)))]
+    return off @ off / 2, np.array(slopes)
+
+
+@pytest.mark.parametrize("start", [[100, 0, 1e-8, 1], [100, 0, 1e-6, 1], [50, 50, 1e-7, 2], [80, 10, 3e-9, 0.7]])
+def test_a_curve_in_natural_units_is_fitted_with_the_sizes_of_a_restart(start):
+    iterations = []
+
+    def note(intermediate_result):
+        iterations.append(intermediate_result.nit)
+
+    result = minimize(dose_response, np.array(start, float), bounds=RANGES, x_scale="auto", callback=note)
+    assert result.success and result.fun < 7.23 and result.nfev < 100
+    assert iterations == list(range(1, result.nit + 1))
+
+
+def test_sizes_are_not_used_without_a_restart_or_where_they_are_alike(rosenbrock):
+    with_sizes = minimize(rosenbrock, np.zeros(4), x_scale="auto")
+    without = minimize(rosenbrock, np.zeros(4))
+    assert np.array_equal(with_sizes.x, without.x) and with_sizes.nfev == without.nfev
+
+
+@pytest.mark.parametrize("limit", ["maxfun", "maxiter"])
+def test_limits_hold_for_both_parts_of_a_solve_with_sizes(limit):
+    for most in range(1, 60):
+        options = {limit: most, "ftol": 0, "gtol": 0}
+        result = minimize(dose_response, [100, 0, 1e-8, 1], bounds=RANGES, x_scale="auto", options=options)
+        assert (result.nfev if limit == "maxfun" else result.nit) <= most
+        assert result.status == 1 or result.task == Task.LINE_SEARCH_FAILED
+
+
+def test_the_message_of_a_failed_solve_names_variables_of_different_size():
+    result = minimize(dose_response, [100, 0, 1e-8, 1], bounds=RANGES)
+    assert not result.success
+    assert "x[2] = " in result.message and "x_scale='auto' or x_scale=[100, " in result.message
+
+
+@pytest.mark.parametrize("given", [{"x_scale": "size"}, {"x_scale": "auto", "method": "L-BFGS-B"}])
+def test_other_words_and_methods_are_refused_with_sizes(rosenbrock, given):
+    with pytest.raises(ValueError, match="x_scale is "):
+        minimize(rosenbrock, np.zeros(3), **given)

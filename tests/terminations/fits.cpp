@@ -126,8 +126,8 @@ TEST_CASE("A large variable beside a small one does not end the solve at the sta
         }
 }
 
-// Rounding errors decide at which points the solves end. From (1, 1), a quarter of them end as converged at a point
-// where f is larger by 1.6; the median of 25 moved starts is the minimum.
+// Rounding errors decide at which points the solves end. From (1, 1), a few of them end where f is larger by 1.6, but
+// not as converged; the median of 25 moved starts is the minimum.
 TEST_CASE("A stiff problem of two variables is solved to its minimum") {
     Vector g(2);
     const double minimum = valley({1, 1e-6}, g);
@@ -138,8 +138,8 @@ TEST_CASE("A stiff problem of two variables is solved to its minimum") {
             for (int k = 0; k < 25; k++) {
                 const Vector moved = {start[0] * (1 + 1e-15 * (k % 5)), start[1] * (1 + 1e-15 * (k / 5))};
                 const Outcome end = solve(valley, moved, {{1e-6, 1e-9}, {1e4, 1e4}}, metric);
-                CHECK(end.task == CUDA_OPT_CONVERGED);
                 gaps.push_back(end.f - minimum);
+                CHECK((end.task == CUDA_OPT_CONVERGED) == (gaps.back() < 1e-6 * std::fabs(minimum)));
             }
             std::sort(gaps.begin(), gaps.end());
             CHECK(gaps[12] < 1e-6 * std::fabs(minimum));
@@ -188,7 +188,7 @@ TEST_CASE("FACTR alone ends a solve if ROBUST is 0 or RELATIVE_GTOL is infinite"
 
 TEST_CASE("Few fits of exponential smoothing end above the minimum that solves without FACTR reach") {
     const Settings no_factr = {{CUDA_OPT_FACTR, 0}, {CUDA_OPT_PGTOL, 1e-7}, {CUDA_OPT_ROUNDING, 1}};
-    int above = 0, unfinished = 0;
+    int above = 0, unfinished = 0, gained_little = 0;
     for (int number = 0; number < 40; number++)
         for (const int metric : both) {
             const int m = metric == Initial::learned ? 10 : 5;
@@ -196,12 +196,15 @@ TEST_CASE("Few fits of exponential smoothing end above the minimum that solves w
             const Outcome end = solve(smoothing, smoothing.start(), Smoothing::box(), metric, {}, m);
             unfinished += end.task == CUDA_OPT_ITERATION_LIMIT;
             if (end.task == CUDA_OPT_ITERATION_LIMIT) continue;
-            CHECK(end.task == CUDA_OPT_CONVERGED);
+            gained_little += end.message.find("the last restart") == 0;
+            CHECK((end.task == CUDA_OPT_CONVERGED || end.message.find("the last restart") == 0));
             const int other = metric == Initial::learned ? Initial::scalar : Initial::learned;
             const Outcome further = solve(smoothing, end.x, Smoothing::box(), other, no_factr, 10),
                           last = solve(smoothing, further.x, Smoothing::box(), metric, no_factr, m);
-            above += end.f > std::fmin(further.f, last.f) + 3e-4 * std::fmax(1, std::fabs(last.f));
+            above += end.task == CUDA_OPT_CONVERGED &&
+                     end.f > std::fmin(further.f, last.f) + 3e-4 * std::fmax(1, std::fabs(last.f));
         }
-    CHECK(above <= 6); // of 80; the numbers are 0 and 2, and rounding errors can change them
+    CHECK(above <= 6); // of 80; the numbers are 0, 0 and 7, and rounding errors can change them
     CHECK(unfinished <= 6);
+    CHECK(gained_little <= 12);
 }

@@ -82,6 +82,66 @@ TEST_CASE("FACTR ends a solve whose relative gradient is caused by rounding x in
 
 namespace {
 
+// Returns an iterate with f = 1, at which FACTR holds, 100 evaluations after a restart at f = 1 + gain. The norm of the
+// relative gradient is `gradient`, and f can decrease along it by `decrease`.
+Iteration after_restart(double gain, double gradient, double decrease) {
+    Iteration it;
+    it.results.f = it.f_base = it.f_previous = it.results.pg_norm2 = it.results.pg_norm_max = it.results.x_norm2 = 1;
+    it.results.iterations = it.steps_since_gradient = Iteration::steps_before_verdict;
+    it.f_restarted = 1 + gain;
+    it.single_f = false;
+    it.evaluations_restarted = 20, it.results.evaluations = 120;
+    it.relative_gradient = gradient;
+    it.relative_curvature = it.largest_curvature = gradient * gradient / decrease / 2;
+    it.pairs_measured = 2; // the stored pair is measured first as the one with the largest curvature
+    return it;
+}
+
+// Returns CUDA_OPT_FACTR or CUDA_OPT_ROUNDING after convergence, the negative return code after a failure, or 0 if the
+// solve restarts.
+int64_t code_of(const Iteration &it, bool ends) {
+    return !ends ? 0 : it.end_code < 0 ? it.end_code : it.results.stop_test;
+}
+int64_t end_at_iterate(Iteration it) {
+    Settings settings;
+    settings.pgtol = 0;
+    IterateVerdict verdict{};
+    REQUIRE(it.judge_iterate(settings, 1, verdict) == Norm::none);
+    return code_of(it, verdict == IterateVerdict::end);
+}
+int64_t end_after_failure(Iteration it, double factr = 1e7) {
+    Settings settings;
+    settings.factr = factr;
+    it.failure = SearchFailure::nothing_lower;
+    it.first_step = 1, it.slope_base = -1e-12;
+    it.note_failure(settings, 1, 1);
+    REQUIRE(it.norm_after_failure(settings, 1) == Norm::none);
+    return code_of(it, it.after_failure(settings, 1) == FailureVerdict::end);
+}
+
+} // namespace
+
+TEST_CASE("A solve ends where the last restart gained little, as convergence if f can decrease little",
+          "[terminations]") {
+    CHECK(end_at_iterate(after_restart(9e-4, 0.01, 9e-5)) == CUDA_OPT_FACTR);
+    CHECK(end_at_iterate(after_restart(9e-4, 0.01, 2e-4)) == CUDA_OPT_LINE_SEARCH_FAILED);
+    CHECK(end_after_failure(after_restart(9e-4, 0.01, 9e-5)) == CUDA_OPT_ROUNDING);
+    CHECK(end_after_failure(after_restart(9e-4, 0.01, 2e-4)) == CUDA_OPT_LINE_SEARCH_FAILED);
+    Iteration single = after_restart(9e-4, 0.01, 9e-5);
+    single.single_f = true;
+    CHECK(end_after_failure(single) == CUDA_OPT_LINE_SEARCH_FAILED);
+    CHECK(end_at_iterate(after_restart(2e-3, 0.01, 9e-5)) == 0);
+    CHECK(end_after_failure(after_restart(2e-3, 0.01, 9e-5)) == 0);
+    // With a larger relative gradient, FACTR ends the solve only as convergence, and a failed line search does not.
+    CHECK(end_at_iterate(after_restart(9e-4, 0.03, 9e-5)) == CUDA_OPT_FACTR);
+    CHECK(end_at_iterate(after_restart(9e-4, 0.03, 2e-4)) == 0);
+    CHECK(end_after_failure(after_restart(9e-4, 0.03, 9e-5)) == 0);
+    CHECK(end_after_failure(after_restart(9e-4, 0.01, 9e-5), 0) == 0);  // without FACTR
+    CHECK(end_after_failure(after_restart(infinity, 0.01, 9e-5)) == 0); // there was no restart
+}
+
+namespace {
+
 // The relative gradient, and pairs by the vector with the components x_i y_i and by s'y.
 struct RelativePair {
     std::vector<double> change;
