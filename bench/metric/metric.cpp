@@ -2,12 +2,14 @@
 // this library with and without it, by L-BFGS-B 3.0, and by the solvers whose rows tools/compare_tao has written.
 //
 //     bench_metric [--m 10,5] [--peers FILE] [--csv FILE]
+//     bench_metric --noise 1e-3,1e-6 [--m 10] [--seeds 5]
 #include <algorithm>
 #include <map>
 
 #include "bench/common/command_line.hpp"
 #include "bench/solver/small_runs.hpp"
 #include "cuda_opt.h"
+#include "noise.hpp"
 #include "peers.hpp"
 #include "problem_set.hpp"
 
@@ -225,18 +227,25 @@ void show_terminations(int m, int seconds, Output &rows) {
 int main(int argc, char **argv) {
     std::vector<int> memories = {10, 5};
     std::string peers;
-    int seconds = 120;
+    int seconds = 120, seeds = 5;
+    std::vector<double> noise;
     bool sources = false;
     CLI::App app("The learned metric, and what else there is, on problems solved to ||P g||_inf <= 1e-6");
     app.add_option("--m", memories, "correction pairs, or 0 for the default")->delimiter(',');
     app.add_option("--peers", peers, "rows of tools/compare_tao, in a file");
     app.add_option("--seconds", seconds, "most of them for one solve")->check(is_positive);
+    app.add_option("--noise", noise, "solve the problems with noise of these relative sizes only")->delimiter(',');
+    app.add_option("--seeds", seeds, "solves of each problem with noise")->check(is_positive);
     app.add_flag("--sources", sources, "show the problems with their sources, and solve nothing");
     const Files files(app);
     return run_program(app, "bench_metric", argc, argv, [&] {
         if (sources) {
             for (const SmallProblem &problem : metric_problems())
                 std::printf("%s, n = %d: %s\n", problem.name.c_str(), problem.n(), problem.source.c_str());
+            return;
+        }
+        if (!noise.empty()) {
+            for (const int m : memories) show_noise(noise, m, seeds);
             return;
         }
         Output rows(files.csv);

@@ -49,17 +49,18 @@ int solve(Solver &solver, const SmallProblem &problem, Vector &x, SmallRun &run)
 
 } // namespace
 
-SmallRun run_ours(const SmallProblem &problem, int m, int64_t metric) {
+SmallRun run_ours(const SmallProblem &problem, int m, int64_t metric, const Goal &goal) {
     Solver solver(problem.n(), m, CUDA_OPT_BACKEND_HOST);
     solver.set_int(CUDA_OPT_MAX_ITERATIONS, 0);
-    solver.set_int(CUDA_OPT_MAX_EVALUATIONS, small_evaluations);
+    solver.set_int(CUDA_OPT_MAX_EVALUATIONS, goal.evaluations);
     solver.set_real(CUDA_OPT_FACTR, 0);
-    solver.set_real(CUDA_OPT_PGTOL, small_pgtol);
+    solver.set_real(CUDA_OPT_PGTOL, goal.pgtol);
+    solver.set_real(CUDA_OPT_NOISE_ABS, goal.noise_level);
     solver.set_int(CUDA_OPT_INITIAL_HESSIAN, metric);
     SmallRun run;
-    Vector x = problem.start;
-    run.end = cuda_opt_task_name(solve(solver, problem, x, run));
-    look_at_the_end(problem, x, run);
+    run.x = problem.start;
+    run.end = cuda_opt_task_name(solve(solver, problem, run.x, run));
+    look_at_the_end(problem, run.x, run);
     return run;
 }
 
