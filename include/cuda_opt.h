@@ -42,7 +42,8 @@
  *   at which f and g were finite. This requires CUDA_OPT_ROBUST. There are three exceptions. If the stopping test EPS
  *   or PGTOL has ended the solve, they hold the iterate at which the test is satisfied. The f of this iterate exceeds
  *   that of each other iterate by rounding errors only, at most 2.3e-11 |f|. With a noise level (CUDA_OPT_NOISE) they
- *   hold the iterate with the least ||P g||_inf. After CUDA_OPT_CUDA_FAILURE their contents may be lost.
+ *   hold the iterate with the least ||P g||_inf, of those whose f is equal within the noise. After
+ *   CUDA_OPT_CUDA_FAILURE their contents may be lost.
  * - Every x that you evaluate is finite and satisfies l <= x <= u exactly, without a rounding error.
  * - If f or an element of g is NaN or Inf, f counts as undefined at x, and the step is shortened (CUDA_OPT_MAX_CUTS).
  *   The exception, if CUDA_OPT_ROBUST is 1, is g_i = +Inf where x_i = l_i, or g_i = -Inf where x_i = u_i, as sqrt(x)
@@ -362,10 +363,11 @@ enum {
 
     /** NOISE is the relative noise level of f. Range: 0 <= NOISE < 1; default 0. f has errors of up to
      *  NOISE_ABS + NOISE |f|, because it comes from an iterative solver, random samples or single precision. If ROBUST
-     *  is 1, the line search then accepts steps by their slopes where f cannot decide. The solve converges when two
-     *  conditions hold in 200 evaluations: the lowest f has not fallen by more than twice the noise level, and the
-     *  least ||P g||_inf has not fallen below 0.7 times its value. x is then the iterate with the least ||P g||_inf
-     *  (docs/noise.md). */
+     *  is 1, the line search then accepts steps by their slopes where f cannot decide. The solve ends when two
+     *  conditions hold in 120 evaluations: the lowest f has not fallen by more than twice the noise level, and the
+     *  least ||P g||_inf has not fallen below 0.7 times its value. x is then the iterate with the least ||P g||_inf.
+     *  The code is CONVERGED if relative changes of the variables by 1 % change f by at most the noise level,
+     *  otherwise LINE_SEARCH_FAILED (docs/noise.md). */
     CUDA_OPT_NOISE = 213,
     /** NOISE_ABS is the absolute noise level of f, in the units of f. Range: >= 0; default 0. */
     CUDA_OPT_NOISE_ABS = 214,

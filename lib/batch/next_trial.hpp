@@ -366,11 +366,10 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     // Ends the solve: x, f and g become those of the best iterate. Returns the code of the end.
     CUDA_OPT_HD_INLINE int finish() {
         Iteration &it = persistent_.iteration;
-        if (it.best_saved) {
-            sweeps_.restore_best(it.restore_best_results());
-            measure([&] { return it.unknown_norm(); });
-        } else if (!it.at_iterate) sweeps_.restore(it.f_base);
+        if (it.best_saved) sweeps_.restore_best(it.restore_best_results());
+        else if (!it.at_iterate) sweeps_.restore(it.f_base);
         it.at_iterate = true;
+        measure([&] { return it.norm_at_end(); });
         it.record_end(settings_);
         return it.end_code;
     }

@@ -14,12 +14,13 @@ namespace cudaopt {
 
 namespace noise {
 
-constexpr int samples = 8;          // number of values of f from which the noise level is estimated
-constexpr double significant = 20;  // a decrease yields a useful curvature if it exceeds this many noise levels
-constexpr double pg_progress = 0.7; // a reduction of ||P g||_inf by this factor counts as progress
-constexpr int most_in_vain = 200;   // evaluations without progress after which the solve ends
-constexpr double agreement = 4;     // three noise levels agree if the largest is at most this times the least
-constexpr double per_deviation = 2; // eps_f / standard deviation; for uniform noise sqrt(3) suffices
+constexpr int samples = 8;               // number of values of f from which the noise level is estimated
+constexpr double significant = 20;       // a decrease yields a useful curvature if it exceeds this many noise levels
+constexpr double pg_progress = 0.7;      // a reduction of ||P g||_inf by this factor counts as progress
+constexpr int most_in_vain = 120;        // evaluations without progress after which the solve ends
+constexpr double relative_change = 0.01; // of the variables; it must change f by no more than the noise level
+constexpr double agreement = 4;          // three noise levels agree if the largest is at most this times the least
+constexpr double per_deviation = 2;      // eps_f / standard deviation; for uniform noise sqrt(3) suffices
 
 // Returns the standard deviation of the noise in f, estimated from values at equally spaced points of a short line
 // (Moré and Wild, SIAM J. Sci. Comput. 33 (2011) 1292, algorithm ECnoise). The k-th differences of a smooth function

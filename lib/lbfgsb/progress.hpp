@@ -135,12 +135,15 @@ struct Progress : SearchRecord {
 
   protected:
     // Returns whether an iterate is better than the best one so far: its f is lower, or equal with a projected gradient
-    // that is not larger. With a noise level the lowest f is not significant, and the projected gradient alone decides.
+    // that is not larger. Values of f that differ by at most twice the noise level count as equal.
     // Without ROBUST each iterate replaces the one before it, as in L-BFGS-B 3.0.
     CUDA_OPT_HD_INLINE bool is_best(const Settings &settings, const PanelProducts &sums) const {
-        if (noise_level(settings, f_best) > 0)
-            return sums.projected_gradient_max <= (best_saved ? best.pg_norm_max : results.pg_norm_max);
-        const double f = sums.f, pg_norm2 = std::sqrt(sums.variable_sums[projected_gradient_squared]);
+        const double f = sums.f, level = noise_level(settings, f_best);
+        if (level > 0) {
+            const IterateFacts &other = best_saved ? best : results;
+            return std::fabs(f - other.f) > 2 * level ? f < other.f : sums.projected_gradient_max <= other.pg_norm_max;
+        }
+        const double pg_norm2 = std::sqrt(sums.variable_sums[projected_gradient_squared]);
         const double pg_best = best_saved ? best.pg_norm2 : results.pg_norm2;
         return !settings.robust || f < f_best || (f == f_best && pg_norm2 <= pg_best);
     }

@@ -46,6 +46,7 @@ enum class Event {
     not_finite_after_cuts,
     nothing_has_fallen,
     restart_gained_little,
+    noise_hides_descent,
     diagonal_is_bad,
     operator_is_not_finite,
     operator_is_not_positive,

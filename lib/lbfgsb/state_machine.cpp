@@ -518,7 +518,7 @@ void StateMachine::settle() {
         return;
     }
     if (!at_iterate) return restore(State::ending);
-    if (const Norm norm = unknown_norm(); norm != Norm::none) return request_norm(State::ending, norm);
+    if (const Norm norm = norm_at_end(); norm != Norm::none) return request_norm(State::ending, norm);
     record_end(settings);
     if (logs()) return suspend(State::end_logged, Verb::log_end);
     request_task(State::ended, end_code);

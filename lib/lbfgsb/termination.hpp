@@ -117,10 +117,23 @@ struct Termination : Progress {
         else end(CUDA_OPT_TIME_LIMIT, Event::time_limit_while_waiting);
     }
 
+    // Returns the norm that is required at the end of the solve, where x and g are final.
+    CUDA_OPT_HD Norm norm_at_end() const {
+        return ends_by_noise() && relative_gradient == unmeasured ? Norm::relative_gradient : unknown_norm();
+    }
+
     // Records the event that ended the solve, with the bound that its message names. x, f and g must be final.
+    // Errors of g may hide that f could decrease by much more than its noise level, in particular along variables whose
+    // components of g are small because of their units. By NOISE a solve therefore converges only if relative changes
+    // of the variables by 1 % change f by no more than the noise level.
     CUDA_OPT_HD_CALL inline void record_end(const Settings &settings) {
+        const bool is_noisy = ends_by_noise();
+        if (is_noisy && noise::relative_change * relative_gradient > noise_level(settings, results.f)) {
+            results.stop_test = 0;
+            end(CUDA_OPT_LINE_SEARCH_FAILED, Event::noise_hides_descent);
+        }
         event = end_why;
-        numbers[2] = end_why == Event::converged                  ? bound_of(end_test, settings)
+        numbers[2] = is_noisy || end_why == Event::converged      ? bound_of(end_test, settings)
                      : end_why == Event::below_any_bound          ? settings.f_unbounded
                      : end_why == Event::iteration_limit_reached  ? static_cast<double>(settings.max_iterations)
                      : end_why == Event::evaluation_limit_reached ? static_cast<double>(settings.max_evaluations)
@@ -128,6 +141,8 @@ struct Termination : Progress {
     }
 
   protected:
+    CUDA_OPT_HD bool ends_by_noise() const { return end_why == Event::converged && end_test == Test::noise; }
+
     CUDA_OPT_HD_INLINE bool holds(Test test, const Settings &settings) const {
         const Results &r = results;
         switch (test) {
@@ -326,6 +341,7 @@ struct Termination : Progress {
         const bool holds_here =
             test == Test::eps || test == Test::pgtol || (test == Test::f_target && noise_level(settings, f_best) > 0);
         if (holds_here) best_saved = best_norms_unknown = false; // the saved iterate need not satisfy the test
+        if (test == Test::noise) relative_gradient = unmeasured; // see norm_at_end()
         end_test = test;
         end(CUDA_OPT_CONVERGED, Event::converged);
     }

@@ -96,6 +96,12 @@ void describe(const Iteration &it, Message &message) {
                            "minimum, ||P g|| = %g; g may not be the gradient of f, or the variables may differ in size "
                            "by orders of magnitude: then scale them (cuda_opt_set_scales, x_scale)",
                            it.f_restarted - f, shown(it.evaluations_since_restart()), f, pg);
+    case Event::noise_hides_descent:
+        return message.set(
+            "in %lld evaluations neither f = %.16g nor the projected gradient fell by more than noise, but relative "
+            "changes of the variables by 1 %% change f by %g, which exceeds its noise level %g: g is not accurate "
+            "enough, or the variables have different scales (x_scale)",
+            shown(it.in_vain), f, noise::relative_change * it.relative_gradient, bound);
     case Event::diagonal_is_bad:
         return message.set("the diagonal's element at index %lld (counted from 0) is not positive and finite, at "
                            "iterate %lld",

@@ -131,7 +131,7 @@ TEST_CASE("A relative noise level is a fraction of |f|", "[noise]") {
 }
 
 // f and g consist of noise only. The first step counts as progress, since there was none before it.
-TEST_CASE("A solve without progress beyond the noise ends after 200 evaluations", "[noise]") {
+TEST_CASE("A solve without progress beyond the noise ends after 120 evaluations", "[noise]") {
     const Function nothing = [random = std::mt19937(cudaopt_test::seed(3))](const Vector &, Vector &g) mutable {
         std::uniform_real_distribution<double> uniform(-1, 1);
         for (double &component : g) component = uniform(random) > 0 ? 1 : -1;
@@ -139,10 +139,45 @@ TEST_CASE("A solve without progress beyond the noise ends after 200 evaluations"
     };
     for (const int kind : every_kind) {
         const Outcome end = solve(nothing, start, {}, kind, {{CUDA_OPT_NOISE_ABS, level}});
-        CHECK(end.task == CUDA_OPT_CONVERGED);
-        CHECK(end.stop_test == CUDA_OPT_NOISE);
-        CHECK(end.evaluations >= 200);
-        CHECK(end.evaluations <= 260);
+        CHECK(end.task == CUDA_OPT_LINE_SEARCH_FAILED); // the relative gradient is not small
+        CHECK(end.message.find("in 1") != std::string::npos);
+        CHECK(end.evaluations >= 120);
+        CHECK(end.evaluations <= 180);
+    }
+}
+
+// The slope of f along the second variable is at most 1e-5 because of its unit, and g has errors of 1e-5 to 2e-5.
+TEST_CASE("A solve does not converge if the errors of g may hide a large decrease of f", "[noise]") {
+    for (const bool scaled : {false, true})
+        for (const int kind : every_kind) {
+            const double unit = scaled ? 1 : 1e-6;
+            const Function f = [=, random = std::mt19937(cudaopt_test::seed(4))](const Vector &x, Vector &g) mutable {
+                std::uniform_real_distribution<double> uniform(-1, 1);
+                const double a = x[0] - 1, b = unit * x[1] - 1;
+                g = {2 * a, 2 * unit * b};
+                for (double &component : g)
+                    component += (uniform(random) < 0 ? -1e-5 : 1e-5) * (1.5 + uniform(random) / 2);
+                return a * a + b * b + 1e-4 * uniform(random);
+            };
+            const Settings told = {{CUDA_OPT_FACTR, 0}, {CUDA_OPT_PGTOL, 1e-9}, {CUDA_OPT_NOISE_ABS, 1e-4}};
+            const Outcome end = solve(f, {0, 5 / unit}, {}, kind, told);
+            INFO("kind " << kind << ": " << end.message);
+            CHECK(end.task == (scaled ? CUDA_OPT_CONVERGED : CUDA_OPT_LINE_SEARCH_FAILED));
+            CHECK((end.message.find("x_scale") != std::string::npos) == !scaled);
+        }
+}
+
+// f decreases from its start, at which the gradient is smaller than its errors elsewhere.
+TEST_CASE("The start is not the best iterate if f decreases by much more than its noise level", "[noise]") {
+    const Function f = [random = std::mt19937(cudaopt_test::seed(5))](const Vector &x, Vector &g) mutable {
+        std::uniform_real_distribution<double> uniform(-1, 1);
+        g = {x[0] * x[0] * x[0] - x[0] + 1e-3 * (1.5 + uniform(random) / 2)};
+        return std::pow(x[0], 4) / 4 - x[0] * x[0] / 2 + level * uniform(random);
+    };
+    for (const int kind : every_kind) {
+        const Outcome end =
+            solve(f, {1e-3}, {}, kind, {{CUDA_OPT_FACTR, 0}, {CUDA_OPT_PGTOL, 1e-9}, {CUDA_OPT_NOISE_ABS, level}});
+        CHECK(std::fabs(end.f + 0.25) < 10 * level);
     }
 }
 

@@ -154,7 +154,7 @@ TEST_CASE("The evaluations of failed line searches count as evaluations without 
     const Settings settings = with_level(0.1);
     Iteration it = searching();
     it.failure = SearchFailure::nothing_lower;
-    it.search_evaluations = 50;
+    it.search_evaluations = 30;
     for (int k = 1; k < 4; k++) CHECK(it.after_failure(settings, 0) == FailureVerdict::refresh);
     CHECK(it.after_failure(settings, 0) == FailureVerdict::end);
     CHECK(it.results.stop_test == CUDA_OPT_NOISE);
@@ -166,10 +166,33 @@ TEST_CASE("The evaluations of failed line searches count as evaluations without 
 }
 
 TEST_CASE("With a noise level the best iterate is the one with the least projected gradient", "[noise]") {
-    Iteration lower = searching(), flatter = searching();
-    CHECK(lower.accept(with_level(0.1), TrialPoint(0.5, 0, 1.1).sums)); // the base point has a smaller norm
-    CHECK(lower.f_best == 0.5);
+    Iteration lower = searching(), flatter = searching(), much_lower = searching();
+    CHECK(lower.accept(with_level(0.1), TrialPoint(0.85, 0, 1.1).sums)); // the base point has a smaller norm
+    CHECK(lower.f_best == 0.85);
+    // Beyond the noise f decides.
+    CHECK(!much_lower.accept(with_level(0.1), TrialPoint(0.75, 0, 1.1).sums));
+    much_lower.results.f = 0.75; // as measure() sets them
+    much_lower.results.pg_norm_max = 1.1;
+    CHECK(much_lower.accept(with_level(0.1), TrialPoint(1, 0, 0.9).sums));
     CHECK(!flatter.accept(with_level(0.1), TrialPoint(1.1, 0, 0.9).sums));
     CHECK(flatter.f_best == 1);
     CHECK(flatter.accept(with_level(0), TrialPoint(1.1, 0, 0.8).sums));
+}
+
+TEST_CASE("NOISE requires that 1 % of the variables changes f by no more than its noise level", "[noise]") {
+    const Settings settings = with_level(0.1);
+    for (const double norm : {9.9, 10.1}) {
+        Iteration it = searching();
+        it.failure = SearchFailure::nothing_lower;
+        it.search_evaluations = 120;
+        CHECK(it.norm_at_end() == Norm::none);
+        it.note_norm(Norm::relative_gradient, 1, 0); // measured at another point
+        CHECK(it.after_failure(settings, 0) == FailureVerdict::end);
+        CHECK(it.norm_at_end() == Norm::relative_gradient);
+        it.note_norm(Norm::relative_gradient, norm, 0);
+        CHECK(it.norm_at_end() == Norm::none);
+        it.record_end(settings);
+        CHECK(it.end_code == (norm < 10 ? CUDA_OPT_CONVERGED : CUDA_OPT_LINE_SEARCH_FAILED));
+        CHECK(it.results.stop_test == (norm < 10 ? CUDA_OPT_NOISE : 0));
+    }
 }
