@@ -69,11 +69,12 @@ struct Trials : Termination {
     // that it is worthwhile to try first whether the next step depends on it.
     CUDA_OPT_HD_INLINE bool step_max_matters(const Settings &settings, const PanelProducts &sums,
                                              bool is_costly) const {
-        const double f = sums.f, slope = slope_at_trial(sums);
-        return bounded && step_max_pending && are_finite(sums) && !returning && !line.meets_both(f, slope) &&
+        const double f = sums.f, slope = slope_at_trial(sums), value = value_for_search(settings, f, slope);
+        return bounded && step_max_pending && are_finite(sums) && !returning && !line.meets_both(value, slope) &&
                !satisfies_weak_wolfe(settings, line.step(), f, slope) &&
                !satisfies_approximate_wolfe(settings, f, slope) &&
-               (!is_costly || line.next_step_depends_on_step_max(greatest(settings.step_max, first_step), f, slope));
+               (!is_costly ||
+                line.next_step_depends_on_step_max(greatest(settings.step_max, first_step), value, slope));
     }
 
     CUDA_OPT_HD_INLINE void set_step_max(const Settings &settings, double largest) {
@@ -98,8 +99,9 @@ struct Trials : Termination {
         search_evaluations++;
 
         step = line.step();
-        const bool repeats = settings.robust && settings.factr > 0 && repeats_a_point(f, slope);
-        SearchVerdict verdict = line.update(f, slope);
+        const double value = value_for_search(settings, f, slope);
+        const bool repeats = settings.robust && settings.factr > 0 && repeats_a_point(value, slope);
+        SearchVerdict verdict = line.update(value, slope);
         if (repeats && verdict == SearchVerdict::evaluate) verdict = SearchVerdict::rounding_errors;
         results.line_search_info = info_code(verdict);
         if (verdict == SearchVerdict::converged || satisfies_weak_wolfe(settings, step, f, slope) ||
@@ -201,6 +203,14 @@ struct Trials : Termination {
         tolerances.step_min = least(tolerances.step_min, first_step);
         line.start(f_base, slope_base, first_step, tolerances);
         search_started = true;
+    }
+
+    // Returns f at the trial point for the interval of uncertainty. If the change of f agrees within its noise with the
+    // integral of the slope by the trapezoidal rule, the integral is used. Otherwise an error of f could bound the
+    // interval although the slope shows that f still decreases.
+    CUDA_OPT_HD_INLINE double value_for_search(const Settings &settings, double f, double slope) const {
+        const double by_slopes = f_base + line.step() * (slope_base + slope) / 2;
+        return std::fabs(f - by_slopes) <= 2 * noise_level(settings, f_base) ? by_slopes : f;
     }
 
     // Returns whether the weak Wolfe conditions are satisfied. They require a sufficient decrease of f. They also

@@ -121,6 +121,22 @@ TEST_CASE("A trial point is accepted by its slope if the noise hides whether f f
     }
 }
 
+TEST_CASE("The line search uses the integral of the slope if f agrees with it within the noise", "[noise]") {
+    constexpr double slope = -0.95, integral = 1 + (-1 + slope) / 2; // f must be between -0.175 and 0.225
+    const auto next_step = [](double f, double level) {
+        Iteration it = searching();
+        const TrialPoint at(f, slope);
+        it.measure_trial(with_level(level), at.sums);
+        CHECK(it.judge_trial(with_level(level), at.sums) == TrialVerdict::evaluate);
+        return it.trial_step();
+    };
+    CHECK(next_step(0.2, 0.1) == next_step(integral, 0));
+    CHECK(next_step(-0.1, 0.1) == next_step(integral, 0));
+    CHECK(next_step(0.3, 0.1) == next_step(0.3, 0));
+    CHECK(next_step(1.02, 0.6) > 1);
+    CHECK(next_step(1.02, 0.1) < 1);
+}
+
 TEST_CASE("A decrease within the noise does not correct the curvature", "[noise]") {
     Iteration it = searching();
     it.step = 1;
