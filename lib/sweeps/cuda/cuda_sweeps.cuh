@@ -110,12 +110,15 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
                                             fresh ? v_.y(request.panel.newest_slot) : nullptr};
         DirectionRecord *const records = workspace_->directions.get();
         const LaunchPlace at = launch_place();
-        if constexpr (!std::is_same_v<Real, History>)
-            if (serves_by_pair_groups<Real, History>(request.panel.pairs, at)) {
-                direction_blocks_ = launch_pair_groups(v_, request, to, records, at);
-                return;
+        direction_blocks_ = [&] {
+            if constexpr (!std::is_same_v<Real, History>) {
+                if (v_.zero_tiles.are_kept())
+                    return launch_zero_tiles(v_, request, coefficients_of(request), to, records, at);
+                if (serves_by_pair_groups<Real, History>(request.panel.pairs, at))
+                    return launch_pair_groups(v_, request, to, records, at);
             }
-        direction_blocks_ = launch_direction(v_, request, coefficients_of(request), to, records, at);
+            return launch_direction(v_, request, coefficients_of(request), to, records, at);
+        }();
     }
 
     // The sums of the direction (DirectionSums) are transferred to the host together with the next inner products.
@@ -292,7 +295,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     // not aligned, sweep 2 processes one variable per thread and cannot track them.
     void look_for_zeros(const ProductsRequest &request) {
         if (!aligned_ || !request.free_gram || request.threshold != 0 || v_.m > ZeroTiles::most_pairs) return;
-        if (v_.apart && !serves_by_pair_groups<Real, History>(v_.m, launch_place())) return;
+        if (v_.apart && !serves_zero_tiles(v_, request, launch_place())) return;
         const double free = cut_.by_segments() ? cut_.count_of_free() : sums_.variable_sums[free_variables];
         const bool before = v_.zero_tiles.are_kept();
         if (before == ZeroTiles::pay(before, free, static_cast<double>(n_))) return;

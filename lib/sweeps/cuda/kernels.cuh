@@ -7,6 +7,7 @@
 
 #include "sweeps/cuda/inner_products/bfloat16_agent.cuh"
 #include "sweeps/cuda/direction/pair_groups.cuh"
+#include "sweeps/cuda/direction/zero_tile_direction.cuh"
 #include "sweeps/cuda/inner_products/inner_products.cuh"
 #include "sweeps/cuda/inner_products/rectangles.cuh"
 #include "sweeps/cuda/inner_products/wide.cuh"
@@ -25,12 +26,13 @@ template <class Real, class History> constexpr int direction_variables = 16 / si
 // Family identifies a kernel template. Those of sweep 1, which computes inner products, come first, in the order in
 // which they are tried. Those of sweep 2, which computes the direction, follow.
 enum class Family {
-    bfloat16,   // columns in bfloat16, with products in single precision (bfloat16_agent.cuh)
-    lanes,      // products in double precision in the registers of one warp (lane_agent.cuh)
-    rectangles, // many columns in bfloat16, with products in single precision (rectangles.cuh)
-    wide,       // any number of columns (wide.cuh)
-    direction,  // loads to registers (direction.cuh)
-    pair_groups // columns with fewer bits than x, through shared memory (pair_groups.cuh)
+    bfloat16,    // columns in bfloat16, with products in single precision (bfloat16_agent.cuh)
+    lanes,       // products in double precision in the registers of one warp (lane_agent.cuh)
+    rectangles,  // many columns in bfloat16, with products in single precision (rectangles.cuh)
+    wide,        // any number of columns (wide.cuh)
+    direction,   // loads to registers (direction.cuh)
+    pair_groups, // columns with fewer bits than x, through shared memory (pair_groups.cuh)
+    zero_tiles   // such columns while zero tiles are tracked (zero_tile_direction.cuh)
 };
 // Kernel is an entry of the table of kernels: a family and the arguments of its template. Members that the family does
 // not have are 0.
@@ -76,7 +78,7 @@ template <class Real, class History> struct Kernels {
         for (const int variables : {1, direction_variables<Real, History>})
             add(Family::direction).variables = variables;
         if (fewer_bits) {
-            add(Family::pair_groups);
+            add(Family::pair_groups), add(Family::zero_tiles);
         } else {
             Kernel &kernel = add(Family::direction);
             kernel.variables = direction_variables<Real, History>, kernel.zeros = true;
@@ -120,6 +122,7 @@ template <class Real, class History, int index> constexpr auto kernel_of() {
     else if constexpr (kernel.family == Family::rectangles)
         return inner_products_rectangle_kernel<Real, kernel.kind, kernel.preparing>;
     else if constexpr (kernel.family == Family::pair_groups) return direction_pair_groups_kernel<Real, History>;
+    else if constexpr (kernel.family == Family::zero_tiles) return direction_zero_tiles_kernel<Real, History>;
     else if constexpr (kernel.family == Family::direction)
         return map_pieces_kernel<DirectionRecord, direction_resident, kernel.variables,
                                  DirectionRule<Real, History, index>>;

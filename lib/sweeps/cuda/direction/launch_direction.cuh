@@ -13,6 +13,16 @@ template <class Real, class History> bool serves_by_pair_groups(int pairs, const
            products_warps * PairGroups<Real, History>::bytes <= std::min(at.block_shared, at.processor_shared);
 }
 
+// Returns whether the kernel for zero tiles (zero_tile_direction.cuh) serves requests with v.m pairs. At least one
+// stage per warp must fit in the shared memory of the device.
+template <class Real, class History>
+bool serves_zero_tiles(const DeviceVectors<Real, History> &v, PanelRequest panel, const LaunchPlace &at) {
+    panel.pairs = v.m, panel.free_gram = panel.weighted = true;
+    return at.aligned && v.m <= most_zero_tile_pairs &&
+           products_warps * StageLayout<Real, History>(v, panel).bytes() <=
+               std::min(at.block_shared, at.processor_shared);
+}
+
 // Each of the following functions launches a kernel of sweep 2, which stores one record of sums per block. They return
 // the number of records.
 template <class Real, class History>
@@ -23,6 +33,23 @@ int launch_pair_groups(const DeviceVectors<Real, History> &v, const DirectionReq
     std::copy(request.coefficients, request.coefficients + panel::columns(request.panel.pairs), q.q);
     check(launch(direction_pair_groups_kernel<Real, History>, blocks, products_threads,
                  products_warps * PairGroups<Real, History>::bytes, at.stream, v, request, q, to, at.pieces, at.aligned,
+                 records),
+          "the launch of sweep 2");
+    return blocks;
+}
+
+template <class Real, class History>
+int launch_zero_tiles(const DeviceVectors<Real, History> &v, DirectionRequest request, const Coefficients &q,
+                      const TrialArrays<Real, History> &to, DirectionRecord *records, const LaunchPlace &at) {
+    // The bounds are copied to the stages only if free_gram is true.
+    request.panel.free_gram = true;
+    const StageLayout<Real, History> place(v, request.panel);
+    const int stages =
+        stages_within(std::min(at.block_shared, at.processor_shared / direction_resident), place.bytes());
+    const int blocks = variable_blocks(at.pieces, v.n, multiprocessors * direction_resident);
+    const ZeroTileSources<Real, History> sources(v, request.panel, place);
+    check(launch(direction_zero_tiles_kernel<Real, History>, blocks, products_threads,
+                 products_warps * stages * place.bytes(), at.stream, v, sources, request, q, to, at.pieces, stages,
                  records),
           "the launch of sweep 2");
     return blocks;

@@ -52,7 +52,8 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
 
     // Splits g into its three parts. Stores them and the mask of the free variables in shared memory, where all lanes
     // of the warp can read them. Also adds the terms of g's_new and g'g in double precision.
-    __device__ void prepare(const StageLayout<Real, bfloat16> &place, unsigned char *stage,
+    __device__ void prepare(const DeviceVectors<Real, bfloat16> &v, const PanelRequest &request, int tile,
+                            const StageLayout<Real, bfloat16> &place, unsigned char *stage,
                             const VariablesAhead<Real, lane_variables> &at, const bool (&is_free)[lane_variables]) {
         const int lane = threadIdx.x % 32;
         const auto s_new = Elements<bfloat16, lane_variables>::load(place.column(stage, 1) + lane * lane_variables);
@@ -66,16 +67,22 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
             const unsigned own_free = (is_free[0] ? 0xffffu : 0) | (is_free[1] ? 0xffff0000u : 0);
             any_free_ = __ballot_sync(~0u, own_free);
             *reinterpret_cast<unsigned *>(mask_ + lane * 2) = own_free;
+            // If no variable of the tile is free and all columns except g are 0, the only product that is not 0 is g'g.
+            // It has been added above, so the tile is not multiplied.
+            idle_ = any_free_ == 0 && v.zero_tiles.are_kept() &&
+                    v.zero_tiles.all_known(v.zero_tiles.columns(tile), request, request.fresh);
+            if (idle_ && request.fresh) {
+                const auto y = Elements<bfloat16, lane_variables>::load(place.column(stage, 0) + lane * lane_variables);
+                idle_ = !__any_sync(~0u, y.any_not_zero());
+            }
         }
     }
 
-    // If only_g_is_left(), the only product that is not 0 is g'g. It has been added by prepare(), and the tile is not
-    // multiplied.
-    __device__ void multiply(unsigned char *stage, const bool (&)[lane_variables], bool only_g_is_left) {
+    __device__ void multiply(unsigned char *stage, const bool (&)[lane_variables]) {
         const unsigned stage_at = shared_address(stage);
 #pragma unroll
         for (int group = 0; group < variables / 16; group++) {
-            if (only_g_is_left) break;
+            if (idle_) break;
             unsigned w[Products::even][2], mask[2] = {};
 #pragma unroll
             for (int b = 0; b < (octets + 1) / 2; b++)
@@ -164,6 +171,7 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
     // The sums g's_new and g'g are in double precision, because the line search needs this precision for the slope.
     double slope_ = 0, squares_ = 0;
     unsigned any_free_ = 0;
+    bool idle_ = false;
     int until_passed_on_ = tiles_passed_on;
 };
 

@@ -41,8 +41,8 @@ __global__ void __launch_bounds__(products_threads, Agent::resident)
     LaneSums<Real> own_sums;
 
     const WarpTiles tiles(pieces, v.n, variables);
-    using OwnRing =
-        Ring<Real, History, Agent::most_columns, most_beside(kind, Agent::apart), over_free_variables(kind)>;
+    using OwnRing = Ring<Real, History, Agent::most_columns, most_beside(kind, Agent::apart),
+                         over_free_variables(kind) ? LeaveOut::zero_columns : LeaveOut::nothing>;
     OwnRing ring(sources, place, v, request,
                  OwnRing::whole_tiles(place, v.n, aligned, tiles.first, stages * tiles.step),
                  shared + warp * stages * place.bytes(), stages);
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(products_threads, Agent::resident)
         alignas(lane_variables * sizeof(Real)) Real z[lane_variables];
         const bool any_candidate = classify_variables<kind>(at, threshold, own_sums, is_free, z, candidate);
         if (threshold != 0) store_variables(z, place.vector(stage, place.x) + lane * lane_variables);
-        agent.prepare(place, stage, at, is_free);
+        agent.prepare(v, request, tile, place, stage, at, is_free);
         __syncwarp();
         if (any_candidate) {
             double t[lane_variables];
@@ -74,10 +74,7 @@ __global__ void __launch_bounds__(products_threads, Agent::resident)
                 send_own_variables(place, stage, int64_t{tile} * variables, at, t, layout.columns, ahead,
                                    [&](int variable, int j) { return agent.factor(variable, j); });
         }
-        bool idle = false;
-        if constexpr (Agent::apart && over_free_variables(kind))
-            idle = only_g_is_left(v, place, stage, request, tile, is_free);
-        agent.multiply(stage, is_free, idle);
+        agent.multiply(stage, is_free);
         // When all lanes have read the stage, the next copy may overwrite it.
         __syncwarp();
     }

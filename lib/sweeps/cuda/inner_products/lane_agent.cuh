@@ -120,10 +120,11 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
         return !in_metric(kind) ? 1.0 : panel::inverse(j) ? factors_[variable].y : factors_[variable].x;
     }
 
-    __device__ void prepare(const StageLayout<Real, History> &, unsigned char *,
+    __device__ void prepare(const DeviceVectors<Real, History> &, const PanelRequest &, int,
+                            const StageLayout<Real, History> &, unsigned char *,
                             const VariablesAhead<Real, lane_variables> &, const bool (&)[lane_variables]) {}
 
-    __device__ void multiply(unsigned char *stage, const bool (&is_free)[lane_variables], bool) {
+    __device__ void multiply(unsigned char *stage, const bool (&is_free)[lane_variables]) {
         // These variables are bit masks. An octet is a group of eight variables. The mask lane_free[e] has a bit for
         // each octet, which is set if variable 2r + e of the octet is free. Bit k of any_free is set if any variable
         // that lane k has classified is free.

@@ -61,26 +61,6 @@ __device__ void load_own_variables(const StageLayout<Real, History> &place, unsi
     }
 }
 
-// Returns whether no variable of a tile is free and all columns of the panel except g are known to be 0
-// (zero_tiles.cuh). If this sweep has stored y of the newest pair, the function also records that it is 0. All lanes of
-// the warp must call it.
-template <class Real, class History, int variables>
-__device__ bool only_g_is_left(const DeviceVectors<Real, History> &v, const StageLayout<Real, History> &place,
-                               unsigned char *stage, const PanelRequest &request, int tile,
-                               const bool (&is_free)[variables]) {
-    if (!v.zero_tiles.are_kept()) return false;
-    const int lane = threadIdx.x % 32;
-    bool any = false;
-#pragma unroll
-    for (int k = 0; k < variables; k++) any |= is_free[k];
-    if (__any_sync(~0u, any) || !v.zero_tiles.all_known(tile, request)) return false;
-    if (!request.fresh) return true;
-    const auto y = Elements<History, variables>::load(place.column(stage, 0) + lane * variables);
-    if (__any_sync(~0u, y.any_not_zero())) return false;
-    if (lane == 0) v.zero_tiles.note_zero_y(tile, request.newest_slot);
-    return true;
-}
-
 // Sends the lane's variables with breakpoints t <= ahead.below to the host. The argument `first` is the index of the
 // tile's first variable. The function factor(variable, column) returns the factor by which the variable's element of a
 // panel column is scaled (y, s, g or z, lbfgsb/panel.hpp). It is 1 without a diagonal. All lanes of a warp must call

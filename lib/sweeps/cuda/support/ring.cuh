@@ -118,8 +118,11 @@ __device__ inline void copy16(unsigned to_shared, const void *from, bool zeros =
 // each tile. It calls ask() for the tile that is stages - 1 tiles ahead, waits for the copy of its own tile by await(),
 // works on the returned stage and calls __syncwarp(). After that, the stage may be overwritten.
 //
-// If zero tiles are skipped, a column that is 0 in a tile is not read, and zeros are written to the stage.
-template <class Real, class History, int most_columns, int most_vectors, bool looks_for_zeros> class Ring {
+// The template argument `leaves_out` is relevant while zero tiles are tracked (zero_tiles.cuh). With zero_columns, a
+// column that is 0 in a tile is not read, and zeros are written to the stage. With zero_tiles, moreover, only y of the
+// newest pair is copied if all other columns are 0.
+enum class LeaveOut { nothing, zero_columns, zero_tiles };
+template <class Real, class History, int most_columns, int most_vectors, LeaveOut leaves_out> class Ring {
   public:
     using Place = StageLayout<Real, History>;
     using From = Sources<Real, History, most_columns, most_vectors>;
@@ -133,7 +136,7 @@ template <class Real, class History, int most_columns, int most_vectors, bool lo
           vectors_to_(shared_address(place.vector(first, Vectors::vector()) + Vectors::variable())),
           size_(place.bytes()), end_(stages * size_) {
         // Without this empty asm statement, the compiler computes the addresses again for each copy.
-        if constexpr (looks_for_zeros) asm volatile("" : "+r"(columns_to_), "+r"(vectors_to_));
+        if constexpr (leaves_out != LeaveOut::nothing) asm volatile("" : "+r"(columns_to_), "+r"(vectors_to_));
         for (int k = place.copied; k < place.vectors; k++)
             for (int stage = 0; stage < end_; stage += size_)
                 for (int variable = threadIdx.x % 32; variable < variables; variable += 32)
@@ -172,10 +175,17 @@ template <class Real, class History, int most_columns, int most_vectors, bool lo
             if (zeros_are_kept()) {
                 // Bit k is set if the lane's column of the pair of age k, counted from its first column, is 0 in the
                 // tile.
-                const unsigned zero = v_.zero_tiles.by_age(zeros_, panel_) >> Columns::vector() / 2;
+                const unsigned zero_pairs = v_.zero_tiles.by_age(zeros_, panel_),
+                               zero = zero_pairs >> Columns::vector() / 2;
+                const bool of_y = Columns::vector() % 2 == 0;
+                if (leaves_out == LeaveOut::zero_tiles &&
+                    __all_sync(~0u, (zero_pairs | (of_y ? 1 : 0)) == (1u << panel_.pairs) - 1)) {
+                    if (Columns::vector() == 0 && count > 0) copy(0, false);
+                } else {
 #pragma unroll
-                for (int k = 0; k < From::in_list; k += Columns::at_once)
-                    if (k < count && k >= least) copy(k, k < 64 && zero >> k / 2 & 1);
+                    for (int k = 0; k < From::in_list; k += Columns::at_once)
+                        if (k < count && k >= least) copy(k, k < 64 && zero >> k / 2 & 1);
+                }
             } else {
                 // Without this empty asm statement, the compiler keeps the results of the comparisons with `count` and
                 // `least` as bits in registers, and extracts them for each column.
@@ -210,7 +220,7 @@ template <class Real, class History, int most_columns, int most_vectors, bool lo
 
   private:
     using Tile = Stage<Real, History>;
-    __device__ bool zeros_are_kept() const { return looks_for_zeros && v_.zero_tiles.are_kept(); }
+    __device__ bool zeros_are_kept() const { return leaves_out != LeaveOut::nothing && v_.zero_tiles.are_kept(); }
     static constexpr int variables = Tile::variables;
 
     // Share describes how the lanes of a warp copy the tile of a vector. Each lane copies 16 bytes at a time, and a

@@ -4,8 +4,8 @@
 // not read counts as zeros, so that the sums are bitwise the same.
 //
 // The bitmap has 8 bytes per tile of sweep 1. It is maintained while enough variables are active to save time
-// (see pay()). Sweep 2 updates it, because it stores d and reads or stores y of the newest pair. Sweep 1 records the
-// tiles in which all columns except g are 0. After any other store to a column, forget() has to be called.
+// (see pay()). Sweep 2 updates it, because it stores d and reads or stores y of the newest pair. After any other store
+// to a column, forget() has to be called.
 #pragma once
 
 #include "lbfgsb/requests.hpp"
@@ -51,17 +51,13 @@ class ZeroTiles {
     __device__ ZeroColumns by_age(const ZeroColumns &columns, const PanelRequest &panel) const {
         return {{by_age(columns.of[0], panel), by_age(columns.of[1], panel)}};
     }
-    // Returns whether all columns of a tile are known to be 0, except y of the newest pair if it is not stored yet.
-    __device__ bool all_known(int64_t tile, const PanelRequest &panel) const {
-        const ZeroColumns zeros = by_age(columns(tile), panel);
-        return ((zeros.of[zeros_of_y] | (panel.fresh ? 1 : 0)) & zeros.of[zeros_of_s]) == (1u << panel.pairs) - 1;
+    // Returns whether all columns of a tile are known to be 0, or all except y of the newest pair.
+    __device__ bool all_known(const ZeroColumns &bits, const PanelRequest &panel, bool except_newest_y) const {
+        const ZeroColumns zeros = by_age(bits, panel);
+        return ((zeros.of[zeros_of_y] | (except_newest_y ? 1 : 0)) & zeros.of[zeros_of_s]) == (1u << panel.pairs) - 1;
     }
     // Prefetches the bits of a tile that will be needed soon.
     __device__ void look_ahead(int64_t tile) const { asm volatile("prefetch.global.L1 [%0];" ::"l"(tiles_ + tile)); }
-    // Records that the column y in `slot` is 0 in a tile.
-    __device__ void note_zero_y(int64_t tile, int slot) const {
-        atomicOr(&tiles_[tile].of[zeros_of_y], 1u << (m_ - slot));
-    }
     // Returns the bits of a tile with that of the column y in `slot`; `zero` states whether it is 0 in the tile.
     __device__ ZeroColumns with_y(const ZeroColumns &before, int slot, bool zero) const {
         return {{noted(before.of[zeros_of_y], slot, zero), before.of[zeros_of_s]}};
