@@ -58,10 +58,12 @@ def test_a_solve_has_the_same_results_as_one_whose_evaluations_are_calls(dtype, 
         assert driven.keys() >= {*other.keys()} - {"degenerate"} and driven.x.dtype == other.x.dtype
         np.testing.assert_allclose(driven.x, other.x, atol=tolerance)
         assert driven.success and other.success and int(other.stop_test) in {*map(int, cuda_opt.StopTest)} - {0}
-    assert driven.nfev == inside.nfev and driven.stop_test == int(inside.stop_test)
     v = jnp.ones(12, dtype)
     assert (driven.hess_inv @ v).shape == (12,)
-    if dtype == np.float64:  # in single precision rounding decides which pairs are in the history
+    # In single precision, rounding decides which pairs are in the history. It may differ even between the two programs,
+    # because XLA compiles f with other operations around it.
+    if dtype == np.float64:
+        assert driven.nfev == inside.nfev and driven.stop_test == int(inside.stop_test)
         np.testing.assert_allclose(driven.hess_inv @ v, called.hess_inv @ v, rtol=0.2, atol=0.2)
     assert handler().cuda_opt_xla_waiting() == before
 
