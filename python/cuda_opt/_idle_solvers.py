@@ -4,7 +4,7 @@ On CUDA, creating and freeing a solver and its workspace takes as long as fifty 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ._bounds import limits_of
@@ -15,11 +15,19 @@ _idle: list[tuple[Any, Solver]] = []
 os.register_at_fork(after_in_child=_idle.clear)
 
 
+def kind_of(place: Any, m: Any, settings: Mapping[str, Any]) -> Any:
+    """Return all that a solver depends on, except its bounds, as numbers that do not change. Return None if a setting
+    is not a number, which is an error that the solver reports."""
+    try:
+        return place, int(m), tuple((name, float(value)) for name, value in settings.items())
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
 def solver_of_kind(kind: Any, bounds: Any, create: Callable[[], Solver]) -> Solver:
-    """Return an idle solver of this kind with these bounds, or a new one. ``kind`` contains all that ``create`` depends
-    on, except the bounds."""
+    """Return an idle solver of this kind with these bounds, or a new one. With the kind None it is always new."""
     for entry in list(_idle):
-        if entry[0] == kind:
+        if kind is not None and entry[0] == kind:
             try:
                 _idle.remove(entry)
             except ValueError:  # another thread has taken it

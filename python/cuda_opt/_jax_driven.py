@@ -195,7 +195,8 @@ def can_drive(fun: Callable[..., Any], key: Any, program: Any, x0: Any, *argumen
     those of ``program_of``; the other arguments are the program and its arguments."""
     arrays = [leaf for leaf in jax.tree_util.tree_leaves((x0, arguments)) if isinstance(leaf, jax.Array)]
     devices = {device for array in arrays for device in array.devices()}
-    if handler() is None or len(devices) != 1 or not solves_on(*devices):
+    interpreted = bool(getattr(jax.config, "jax_disable_jit", False))
+    if handler() is None or interpreted or len(devices) != 1 or not solves_on(*devices):
         return False
 
     def find() -> str:

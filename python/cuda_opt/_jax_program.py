@@ -107,7 +107,9 @@ def _attributes(solve: Solve, n: int, with_pairs: bool) -> dict[str, Any]:
 
 def runs_in_program(solve: Solve) -> bool:
     """Return whether the solve needs no Python: JAX is compiling a program, there is a handler, and there is no log."""
-    return solve.in_program and handler() is not None and not options_of(dict(solve.options), None).disp
+    if not solve.in_program or handler() is None or bool(getattr(jax.config, "jax_disable_jit", False)):
+        return False
+    return not options_of(dict(solve.options), None).disp
 
 
 def traced_minimum(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, ...]:

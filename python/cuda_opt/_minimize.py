@@ -12,7 +12,7 @@ import numpy as np
 from ._captured import captured
 from ._constants import InitialHessian, Task
 from ._evaluation import Evaluation, needs_differences
-from ._idle_solvers import solver_of_kind
+from ._idle_solvers import kind_of, solver_of_kind
 from ._library import ImproperInput
 from ._options import Options, options_of, refuse_missing_diagonal, refuse_missing_operator
 from ._result import IntermediateResult, OptimizeResult, new_result, result_of
@@ -180,7 +180,8 @@ def solved(
             raise
         return solver
 
-    solver = create() if kind is None else solver_of_kind((kind, options.m, options.settings), bounds, create)
+    kind = None if kind is None else kind_of(kind, options.m, options.settings)
+    solver = solver_of_kind(kind, bounds, create)
     arguments = args if isinstance(args, tuple) else (args,)
     evaluation = None
     try:
@@ -358,6 +359,8 @@ def minimize(
     report_of = None if callback is None else partial(reporter, callback=callback)
     if isinstance(x_scale, str):
         start = _start_of_sized(x_scale, as_array(x0), method, preconditioner)
+        if hasattr(bounds, "__next__"):
+            bounds = list(bounds)  # there may be two solves
 
         def of_start(x: Array, options: Options, **more: Any) -> tuple[Solver, Evaluation]:
             return solved(fun, x, args, jac, bounds, options, **arguments, **more)
@@ -366,7 +369,7 @@ def minimize(
     solve = partial(solved, fun, x0, args, jac, bounds, given, x_scale=x_scale, **arguments)
     if as_scipy:
         return _solved_as_scipy(solve, callback)
-    return result_of(*solve(report_of=report_of))
+    return result_of(*solve(report_of=report_of), hints=preconditioner is None)
 
 
 def _start_of_sized(x_scale: str, x0: Array, method: str | None, preconditioner: Any) -> Array:

@@ -187,6 +187,7 @@ class InverseHessian:
     def _begin(self) -> None:
         """Prepare the solver for products H v. It keeps its history, but has no bounds and no stopping tests."""
         solver = self._solver
+        solver._kind = None  # its settings change
         solver.reset(keep_pairs=True)
         if not self._begun:
             solver._lower, solver._upper = -math.inf, math.inf
@@ -197,7 +198,7 @@ class InverseHessian:
                 solver["INITIAL_HESSIAN"] = InitialHessian.SCALAR
             solver.set({"STPMIN": 1e-20, "STPMAX": 1e20}.items())
             solver.set({"MAX_EVALUATIONS": 0, "MAX_SECONDS": 0, "IPRINT_FREQUENCY": -1}.items())
-            self._begun, solver._kind = True, None
+            self._begun = True
 
     def _arrays(self, v: Array) -> tuple[Array, Array, Array]:
         """Create arrays x = 0, f = 0 and g = v for the product H v. The solver reads and writes them afterwards."""
@@ -322,14 +323,17 @@ def _linear_operator(base: type[Any]) -> type[Any]:
     return LinearOperator
 
 
-def result_of(solver: Solver, evaluation: Evaluation, arrays: Sequence[Array] | None = None) -> OptimizeResult:
+def result_of(
+    solver: Solver, evaluation: Evaluation, arrays: Sequence[Array] | None = None, hints: bool = False
+) -> OptimizeResult:
     """Return the result of a solve that has ended. As in SciPy's L-BFGS-B, ``status`` is 0 if the solve converged, 1 if
     it reached a limit, 99 if the callback ended it, and 2 otherwise.
 
-    ``arrays``: x and the gradient, if copies of them exist already."""
+    ``arrays``: x and the gradient, if copies of them exist already. ``hints``: whether the message of a failed solve
+    may recommend x_scale."""
     converged = solver.status == Task.CONVERGED and not solver.halted
     evaluations, gradients = evaluation.counts
-    message = solver.message + (hint_on_sizes(solver) if solver.status == Task.LINE_SEARCH_FAILED else "")
+    message = solver.message + (hint_on_sizes(solver) if hints and solver.status == Task.LINE_SEARCH_FAILED else "")
     x, gradient = arrays or (solver._space.own(solver._x), solver._space.own(solver._g))
     inverse = InverseHessian(solver)
     if solver._kind is not None:

@@ -91,6 +91,28 @@ def test_a_later_solve_of_the_same_kind_uses_the_solver_of_a_deleted_result():
     assert again.nfev > 3 and again.message and free.message  # the other limit is not that of this solve
 
 
+def test_options_that_are_arrays_may_change_between_solves():
+    most, x0 = np.array(3), jnp.linspace(-1, 1, 12)
+    options = {"MAX_ITERATIONS": most, "MAX_SECONDS": np.array(100.0)}
+    assert solver.minimize(chain, x0, (3.0,), options=options).nit == 3
+    gc.collect()
+    most[...] = 4
+    assert solver.minimize(chain, x0, (3.0,), options=options).nit == 4
+    gc.collect()
+    options["MAX_SECONDS"][...] = -5
+    with pytest.raises(ValueError, match="MAX_SECONDS is -5"):
+        solver.minimize(chain, x0, (3.0,), options=options)
+
+
+def test_a_solve_without_compiled_functions():
+    x0 = jnp.linspace(-1, 1, 12)
+    with jax.disable_jit():
+        interpreted = solver.minimize(chain, x0, (3.0,))
+        minimum = solver.argmin(chain, x0, (3.0,))
+    np.testing.assert_allclose(interpreted.x, 1, atol=1e-4)
+    np.testing.assert_allclose(minimum, 1, atol=1e-4)
+
+
 def test_few_and_small_solvers_are_kept():
     def solve(n):
         return solver.minimize(chain, jnp.zeros(n), (3.0,), options={"maxiter": 1, "maxcor": 3})

@@ -7,6 +7,8 @@ from problems import random_seed
 
 import cuda_opt
 from cuda_opt import Bounds, InitialHessian, Solver, Task, minimize, minimize_batch
+from cuda_opt._options import options_of
+from cuda_opt._sizes import _reduced, hint_on_sizes
 
 POWERS = 2.0 ** np.array([-9, 4, 0, 7, -3, 12, -6, 2])
 TENS = 10.0 ** np.arange(-4, 4)
@@ -351,3 +353,35 @@ def test_the_message_of_a_failed_solve_names_variables_of_different_size():
 def test_other_words_and_methods_are_refused_with_sizes(rosenbrock, given):
     with pytest.raises(ValueError, match="x_scale is "):
         minimize(rosenbrock, np.zeros(3), **given)
+
+
+def with_variables_from_zero(p):
+    """dose_response() plus half the squares of w - 1, for variables w after the first four."""
+    f, g = dose_response(p[:4])
+    return f + np.sum((p[4:] - 1) ** 2) / 2, np.concatenate([g, p[4:] - 1])
+
+
+@pytest.mark.parametrize("count", [1, 50])
+def test_the_way_from_a_start_at_zero_is_not_a_size(count):
+    start, box = np.concatenate([[100, 0, 1e-8, 1], np.zeros(count)]), RANGES + count * [(None, None)]
+    result = minimize(with_variables_from_zero, start, bounds=box, x_scale="auto")
+    assert result.success and result.fun < 7.23
+
+
+def test_bounds_may_be_an_iterator_for_both_parts_of_a_solve_with_sizes():
+    start = [100, 0, 1e-8, 1]
+    given = minimize(dose_response, start, bounds=iter(RANGES), x_scale="auto")
+    same(given.x, minimize(dose_response, start, bounds=RANGES, x_scale="auto").x)
+
+
+def test_seconds_are_limited_for_both_parts_of_a_solve_with_sizes():
+    reduced = _reduced(options_of({"MAX_SECONDS": 3.0}, None), (7, 7), 5, 2.0)
+    assert (reduced.settings["MAX_SECONDS"], reduced.settings["MAX_ITERATIONS"]) == (1.0, 15000 - 5)
+
+
+def test_no_scales_are_recommended_where_they_are_not_possible():
+    start = [100, 0, 1e-8, 1]
+    sized = minimize(dose_response, [100, 0, 1, 1], bounds=RANGES, x_scale="auto")
+    assert not sized.success and "'auto'" not in sized.message
+    fixed = Solver(np.array([3e9, *start]), bounds=[(3e9, 3e9), *RANGES])
+    assert "x[3] = " in hint_on_sizes(fixed) and "x[0] = " not in hint_on_sizes(fixed)
