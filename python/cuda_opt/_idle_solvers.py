@@ -42,7 +42,8 @@ def solver_of_kind(kind: Any, bounds: Any, create: Callable[[], Solver]) -> Solv
 
 
 def keep_idle(solver: Solver) -> None:
-    """Keep a solver that nobody uses any more, if its workspace has at most 64 MiB. Only the 4 newest are kept."""
+    """Keep a solver whose result has been deleted, if its workspace has at most 64 MiB. The four newest solvers are kept,
+    and older ones are closed."""
     bytes_of_x = solver.n * solver._space.bits // 8
     if solver._kind is None or (2 * solver["HISTORY_SIZE"] + 10) * bytes_of_x > _MOST_BYTES:
         return

@@ -358,7 +358,8 @@ def minimize(
     arguments = {"stream": stream, "cuda_graph": cuda_graph, "diagonal": diagonal, "preconditioner": preconditioner}
     report_of = None if callback is None else partial(reporter, callback=callback)
     if isinstance(x_scale, str):
-        start = _start_of_sized(x_scale, as_array(x0), method, preconditioner)
+        start = as_array(x0)
+        _check_word(x_scale, start, method, preconditioner)
         if hasattr(bounds, "__next__"):
             bounds = list(bounds)  # there may be two solves
 
@@ -372,13 +373,12 @@ def minimize(
     return result_of(*solve(report_of=report_of), hints=preconditioner is None)
 
 
-def _start_of_sized(x_scale: str, x0: Array, method: str | None, preconditioner: Any) -> Array:
-    """Return the start of a solve with ``x_scale="auto"``. Raises ValueError if this is not possible."""
+def _check_word(x_scale: str, x0: Array, method: str | None, preconditioner: Any) -> None:
+    """Raise ValueError unless x_scale is "auto" and such a solve is possible."""
     if x_scale != "auto":
         raise ValueError(f"x_scale is {x_scale!r}: the only word that it may be is 'auto'")
     if method is not None or preconditioner is not None or not isinstance(space_of(x0), NumPySpace):
         raise ValueError("x_scale is 'auto', which is for NumPy arrays, without method and preconditioner")
-    return x0
 
 
 def lbfgsb(
