@@ -16,8 +16,8 @@ os.register_at_fork(after_in_child=_idle.clear)
 
 
 def kind_of(place: Any, m: Any, settings: Mapping[str, Any]) -> Any:
-    """Return all that a solver depends on, except its bounds, as numbers that do not change. Return None if a setting
-    is not a number, which is an error that the solver reports."""
+    """Return a key that is equal for solvers which can replace each other, apart from their bounds: ``place`` (size,
+    precision and device), m and the settings. Return None if a setting is not a number. The solver then reports it."""
     try:
         return place, int(m), tuple((name, float(value)) for name, value in settings.items())
     except (TypeError, ValueError, OverflowError):
@@ -42,13 +42,13 @@ def solver_of_kind(kind: Any, bounds: Any, create: Callable[[], Solver]) -> Solv
 
 
 def keep_idle(solver: Solver) -> None:
-    """Keep a solver whose result has been deleted, if its workspace has at most 64 MiB. The four newest solvers are kept,
-    and older ones are closed."""
+    """Keep a solver whose result has been deleted, if its workspace has at most 64 MiB. Of the solvers kept, only the
+    newest four remain."""
     bytes_of_x = solver.n * solver._space.bits // 8
     if solver._kind is None or (2 * solver["HISTORY_SIZE"] + 10) * bytes_of_x > _MOST_BYTES:
         return
     solver.reset()
-    _set_bounds(solver, None)  # the arrays of the bounds are the user's
+    _set_bounds(solver, None)  # keep no reference to the user's arrays of bounds
     _idle.append((solver._kind, solver))
     del _idle[:-_MOST]
 

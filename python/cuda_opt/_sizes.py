@@ -39,7 +39,7 @@ def _differ(solver: Solver, sizes: Numbers) -> bool:
 
 def hint_on_sizes(solver: Solver) -> str:
     """Return a clause for the message of a solve that has not converged, if its variables differ in size by orders of
-    magnitude: it names the smallest and the largest one, and suggests sizes. Otherwise return an empty string."""
+    magnitude: it names the smallest and the largest one, and suggests scales. Otherwise return an empty string."""
     x = solver._x
     scaled = not isinstance(solver._x_scale, float)
     if not isinstance(solver._space, NumPySpace) or scaled or not _differ(solver, np.abs(x)):
@@ -58,10 +58,11 @@ def solved_by_sizes(
     options: Options,
     report_of: Callable[[Solver], Callable[[], Any]] | None,
 ) -> tuple[Solver, Evaluation]:
-    """Perform a solve, and continue it in x / sizes where it restarts for the second time, if the sizes differ.
+    """Perform a solve without scales. At its second restart, if the sizes differ by _FACTOR or more, stop it and
+    continue from there with the sizes as scales. Limits apply to the two solves together.
 
-    Limits hold for both parts together.
-    ``solve(start, options, **more)`` performs a solve; ``more`` and ``report_of`` are arguments of ``solved``."""
+    ``solve(start, options, **more)`` performs a solve; ``more`` and ``report_of`` are keyword arguments of
+    ``_minimize.solved``."""
     stopped, began = False, time.monotonic()
 
     def watching(solver: Solver) -> Callable[[], Any]:
@@ -103,7 +104,8 @@ def _is_before_limits(solver: Solver) -> bool:
 
 
 def _reduced(options: Options, counts: tuple[int, int], iterations: int, seconds: float) -> Options:
-    """Return the options with the rest of the limits. There is a rest, because _is_before_limits() has held."""
+    """Return the options with what is left of the limits. At least one evaluation and one iteration are left, because
+    _is_before_limits() has held."""
     settings = dict(options.settings)
     for name, used in ("MAX_EVALUATIONS", counts[1]), ("MAX_ITERATIONS", iterations):
         if settings.get(name):

@@ -1,6 +1,6 @@
 // This header implements sweep 2 on the GPU for columns that are stored with fewer bits than x, while zero tiles are
 // tracked (zero_tiles.cuh). The variables of a tile are copied through shared memory, as in sweep 1 (ring.cuh). If all
-// its columns are 0, they are neither copied nor added.
+// columns of a tile are known to be 0, except possibly y of the newest pair, only that y is copied and added.
 #pragma once
 
 #include "sweeps/cuda/direction/take_and_store.cuh"
@@ -65,7 +65,8 @@ __global__ void __launch_bounds__(products_threads, direction_resident)
 #pragma unroll
             for (int k = 0; k < lane_variables; k++) from_y[k] += q_y * y[k], from_s[k] += q_s * s[k];
         };
-        // If all columns are 0 except y of the newest pair, which was stored after the bits, only that is in the stage.
+        // The bits were written before y of the newest pair was stored. If all other columns are 0, the stage contains
+        // only this y.
         const bool only_y = panel.pairs > 0 && v.zero_tiles.all_known(before, panel, true);
         if (only_y) add_pair(0, y_of(0), {});
         const int pairs = only_y ? 0 : panel.pairs;

@@ -58,12 +58,12 @@ class ZeroTiles {
     }
     // Prefetches the bits of a tile that will be needed soon.
     __device__ void look_ahead(int64_t tile) const { asm volatile("prefetch.global.L1 [%0];" ::"l"(tiles_ + tile)); }
-    // Returns the bits of a tile with that of the column y in `slot`; `zero` states whether it is 0 in the tile.
+    // Returns a copy of `before` in which the bit of the column y of `slot` is set if `zero`, and cleared otherwise.
     __device__ ZeroColumns with_y(const ZeroColumns &before, int slot, bool zero) const {
         return {{noted(before.of[zeros_of_y], slot, zero), before.of[zeros_of_s]}};
     }
-    // Returns the bits of a tile after sweep 2 has stored d as s of the spare slot; zero_d states whether it is 0 in
-    // the tile. The column y of that slot is not 0 any more: it receives g_base or the next y.
+    // Returns the bits of a tile after sweep 2 has stored d as s of the spare slot, where zero_d states whether d is 0
+    // in the tile. The bit of y of that slot is cleared, because g_base or the next y will be stored there.
     __device__ ZeroColumns with_direction(const ZeroColumns &before, int spare_slot, bool zero_d) const {
         return {{noted(before.of[zeros_of_y], spare_slot, false), noted(before.of[zeros_of_s], spare_slot, zero_d)}};
     }
