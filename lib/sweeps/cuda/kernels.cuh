@@ -20,8 +20,9 @@
 namespace cudaopt {
 
 // A thread of sweep 2 processes direction_variables neighbouring variables, which are 16 bytes of x, if all vectors are
-// aligned. Otherwise it processes one.
-template <class Real, class History> constexpr int direction_variables = 16 / sizeof(Real);
+// aligned and the history is stored in the precision of x. Otherwise it processes one.
+template <class Real, class History>
+constexpr int direction_variables = std::is_same_v<Real, History> ? 16 / sizeof(Real) : 1;
 
 // Family identifies a kernel template. Those of sweep 1, which computes inner products, come first, in the order in
 // which they are tried. Those of sweep 2, which computes the direction, follow.
@@ -64,7 +65,7 @@ template <class Real, class History> struct Kernels {
     Kernel list[40] = {};
 
     constexpr Kernels() {
-        constexpr bool in_bfloat16 = std::is_same_v<History, bfloat16>, fewer_bits = !std::is_same_v<Real, History>;
+        constexpr bool in_bfloat16 = std::is_same_v<History, bfloat16>;
         for (const InnerProducts kind : {InnerProducts::unbounded, InnerProducts::bounded, InnerProducts::metric}) {
             const bool single = in_bfloat16 && !in_metric(kind);
             for (int octets = least_octets; single && octets <= most_octets; octets++)
@@ -75,13 +76,14 @@ template <class Real, class History> struct Kernels {
                 add(Family::rectangles, kind).preparing = preparing;
             if (kind != InnerProducts::unbounded) add(Family::wide, kind);
         }
-        for (const int variables : {1, direction_variables<Real, History>})
-            add(Family::direction).variables = variables;
-        if (fewer_bits) {
+        add(Family::direction).variables = 1;
+        if (!std::is_same_v<Real, History>) {
             add(Family::pair_groups), add(Family::zero_tiles);
-        } else {
+            return;
+        }
+        for (const bool zeros : {false, true}) {
             Kernel &kernel = add(Family::direction);
-            kernel.variables = direction_variables<Real, History>, kernel.zeros = true;
+            kernel.variables = direction_variables<Real, History>, kernel.zeros = zeros;
         }
     }
 

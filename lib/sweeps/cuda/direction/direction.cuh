@@ -20,10 +20,7 @@ struct Coefficients {
 
 // In sweep 2, a thread loads pairs_at_once correction pairs before it uses the first one. The number of registers
 // limits it.
-template <class Real, class History>
-constexpr int pairs_at_once = std::is_same_v<Real, History>               ? 3
-                              : sizeof(Real) == 8 && sizeof(History) == 2 ? 8
-                                                                          : 6;
+template <class Real, class History> constexpr int pairs_at_once = std::is_same_v<Real, History> ? 3 : 8;
 
 // Returns one variable's displacement a g + w'q to the subspace minimiser, before the projection onto the bounds. The
 // vector w contains the variable's elements of the columns of Y and S. The arguments from_y and from_s are the parts of
