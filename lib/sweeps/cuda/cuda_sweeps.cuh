@@ -112,7 +112,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         const LaunchPlace at = launch_place();
         direction_blocks_ = [&] {
             if constexpr (!std::is_same_v<Real, History>) {
-                if (v_.zero_tiles.are_kept())
+                if (v_.zero_tiles.tracked())
                     return launch_zero_tiles(v_, request, coefficients_of(request), to, records, at);
                 if (serves_by_pair_groups<Real, History>(request.panel.pairs, at))
                     return launch_pair_groups(v_, request, to, records, at);
@@ -297,8 +297,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         if (!aligned_ || !request.free_gram || request.threshold != 0 || v_.m > ZeroTiles::most_pairs) return;
         if (v_.apart && !serves_zero_tiles(v_, request, launch_place())) return;
         const double free = cut_.by_segments() ? cut_.count_of_free() : sums_.variable_sums[free_variables];
-        const bool before = v_.zero_tiles.are_kept();
-        if (before == ZeroTiles::pay(before, free, static_cast<double>(n_))) return;
+        const bool before = v_.zero_tiles.tracked();
+        if (before == ZeroTiles::worth_tracking(before, free, static_cast<double>(n_))) return;
         v_.zero_tiles =
             before ? ZeroTiles() : ZeroTiles(workspace_->zero_tiles.get(), workspace_->zero_tiles.bytes(), v_.m);
         v_.zero_tiles.forget(stream_);

@@ -77,11 +77,9 @@ template <class Real, class History> struct Kernels {
             if (kind != InnerProducts::unbounded) add(Family::wide, kind);
         }
         add(Family::direction).variables = 1;
-        if (!std::is_same_v<Real, History>) {
-            add(Family::pair_groups), add(Family::zero_tiles);
-            return;
-        }
+        if (!std::is_same_v<Real, History>) add(Family::pair_groups), add(Family::zero_tiles);
         for (const bool zeros : {false, true}) {
+            if (!std::is_same_v<Real, History>) continue;
             Kernel &kernel = add(Family::direction);
             kernel.variables = direction_variables<Real, History>, kernel.zeros = zeros;
         }

@@ -58,7 +58,7 @@ int launch_zero_tiles(const DeviceVectors<Real, History> &v, DirectionRequest re
 template <class Real, class History>
 int launch_direction(const DeviceVectors<Real, History> &v, const DirectionRequest &request, const Coefficients &q,
                      const TrialArrays<Real, History> &to, DirectionRecord *records, const LaunchPlace &at) {
-    const bool zeros = at.aligned && v.zero_tiles.are_kept();
+    const bool zeros = at.aligned && v.zero_tiles.tracked();
     const int variables = at.aligned ? direction_variables<Real, History> : 1;
     const int blocks =
         at.pieces.by_segments() ? at.pieces.count() : blocks_for((v.n + variables - 1) / variables, direction_resident);

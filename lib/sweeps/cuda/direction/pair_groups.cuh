@@ -30,7 +30,7 @@ template <class Real, class History> class PairGroups {
     __device__ int count() const { return groups_; }
     // Starts the copy of the next group. The warp processes the tiles first, first + step, ... below `end`, and calls
     // this function once for each group of each tile. The calls after the last group of the last tile copy nothing.
-    __device__ void ask(int step, int end) {
+    __device__ void start_copy(int step, int end) {
         // Eight lanes copy the 128 bytes of a column.
         constexpr int piece = 16 / sizeof(History), lanes = Tile::variables / piece, pairs_at_once = 32 / lanes / 2;
         static_assert(pairs_at_once == 2);
@@ -52,7 +52,7 @@ template <class Real, class History> class PairGroups {
     }
     __device__ void begin(int tile) { ahead_tile_ = tile; }
     // Waits for the oldest requested group and returns its buffer. It may be overwritten when the warp has called
-    // __syncwarp() and then ask().
+    // __syncwarp() and then start_copy().
     __device__ unsigned char *await() {
         __pipeline_wait_prior(groups_ahead - 1);
         __syncwarp();
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(products_threads, direction_resident)
     const int first_tile = static_cast<int>(share.begin + share.offset + warp);
     Groups groups(v, request.panel, shared + warp * Groups::bytes);
     groups.begin(first_tile);
-    for (int k = 0; k < groups_ahead - 1; k++) groups.ask(step, end);
+    for (int k = 0; k < groups_ahead - 1; k++) groups.start_copy(step, end);
     DirectionRecord all, run;
     int until_joined = run_variables;
     for (int tile = first_tile; tile < end; tile += step) {
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(products_threads, direction_resident)
         const auto at = load_own<lane_variables>(v, request.panel.weighted, aligned, i);
         double from_y[lane_variables] = {}, from_s[lane_variables] = {};
         for (int group = 0; group < groups.count(); group++) {
-            groups.ask(step, end);
+            groups.start_copy(step, end);
             unsigned char *const buffer = groups.await();
             const int first = group * pairs_of_group;
             const auto add_pair = [&](int pair) {

@@ -42,13 +42,13 @@ __global__ void __launch_bounds__(products_threads, direction_resident)
     OwnRing ring(sources, place, v, panel, static_cast<int>(v.n / variables), shared + warp * stages * place.bytes(),
                  stages);
     const auto inside = [&](int tile) { return tile < end ? tile : -1; };
-    const auto ask = [&](int tile) { ring.ask(inside(tile), inside(tile + step)); };
+    const auto start_copy = [&](int tile) { ring.start_copy(inside(tile), inside(tile + step)); };
     ring.look_ahead(inside(first_tile));
     DirectionRecord all, run;
     int until_joined = run_variables;
-    for (int s = 0; s < stages - 1; s++) ask(first_tile + s * step);
+    for (int s = 0; s < stages - 1; s++) start_copy(first_tile + s * step);
     for (int tile = first_tile; tile < end; tile += step) {
-        ask(tile + (stages - 1) * step);
+        start_copy(tile + (stages - 1) * step);
         unsigned char *const stage = ring.await();
         const auto mine = [&](int vector) { return Loaded::load(place.vector(stage, vector) + lane * lane_variables); };
         const Loaded x = mine(place.x), g = mine(place.g), l = mine(place.l), u = mine(place.u);

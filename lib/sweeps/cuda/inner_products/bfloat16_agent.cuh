@@ -69,7 +69,7 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
             *reinterpret_cast<unsigned *>(mask_ + lane * 2) = own_free;
             // If no variable of the tile is free and all columns except g are 0, the only product that is not 0 is g'g.
             // It has been added above, so the tile is not multiplied.
-            idle_ = any_free_ == 0 && v.zero_tiles.are_kept() &&
+            idle_ = any_free_ == 0 && v.zero_tiles.tracked() &&
                     v.zero_tiles.all_known(v.zero_tiles.columns(tile), request, request.fresh);
             if (idle_ && request.fresh) {
                 const auto y = Elements<bfloat16, lane_variables>::load(place.column(stage, 0) + lane * lane_variables);

@@ -48,13 +48,13 @@ __global__ void __launch_bounds__(products_threads, Agent::resident)
                  shared + warp * stages * place.bytes(), stages);
     take_off_variables_past_the_end<kind, lane_variables>(own_sums, v.n, tiles.first, lane, request);
     const auto inside = [&](int tile) { return tile >= tiles.begin ? tile : -1; };
-    const auto ask = [&](int tile) { ring.ask(inside(tile), inside(tile - tiles.step)); };
+    const auto start_copy = [&](int tile) { ring.start_copy(inside(tile), inside(tile - tiles.step)); };
     // Waits until the kernels of the caller's evaluation of f and g are complete.
     grid_dependency_sync();
     ring.look_ahead(inside(tiles.first));
-    for (int s = 0; s < stages - 1; s++) ask(tiles.first - s * tiles.step);
+    for (int s = 0; s < stages - 1; s++) start_copy(tiles.first - s * tiles.step);
     for (int tile = tiles.first; tile >= tiles.begin; tile -= tiles.step) {
-        ask(tile - (stages - 1) * tiles.step);
+        start_copy(tile - (stages - 1) * tiles.step);
         unsigned char *const stage = ring.await();
 
         VariablesAhead<Real, lane_variables> at;

@@ -114,9 +114,9 @@ __device__ inline void copy16(unsigned to_shared, const void *from, bool zeros =
 }
 
 // Ring is the ring of stages of one warp. A stage is a buffer in shared memory that holds one tile of the vectors. The
-// warp first calls ask() for its first stages - 1 tiles, which starts their copies. Then it repeats these steps for
-// each tile. It calls ask() for the tile that is stages - 1 tiles ahead, waits for the copy of its own tile by await(),
-// works on the returned stage and calls __syncwarp(). After that, the stage may be overwritten.
+// warp first calls start_copy() for its first stages - 1 tiles, which starts their copies. Then it repeats these steps
+// for each tile. It calls start_copy() for the tile that is stages - 1 tiles ahead, waits for the copy of its own tile
+// by await(), works on the returned stage and calls __syncwarp(). After that, the stage may be overwritten.
 //
 // The template argument `leaves_out` is relevant while zero tiles are tracked (zero_tiles.cuh). With zero_columns, a
 // column that is 0 in a tile is not read, and zeros are written to the stage. With zero_tiles, moreover, only y of the
@@ -154,14 +154,14 @@ template <class Real, class History, int most_columns, int most_vectors, LeaveOu
     }
 
     // Reads the bits that mark the zero columns of the first tile. This function is called before the first call of
-    // ask(). A lane copies either columns of Y or columns of S.
+    // start_copy(). A lane copies either columns of Y or columns of S.
     __device__ void look_ahead(int tile) {
-        if (tile >= 0 && zeros_are_kept())
+        if (tile >= 0 && tracks_zeros())
             zeros_ = v_.zero_tiles.slots(tile, Columns::vector() % 2 == 0 ? zeros_of_y : zeros_of_s);
     }
     // Starts the copy of a tile to the next free stage. It also reads the bits that mark the zero columns of tile
     // `then`, which will be requested next. A negative index means that there is no tile.
-    __device__ void ask(int tile, int then) {
+    __device__ void start_copy(int tile, int then) {
         if (tile >= 0) {
             const bool whole = tile < whole_tiles_;
             const int count = place_.columns + (!From::apart && whole ? place_.copied : 0) - Columns::vector();
@@ -172,7 +172,7 @@ template <class Real, class History, int most_columns, int most_vectors, LeaveOu
                 copy16(columns_to_ + ahead_ + k * Tile::column_bytes, sources_.list[Columns::vector() + k] + column_row,
                        zeros);
             };
-            if (zeros_are_kept()) {
+            if (tracks_zeros()) {
                 // Bit k is set if the lane's column of the pair of age k, counted from its first column, is 0 in the
                 // tile.
                 const unsigned zero_pairs = v_.zero_tiles.by_age(zeros_, panel_),
@@ -220,7 +220,7 @@ template <class Real, class History, int most_columns, int most_vectors, LeaveOu
 
   private:
     using Tile = Stage<Real, History>;
-    __device__ bool zeros_are_kept() const { return leaves_out != LeaveOut::nothing && v_.zero_tiles.are_kept(); }
+    __device__ bool tracks_zeros() const { return leaves_out != LeaveOut::nothing && v_.zero_tiles.tracked(); }
     static constexpr int variables = Tile::variables;
 
     // Share describes how the lanes of a warp copy the tile of a vector. Each lane copies 16 bytes at a time, and a

@@ -3,9 +3,9 @@
 // move. This occurs in problems in which a gradient component depends only on neighbouring variables. A tile that is
 // not read counts as zeros, so that the sums are bitwise the same.
 //
-// The bitmap has 8 bytes per tile of sweep 1. It is maintained while enough variables are active to save time
-// (see pay()). Sweep 2 updates it, because it stores d and reads or stores y of the newest pair. After any other store
-// to a column, forget() has to be called.
+// The bitmap has 8 bytes per tile of sweep 1. It is maintained while enough variables are active to save time (see
+// worth_tracking()). Sweep 2 updates it, because it stores d and reads or stores y of the newest pair. After any other
+// store to a column, forget() has to be called.
 #pragma once
 
 #include "lbfgsb/requests.hpp"
@@ -28,7 +28,7 @@ class ZeroTiles {
     static constexpr int most_pairs = 30;
     // Returns whether zero tiles should be tracked. Tracking starts when a quarter of the variables are active. It
     // stops when fewer than an eighth are active, because it then saves little and costs some instructions per tile.
-    static bool pay(bool before, double free, double n) { return n - free >= (before ? n / 8 : n / 4); }
+    static bool worth_tracking(bool before, double free, double n) { return n - free >= (before ? n / 8 : n / 4); }
 
     // The default constructor means that zero tiles are not tracked.
     ZeroTiles() = default;
@@ -40,7 +40,7 @@ class ZeroTiles {
         if (tiles_) check(cudaMemsetAsync(tiles_, 0, static_cast<std::size_t>(bytes_), stream), "cudaMemsetAsync");
     }
 
-    CUDA_OPT_HD bool are_kept() const { return tiles_ != nullptr; }
+    CUDA_OPT_HD bool tracked() const { return tiles_ != nullptr; }
     __device__ unsigned slots(int64_t tile, int which) const { return tiles_[tile].of[which]; }
     __device__ ZeroColumns columns(int64_t tile) const { return tiles_[tile]; }
     // Converts bits by slot to bits by age, where bit k belongs to the pair of age k. All higher bits are 0.
