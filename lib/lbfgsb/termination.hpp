@@ -190,7 +190,7 @@ struct Termination : Progress {
         if (test != Test::factr || is_relatively_flat(settings)) return Norm::none;
         if (relative_gradient == unmeasured) return Norm::relative_gradient;
         // A restart discards the pairs, so that the curvature could not be measured later.
-        return settings.metric == Metric::callers_operator ? Norm::none : norm_for_curvature(settings, pairs);
+        return norm_for_curvature(settings, pairs);
     }
 
     CUDA_OPT_HD_INLINE IterateVerdict verdict_on(const Settings &settings, Test test) {

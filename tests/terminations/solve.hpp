@@ -28,7 +28,8 @@ struct Outcome {
 };
 
 struct Initial { // the kind of the initial Hessian
-    static constexpr int scalar = CUDA_OPT_METRIC_ONE_NUMBER, learned = CUDA_OPT_METRIC_LEARNED;
+    static constexpr int scalar = CUDA_OPT_METRIC_ONE_NUMBER, learned = CUDA_OPT_METRIC_LEARNED,
+                         identity = CUDA_OPT_INITIAL_HESSIAN_OPERATOR; // the identity, as an operator of the caller
 };
 
 inline Outcome solve(const Function &evaluate, const Vector &start, const Box &box = {}, int metric = Initial::scalar,
@@ -46,8 +47,14 @@ inline Outcome solve(const Function &evaluate, const Vector &start, const Box &b
     Outcome end;
     end.x = start;
     end.g.resize(start.size());
+    Vector in(start.size()), out(start.size()), is_free(start.size());
+    if (metric == Initial::identity) solver.set_operator(in.data(), out.data(), is_free.data());
     std::set<Vector> seen;
     while ((end.task = solver.solve(end.x.data(), &end.f, end.g.data())) > 0) {
+        if (end.task == CUDA_OPT_APPLY_OPERATOR) {
+            out = in;
+            continue;
+        }
         end.f = evaluate(end.x, end.g);
         end.evaluations++;
         end.repeated += !seen.insert(end.x).second;

@@ -82,6 +82,23 @@ TEST_CASE("FACTR seldom ends a solve far above the minimum if one variable is 1e
     CHECK(std::count_if(solves.begin(), solves.end(), is_false) <= 18);
 }
 
+// Without an estimate of the decrease along the relative gradient, 29 to 41 of the 60 ended so for each of six seeds.
+// With it, 0 to 2 did.
+TEST_CASE("With an operator FACTR does not end a solve far above the minimum because a restart gained little") {
+    std::mt19937 random(cudaopt_test::seed(3));
+    std::vector<Outcome> ends;
+    for (int k = 0; k < 60; k++) {
+        const Hill f{1e-9};
+        const Vector start = {uniform(random, 20, 150), f.unit * std::pow(10, uniform(random, 0, 3)),
+                              uniform(random, -20, 50), uniform(random, 0.5, 3)};
+        ends.push_back(solve(f, start, f.box(), Initial::identity, {{CUDA_OPT_MAX_EVALUATIONS, 1000}}, 5));
+    }
+    const auto by_f = [](const Outcome &a, const Outcome &b) { return a.f < b.f; };
+    const double least = std::min_element(ends.begin(), ends.end(), by_f)->f;
+    const auto is_false = [&](const Outcome &end) { return end.task == CUDA_OPT_CONVERGED && end.f > 1.01 * least; };
+    CHECK(std::count_if(ends.begin(), ends.end(), is_false) <= 12);
+}
+
 TEST_CASE("With the exact noise level no success is far above the minimum") {
     std::mt19937 random(cudaopt_test::seed(2));
     int solves = 0;
