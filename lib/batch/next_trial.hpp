@@ -225,7 +225,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     CUDA_OPT_HD_INLINE Next begin_direction(bool has_products) {
         cudaopt::begin_direction(settings_, persistent_.iteration, persistent_.matrix);
         if (has_products) return Next::model;
-        request_products(model_panel());
+        if (persistent_.hessian.begins_from_sizes()) update_and_request_products(operands().panel);
+        else request_products(model_panel());
         return Next::products;
     }
 

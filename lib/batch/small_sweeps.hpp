@@ -85,7 +85,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     CUDA_OPT_HD void inner_products(const PanelRequest &request, const DiagonalUpdate &update) {
         bring_to_front(request);
         if constexpr (ShapeOf::weights)
-            if (in_metric(shape_)) weighted_rows().learn(team_, front(), update);
+            if (in_metric(shape_)) weighted_rows().learn(team_, front(), update, x());
         form_inner_products(request, persistent_->iteration.bounded);
         team_.sync();
     }

@@ -38,11 +38,12 @@ template <class Values, class PairValues> struct WeightedRows {
 
     // Updates the weights h with the correction pairs of `update`, one after the other. front: the slot of the pair
     // that is stored first; the pairs use the slots 0 to m cyclically.
-    template <class Team> CUDA_OPT_HD void learn(const Team &team, int64_t front, const DiagonalUpdate &update) const {
-        if (update.count == 0) return;
+    template <class Team>
+    CUDA_OPT_HD void learn(const Team &team, int64_t front, const DiagonalUpdate &update, const Values &x) const {
+        if (update.is_empty()) return;
         CUDA_OPT_ROLLED
         for (int i = team.lane(); i < n; i += Team::width) {
-            double learned = update.anew ? 1.0 : static_cast<double>(h[i]);
+            double learned = update.anew ? update.first_weight(x[i]) : static_cast<double>(h[i]);
             for (int k = 0; k < update.count; k++) {
                 const int slots = m + 1, age = static_cast<int>(front - update.pairs[k].slot + slots) % slots;
                 const PairValues pair = row(i) + 2 * age;

@@ -25,6 +25,10 @@ class InitialHessian {
     // forget() discards the learned diagonal, forget_all() also the averages that compare it with theta I.
     CUDA_OPT_HD void forget() { learned_.forget(); }
     CUDA_OPT_HD void forget_all() { learned_.clear(); }
+    // Begins a new learned diagonal from the sizes of the variables. begins_from_sizes() returns whether the next inner
+    // products have to form it.
+    CUDA_OPT_HD void begin_from_sizes() { learned_.begin_from_sizes(); }
+    CUDA_OPT_HD bool begins_from_sizes() const { return learned_.begins_from_sizes(); }
 
     // exists() returns whether there is a diagonal h. weighted() returns whether the model uses h.
     CUDA_OPT_HD bool exists(const Settings &settings) const {
@@ -101,6 +105,8 @@ struct ScalarInitialHessian {
     CUDA_OPT_HD static constexpr void begin(const Settings &) {}
     CUDA_OPT_HD static constexpr void forget() {}
     CUDA_OPT_HD static constexpr void forget_all() {}
+    CUDA_OPT_HD static constexpr void begin_from_sizes() {}
+    CUDA_OPT_HD static constexpr bool begins_from_sizes() { return false; }
     CUDA_OPT_HD static constexpr bool exists(const Settings &) { return false; }
     CUDA_OPT_HD static constexpr int64_t weights(const Settings &) { return no_weights; }
     CUDA_OPT_HD static constexpr bool is_due(const Settings &, int64_t) { return false; }

@@ -88,6 +88,16 @@ struct Iteration : Trials {
         return FailureVerdict::refresh;
     }
 
+    // Returns whether the solve restarts at this iterate, and begins with the diagonal h_i = x_i^2: the next direction
+    // is that of the steepest descent in the variables x_i / |x_i|. If a solve restarts so often, its variables may
+    // differ in size by orders of magnitude, and a step along -g then moves few of them. docs/notes/restarts.md shows
+    // how the number of restarts was chosen.
+    CUDA_OPT_HD_INLINE bool begins_from_sizes(const Settings &settings) const {
+        constexpr int64_t restarts_before = 8;
+        return settings.metric == Metric::learned && settings.robust && results.refreshes >= restarts_before &&
+               evaluations_since_restart() == 0 && is_normal(relative_gradient);
+    }
+
   protected:
     // Returns the first step along -g. As in VA15 and L-BFGS-B 3.0, the first trial point is x - t P g with t = 1 / ||P
     // g||. With bounds t is at most 1, and it is 1 if every variable has two bounds. Without bounds the direction is -g
@@ -102,6 +112,8 @@ struct Iteration : Trials {
     // - The diagonal is learned. The distance is then at most 2 |f| / ||P g||, at which a parabola with this f and
     //   slope and the minimum 0 has its minimiser. Because f may be small by chance, this shortens the step at most
     //   1000 times.
+    // If the direction begins from the sizes of the variables, the same holds for its length in the variables
+    // x_i / |x_i|, in which the gradient is the relative gradient. Its distance is at most 1, with or without bounds.
     CUDA_OPT_HD_CALL inline FirstStep steepest_descent_step(const Settings &settings) const {
         constexpr double far = 67108864.0;                                  // 2^26
         const double few_digits = single_x ? 1 / 262144.0 : 1 / 67108864.0; // 2^-18, 2^-26
@@ -110,6 +122,10 @@ struct Iteration : Trials {
         const double norm = results.pg_norm2, x = results.x_norm2, f = std::fabs(results.f);
         const FirstStep classical{1, boxed ? 1 : bounded ? least(1 / norm, 1.0) : 1 / norm};
         if (settings.metric == Metric::callers) return classical;
+        if (begins_from_sizes(settings)) {
+            const double most = greatest(2 * f / relative_gradient, shortest);
+            return {relative_gradient / (f != 0 ? least(most, 1.0) : 1.0), 1};
+        }
         double length = !bounded ? 1 : boxed ? norm : least(norm, 1.0);
         if (learns && f != 0) length *= least(greatest(2 * f / norm / length, shortest), 1.0);
         const bool x_has_scale = !boxed && far * x * (far * x) >= smallest_normal;

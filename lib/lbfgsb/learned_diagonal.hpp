@@ -36,22 +36,32 @@ struct LearnedPair {
     double kappa;
 };
 
+// Elements of b are limited to [2^-90, 2^90], so that they can be stored in single precision.
+constexpr double most_learned = 0x1p90;
+
 // The update of h = 1 / b that one sweep performs. The sweep applies the pairs one after the other.
 struct DiagonalUpdate {
     static constexpr int most = 4;
-    // 1 if b was 1 before, so that the sweep does not read h. It is no bool, because the state of a solve, which
-    // contains this struct, is saved as bytes, and padding would not be the same in two processes.
+    static constexpr int from_ones = 1, from_sizes = 2;
+    // If it is not 0, the sweep does not read h, but begins with the weights first_weight(). It is no bool, because the
+    // state of a solve, which contains this struct, is saved as bytes, and padding would not be the same in two
+    // processes.
     int anew = 0;
     int count = 0;
     LearnedPair pairs[most] = {};
+
+    CUDA_OPT_HD bool is_empty() const { return count == 0 && anew != from_sizes; }
+    // Returns the weight of a variable before the pairs update it: 1, or the square of the variable's size |x|. The
+    // size of x = 0 is not known, and 1 replaces it.
+    CUDA_OPT_HD_INLINE double first_weight(double x) const {
+        if (anew != from_sizes || x == 0 || !is_finite(x)) return 1;
+        return least(greatest(x * x, 1 / most_learned), most_learned);
+    }
 };
 
 // Each diagonal that weights inner products has a number: learned diagonals 1, 2, ..., and the caller's -2, -3, ...
 // no_weights stands for unweighted products, other_weights for products with different weights.
 constexpr int64_t no_weights = 0, other_weights = -1;
-
-// Elements of b are limited to [2^-26, 2^26], so that weighted sums contain digits of the smallest terms.
-constexpr double most_learned = 67108864.0;
 
 // Returns h of a variable after the update by a pair, whose elements are d and y.
 CUDA_OPT_HD_INLINE double learned_weight(double h, double d, double y, const LearnedPair &pair) {
@@ -64,7 +74,9 @@ CUDA_OPT_HD_INLINE double learned_weight(double h, double d, double y, const Lea
 
 // Validates an update that was read as bytes and belongs to a history of m pairs.
 inline bool is_update_consistent(const DiagonalUpdate &update, int m) {
-    if (!dense::is_within(0, update.anew, 1) || !dense::is_within(0, update.count, DiagonalUpdate::most)) return false;
+    if (!dense::is_within(0, update.anew, DiagonalUpdate::from_sizes) ||
+        !dense::is_within(0, update.count, DiagonalUpdate::most))
+        return false;
     for (int k = 0; k < update.count; k++)
         if (!dense::is_within(0, update.pairs[k].slot, m)) return false;
     return true;
@@ -85,6 +97,14 @@ class LearnedDiagonal {
         pairs_ = 0;
         update_ = {};
     }
+    // Begins a new diagonal h_i = x_i^2, which the model uses from the start. The next sweep of inner products forms
+    // it.
+    CUDA_OPT_HD void begin_from_sizes() {
+        clear();
+        update_.anew = DiagonalUpdate::from_sizes;
+        exists_ = serves_ = serves_next_ = due_ = true;
+    }
+    CUDA_OPT_HD bool begins_from_sizes() const { return due_ && update_.anew == DiagonalUpdate::from_sizes; }
     CUDA_OPT_HD void clear() {
         const int64_t made = made_; // stored products may still be weighted with the diagonal of this number
         *this = LearnedDiagonal{};

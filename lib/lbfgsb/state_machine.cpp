@@ -238,6 +238,7 @@ void StateMachine::judge_iterate(const Reply &reply) {
 void StateMachine::begin_direction(const Reply &reply) {
     cudaopt::begin_direction(settings, *this, matrix_);
     if (products_valid_) return begin_cauchy(reply);
+    if (hessian_.begins_from_sizes()) return request_products_with_update(State::model_products);
     request_products(State::model_products, model_panel());
 }
 

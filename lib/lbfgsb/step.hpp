@@ -79,13 +79,17 @@ CUDA_OPT_HD_INLINE bool append_pair(const Settings &settings, Iteration &it, Mat
     return matrix.pairs() == 0 && !callers;
 }
 
-// Discards the history. With the option ROBUST the scalar theta is kept, because it reflects the scales of f and x.
+// Discards the history. With the option ROBUST the scalar theta is kept, because it reflects the scales of f and x. If
+// the next direction begins from the sizes of the variables, their squares become the learned diagonal.
 template <class Matrix, class Hessian>
 CUDA_OPT_HD_INLINE void discard_pairs(const Settings &settings, Iteration &it, Matrix &matrix, Hessian &hessian) {
     matrix.drop_pairs(settings.robust);
     hessian.forget();
     it.results.refreshes++;
     it.truncated = false;
+    if (!it.begins_from_sizes(settings)) return;
+    hessian.begin_from_sizes();
+    it.fresh_start = true;
 }
 
 // Begins the next direction: sets its first step and, along -g or without ROBUST and pairs, theta.

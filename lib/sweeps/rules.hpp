@@ -93,19 +93,21 @@ template <class Real> struct FindBadDiagonal {
 };
 
 // Updates the learned diagonal h with the correction pairs that `update` names (lbfgsb/learned_diagonal.hpp). The
-// direction d of a pair is used instead of s = step d. The rule reads h, d and y, and writes h.
+// direction d of a pair is used instead of s = step d. The rule reads h, d, y and, for weights from sizes, x. It writes
+// h.
 template <class Real, class History> struct LearnDiagonal {
     Real *h;
+    const Real *x;
     DiagonalUpdate update;
     const History *d[DiagonalUpdate::most], *y[DiagonalUpdate::most];
     // `of` stores the correction pairs: of.s(slot) and of.y(slot) return the vectors of the pair with this slot number.
     template <class Vectors>
-    CUDA_OPT_HD LearnDiagonal(Real *h_, const DiagonalUpdate &update_, const Vectors &of)
-        : h(h_), update(update_), d{}, y{} {
+    CUDA_OPT_HD LearnDiagonal(Real *h_, const Real *x_, const DiagonalUpdate &update_, const Vectors &of)
+        : h(h_), x(x_), update(update_), d{}, y{} {
         for (int k = 0; k < update.count; k++) d[k] = of.s(update.pairs[k].slot), y[k] = of.y(update.pairs[k].slot);
     }
     CUDA_OPT_HD void operator()(int64_t i) const {
-        double learned = update.anew ? 1.0 : static_cast<double>(h[i]);
+        double learned = update.anew ? update.first_weight(x[i]) : static_cast<double>(h[i]);
         for (int k = 0; k < update.count; k++) learned = learned_weight(learned, d[k][i], y[k][i], update.pairs[k]);
         h[i] = static_cast<Real>(learned);
     }

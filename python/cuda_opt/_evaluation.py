@@ -76,7 +76,6 @@ class Evaluation:
             raise TypeError(f"fun is a {name_of(fun)}: it has to be a function")
         self._solver = solver
         self._differences: Differences | None = None
-        self.earlier = 0, 0  # the counts of a solve that this one continues
         space = solver._space
         view: Callable[[Array], Array] = space.copy_of if copies else space.view
         # For NumPy one read-only view of the solver's x is created here and used in all evaluations.
@@ -147,8 +146,7 @@ class Evaluation:
         """Return the numbers of evaluations ``nfev`` and ``njev``. As in SciPy, nfev includes the evaluations for
         finite differences."""
         evaluations = int(self._solver["EVALUATIONS"])
-        of_differences = self._differences.evaluations if self._differences else 0
-        return self.earlier[0] + evaluations + of_differences, self.earlier[1] + evaluations
+        return evaluations + (self._differences.evaluations if self._differences else 0), evaluations
 
     @property
     def without_derivative(self) -> Any:

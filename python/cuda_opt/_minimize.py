@@ -17,9 +17,8 @@ from ._library import ImproperInput
 from ._options import Options, options_of, refuse_missing_diagonal, refuse_missing_operator
 from ._result import IntermediateResult, OptimizeResult, new_result, result_of
 from ._scipy import Pairs, in_words_of_scipy
-from ._sizes import solved_by_sizes
 from ._solver import DIAGONAL, OPERATOR, Solver
-from ._space import Array, NumPySpace, as_array, name_of, one_axis
+from ._space import Array, as_array, name_of, one_axis
 from ._space_of import space_of
 
 
@@ -36,8 +35,7 @@ def reporter(solver: Solver, callback: Callable[..., Any]) -> Callable[[], Any]:
         x = copy(solver.x)
         if names != {"intermediate_result"}:
             return callback(x)
-        iterations = solver.earlier_iterations + solver["ITERATIONS"]
-        found = new_result(IntermediateResult, x=x, fun=solver["F"], nit=iterations)
+        found = new_result(IntermediateResult, x=x, fun=solver["F"], nit=solver["ITERATIONS"])
         return callback(intermediate_result=found)
 
     return report
@@ -313,8 +311,7 @@ def minimize(
         The typical size of each variable, a positive number, in x0's memory: 1e6 for a variable of a few millions, and
         1e-3 for one of a few thousandths. The problem is solved in z = x / x_scale. The first step is in units of z,
         and ``gtol`` applies to the gradient times x_scale. fun, bounds and the result are in units of x, as is a
-        diagonal. "auto", for NumPy arrays: if the sizes abs(x) differ by a factor of 1,000 or more where the solve
-        restarts along -g for the second time, it continues from there with these sizes. Default: 1.
+        diagonal. Default: 1.
     constraints, hess, hessp
         Arguments of SciPy's ``minimize``. constraints has to be empty. With the method "L-BFGS-B" and a NumPy array x0,
         hess and hessp cause a warning, as in SciPy; otherwise they have to be None.
@@ -355,30 +352,14 @@ def minimize(
         raise ValueError("both a diagonal and a preconditioner are given")
     given.settings = _with_diagonal(diagonal, given.settings, options or {})
     given.settings = _with_preconditioner(preconditioner, given.settings, options or {})
-    arguments = {"stream": stream, "cuda_graph": cuda_graph, "diagonal": diagonal, "preconditioner": preconditioner}
-    report_of = None if callback is None else partial(reporter, callback=callback)
-    if isinstance(x_scale, str):
-        start = as_array(x0)
-        _check_word(x_scale, start, method, preconditioner)
-        if hasattr(bounds, "__next__"):
-            bounds = list(bounds)  # there may be two solves
-
-        def of_start(x: Array, options: Options, **more: Any) -> tuple[Solver, Evaluation]:
-            return solved(fun, x, args, jac, bounds, options, **arguments, **more)
-
-        return result_of(*solved_by_sizes(of_start, start, given, report_of=report_of))
-    solve = partial(solved, fun, x0, args, jac, bounds, given, x_scale=x_scale, **arguments)
+    solve = partial(
+        solved, fun, x0, args, jac, bounds, given, stream=stream, cuda_graph=cuda_graph, diagonal=diagonal,
+        preconditioner=preconditioner, x_scale=x_scale,
+    )
     if as_scipy:
         return _solved_as_scipy(solve, callback)
+    report_of = None if callback is None else partial(reporter, callback=callback)
     return result_of(*solve(report_of=report_of), hints=preconditioner is None)
-
-
-def _check_word(x_scale: str, x0: Array, method: str | None, preconditioner: Any) -> None:
-    """Raise ValueError unless x_scale is "auto" and such a solve is possible."""
-    if x_scale != "auto":
-        raise ValueError(f"x_scale is {x_scale!r}: the only word that it may be is 'auto'")
-    if method is not None or preconditioner is not None or not isinstance(space_of(x0), NumPySpace):
-        raise ValueError("x_scale is 'auto', which is for NumPy arrays, without method and preconditioner")
 
 
 def lbfgsb(

@@ -348,7 +348,7 @@ def result_of(
         x=x,
         fun=solver["F"],
         jac=gradient,
-        nit=solver.earlier_iterations + solver["ITERATIONS"],
+        nit=solver["ITERATIONS"],
         nfev=evaluations,
         njev=gradients,
         status=99 if solver.halted else 0 if converged else 1 if solver.status in LIMITS else 2,

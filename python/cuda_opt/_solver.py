@@ -138,7 +138,6 @@ class Solver(Handle):
         # True if the callback of ``minimize`` has raised StopIteration.
         self.halted = False
         self._kind: Any = None  # (_idle_solvers.py); None: the solver cannot be used again
-        self.earlier_iterations = 0  # those of a solve that this one continues
         self._f, self._g = space.empty(double=True), space.empty(self.n)
         self._diagonal: Array = None
         self._operator: tuple[Array, ...] = ()

@@ -7,8 +7,7 @@ from problems import random_seed
 
 import cuda_opt
 from cuda_opt import Bounds, InitialHessian, Solver, Task, minimize, minimize_batch
-from cuda_opt._options import options_of
-from cuda_opt._sizes import _reduced, hint_on_sizes
+from cuda_opt._sizes import hint_on_sizes
 
 POWERS = 2.0 ** np.array([-9, 4, 0, 7, -3, 12, -6, 2])
 TENS = 10.0 ** np.arange(-4, 4)
@@ -317,42 +316,16 @@ def dose_response(p):
 
 
 @pytest.mark.parametrize("start", [[100, 0, 1e-8, 1], [100, 0, 1e-6, 1], [50, 50, 1e-7, 2], [80, 10, 3e-9, 0.7]])
-def test_a_curve_in_natural_units_is_fitted_with_the_sizes_of_a_restart(start):
-    iterations = []
-
-    def note(intermediate_result):
-        iterations.append(intermediate_result.nit)
-
-    result = minimize(dose_response, np.array(start, float), bounds=RANGES, x_scale="auto", callback=note)
-    assert result.success and result.fun < 7.23 and result.nfev < 100
-    assert iterations == list(range(1, result.nit + 1))
-
-
-def test_sizes_are_not_used_without_a_restart_or_where_they_are_alike(rosenbrock):
-    with_sizes = minimize(rosenbrock, np.zeros(4), x_scale="auto")
-    without = minimize(rosenbrock, np.zeros(4))
-    assert np.array_equal(with_sizes.x, without.x) and with_sizes.nfev == without.nfev
-
-
-@pytest.mark.parametrize("limit", ["maxfun", "maxiter"])
-def test_limits_hold_for_both_parts_of_a_solve_with_sizes(limit):
-    for most in range(1, 60):
-        options = {limit: most, "ftol": 0, "gtol": 0}
-        result = minimize(dose_response, [100, 0, 1e-8, 1], bounds=RANGES, x_scale="auto", options=options)
-        assert (result.nfev if limit == "maxfun" else result.nit) <= most
-        assert result.status == 1 or result.task == Task.LINE_SEARCH_FAILED
+def test_a_curve_in_natural_units_is_fitted_without_scales(start):
+    result = minimize(dose_response, np.array(start, float), bounds=RANGES)
+    assert result.success and result.fun < 7.3 and result.nfev < 500  # the minimum is 7.229, and all take 80 to 150
 
 
 def test_the_message_of_a_failed_solve_names_variables_of_different_size():
-    result = minimize(dose_response, [100, 0, 1e-8, 1], bounds=RANGES)
+    options = {"INITIAL_HESSIAN": InitialHessian.SCALAR}  # which does not begin from the sizes of x
+    result = minimize(dose_response, [100, 0, 1e-8, 1], bounds=RANGES, options=options)
     assert not result.success
-    assert "x[2] = " in result.message and "x_scale='auto' or x_scale=[100, " in result.message
-
-
-@pytest.mark.parametrize("given", [{"x_scale": "size"}, {"x_scale": "auto", "method": "L-BFGS-B"}])
-def test_other_words_and_methods_are_refused_with_sizes(rosenbrock, given):
-    with pytest.raises(ValueError, match="x_scale is "):
-        minimize(rosenbrock, np.zeros(3), **given)
+    assert "x[2] = " in result.message and "try x_scale=[100, " in result.message
 
 
 def with_variables_from_zero(p):
@@ -362,26 +335,16 @@ def with_variables_from_zero(p):
 
 
 @pytest.mark.parametrize("count", [1, 50])
-def test_the_way_from_a_start_at_zero_is_not_a_size(count):
+def test_a_curve_with_variables_that_start_at_zero_is_fitted_without_scales(count):
     start, box = np.concatenate([[100, 0, 1e-8, 1], np.zeros(count)]), RANGES + count * [(None, None)]
-    result = minimize(with_variables_from_zero, start, bounds=box, x_scale="auto")
-    assert result.success and result.fun < 7.23
+    result = minimize(with_variables_from_zero, start, bounds=box)
+    assert result.success and result.fun < 7.3
 
 
-def test_bounds_may_be_an_iterator_for_both_parts_of_a_solve_with_sizes():
+def test_the_hint_ignores_variables_without_a_size_and_solves_with_scales():
     start = [100, 0, 1e-8, 1]
-    given = minimize(dose_response, start, bounds=iter(RANGES), x_scale="auto")
-    same(given.x, minimize(dose_response, start, bounds=RANGES, x_scale="auto").x)
-
-
-def test_seconds_are_limited_for_both_parts_of_a_solve_with_sizes():
-    reduced = _reduced(options_of({"MAX_SECONDS": 3.0}, None), (7, 7), 5, 2.0)
-    assert (reduced.settings["MAX_SECONDS"], reduced.settings["MAX_ITERATIONS"]) == (1.0, 15000 - 5)
-
-
-def test_no_scales_are_recommended_where_they_are_not_possible():
-    start = [100, 0, 1e-8, 1]
-    sized = minimize(dose_response, [100, 0, 1, 1], bounds=RANGES, x_scale="auto")
-    assert not sized.success and "'auto'" not in sized.message
     fixed = Solver(np.array([3e9, *start]), bounds=[(3e9, 3e9), *RANGES])
     assert "x[3] = " in hint_on_sizes(fixed) and "x[0] = " not in hint_on_sizes(fixed)
+    assert not hint_on_sizes(Solver(np.array(start), bounds=RANGES, x_scale=np.ones(4)))
+    assert not hint_on_sizes(Solver(np.array([1.0, 0, -2, 5])))
+    assert hint_on_sizes(Solver(np.array([1.0] * 8 + [1e-5]))).endswith("try x_scale")

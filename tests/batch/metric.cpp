@@ -114,6 +114,20 @@ CONFIGURED_TEST_CASE("With a diagonal initial Hessian the iterates of a batch ar
     }
 }
 
+CONFIGURED_TEST_CASE("A batch fits curves in natural units by few evaluations", "[batch]", HostDouble, CudaDouble) {
+    if (skipped<TestType>()) return;
+    for (const int m : {3, 5, 10, 20}) {
+        BatchRun<TestType> batch(dose_responses(), m);
+        batch.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED).run();
+        for (const auto &outcome : batch.outcomes()) {
+            INFO("m = " << m << ": f = " << outcome.f << ", " << outcome.evaluations << ", " << outcome.message);
+            CHECK(outcome.code == CUDA_OPT_CONVERGED);
+            CHECK(outcome.f < 1.01 * dose_response_minimum);
+            CHECK(outcome.evaluations < 500);
+        }
+    }
+}
+
 CONFIGURED_TEST_CASE("With a diagonal initial Hessian results depend only on the problem itself", "[batch]",
                      BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;

@@ -206,8 +206,8 @@ class PlainSweeps {
     }
 
     void gather(const cudaopt::ProductsRequest &request) {
-        if (request.update.count > 0)
-            each_variable(cudaopt::LearnDiagonal<double, double>(diagonal, request.update, *this));
+        if (!request.update.is_empty())
+            each_variable(cudaopt::LearnDiagonal<double, double>(diagonal, x, request.update, *this));
         const int columns = panel::columns(request.pairs), products = panel::gram_count(columns);
         sums_ = {};
         sums_.columns = columns;

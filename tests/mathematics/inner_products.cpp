@@ -454,6 +454,41 @@ CONFIGURED_TEST_CASE("Sweep 1 updates the diagonal before it uses it", "[metric]
             }
 }
 
+CONFIGURED_TEST_CASE("Sweep 1 forms a diagonal from the sizes of the variables", "[metric]", EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    using Real = typename TestType::Real;
+    Uniform uniform(52);
+    const double special[] = {0,
+                              -0.0,
+                              1e-30,
+                              -1e30,
+                              std::numeric_limits<Real>::denorm_min(),
+                              std::numeric_limits<Real>::max(),
+                              std::numeric_limits<Real>::quiet_NaN()};
+    for (const int m : {1, 5, 30})
+        for (const int64_t n : {1, 31, 64, 300, 3000})
+            for (const Bounds bounds : {Bounds::none, Bounds::both})
+                for (const bool extreme : {false, true}) {
+                    if (Backend<TestType>::too_large(n)) continue;
+                    INFO("m = " << m << ", n = " << n << (extreme ? ", extreme sizes" : ""));
+                    reference::Machine machine = random_machine<TestType>(n, m, bounds, uniform);
+                    for (int64_t i = 0; extreme && i < n; i++)
+                        machine.x[i] = static_cast<Real>(special[i % static_cast<int64_t>(std::size(special))]);
+                    Backend<TestType> backend(machine, n % 2, true, true);
+                    cudaopt::ProductsRequest request(PanelRequest{0, 0, 0, false, true, true});
+                    request.watches = request.older_steps = true;
+                    request.update.anew = cudaopt::DiagonalUpdate::from_sizes;
+                    const cudaopt::PanelProducts &sums = backend->inner_products(request);
+                    const std::vector<double> learned = backend.fetch({HeldVector::diagonal});
+                    for (int64_t i = 0; i < n; i++)
+                        if (const double h = static_cast<Real>(request.update.first_weight(machine.x[i]));
+                            learned[i] != h)
+                            FAIL("h_" << i << " = " << learned[i] << ", not " << h);
+                    machine.diagonal = learned;
+                    if (!extreme) compare(machine, request, sums);
+                }
+}
+
 // With many pairs, the kernel does not transfer variables together with the sums.
 CONFIGURED_TEST_CASE("Windows of breakpoints are equivalent to the reference after sweep 1 with many pairs",
                      "[crossed]", EVERY_CONFIGURATION) {

@@ -18,7 +18,7 @@ using reference::Number;
 namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
-constexpr double most = 67108864.0;
+constexpr double most = 0x1p90;
 
 } // namespace
 
@@ -28,7 +28,7 @@ TEST_CASE("The updated weight of a variable matches the formula", "[metric]") {
         const auto power = [&](int least, int greatest) {
             return std::ldexp(1 + uniform(), least + static_cast<int>(uniform() * (greatest - least)));
         };
-        const double h = power(-26, 25), d = power(-200, 200) * (uniform() < 0.5 ? -1 : 1), y = power(-200, 200);
+        const double h = power(-90, 89), d = power(-200, 200) * (uniform() < 0.5 ? -1 : 1), y = power(-200, 200);
         const Number b = 1 / static_cast<Number>(h), share_w = uniform(), share_u = uniform();
         const auto of_d = static_cast<double>(share_w / (b * d * d)),
                    of_y = static_cast<double>(share_u * b / (static_cast<Number>(y) * y));
@@ -43,7 +43,7 @@ TEST_CASE("The updated weight of a variable matches the formula", "[metric]") {
     }
 }
 
-TEST_CASE("A learned weight lies between 2^-26 and 2^26 for any input", "[metric]") {
+TEST_CASE("A learned weight lies between 2^-90 and 2^90 for any input", "[metric]") {
     const double numbers[] = {0,
                               1,
                               1e-300,
@@ -121,6 +121,40 @@ TEST_CASE("A learned diagonal is used while it explains much of the misfit of th
     metric.observe(1, 2, 100, std::exp(-1.0), 1, 1, 1, std::exp(-1.0));
     metric.take_update();
     CHECK(metric.weights() > last + 1);
+}
+
+TEST_CASE("A diagonal that begins from sizes is used at once and does not wait for pairs", "[metric]") {
+    LearnedDiagonal metric;
+    metric.observe(1, 2, 100, 1, 1, 1, 1, 1);
+    metric.take_update();
+    const int64_t last = metric.weights();
+    metric.begin_from_sizes();
+    CHECK((metric.begins_from_sizes() && metric.exists() && metric.serves() && metric.update_is_due()));
+    const DiagonalUpdate update = metric.take_update();
+    CHECK((update.anew == DiagonalUpdate::from_sizes && update.count == 0 && !update.is_empty()));
+    CHECK(metric.weights() > last);
+    CHECK_FALSE(metric.begins_from_sizes());
+    CHECK(metric.take_update().is_empty());
+    metric.observe(1, 2, 100, std::exp(-1.0), 1, 1, 1, std::exp(-1.0)); // a later pair updates this diagonal
+    CHECK((metric.serves() && !metric.take_update().anew));
+    metric.begin_from_sizes();
+    metric.forget();
+    CHECK_FALSE(metric.begins_from_sizes());
+    CHECK(metric.take_update().is_empty());
+}
+
+TEST_CASE("The weight of a variable's size is its square, or 1 if the size is unknown", "[metric]") {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    DiagonalUpdate update;
+    update.anew = DiagonalUpdate::from_sizes;
+    for (const double x : {1.0, -1.0, 3.0, -1e-8, 2e5, 0x1p-45, -0x1p45}) CHECK(update.first_weight(x) == x * x);
+    for (const double x : {0.0, -0.0, infinity, -infinity, std::numeric_limits<double>::quiet_NaN()})
+        CHECK(update.first_weight(x) == 1);
+    for (const double x : {1e300, -1e300, 0x1p46}) CHECK(update.first_weight(x) == most);
+    for (const double x : {1e-300, -1e-300, 0x1p-46, std::numeric_limits<double>::denorm_min()})
+        CHECK(update.first_weight(x) == 1 / most);
+    update.anew = DiagonalUpdate::from_ones;
+    for (const double x : {0.0, 3.0, 1e300}) CHECK(update.first_weight(x) == 1);
 }
 
 // Returns kappa n of the pairs in the order in which they update b. Each pair is observed, and its update is taken.

@@ -196,7 +196,7 @@ Products Machine::inner_products(const PanelRequest &panel) const {
 }
 
 void Machine::learn(const cudaopt::DiagonalUpdate &update) {
-    const Number least = std::exp2(static_cast<Number>(-26));
+    const Number least = std::exp2(static_cast<Number>(-90));
     for (int64_t i = 0; i < n; i++) {
         Number b = update.anew ? 1 : 1 / static_cast<Number>(diagonal[i]);
         for (int k = 0; k < update.count; k++) {

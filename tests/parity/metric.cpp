@@ -97,6 +97,21 @@ CONFIGURED_TEST_CASE("A learned diagonal saves evaluations if the problem is bad
     if (wide) CHECK(ratios[ratios.size() / 2] < 0.9); // the median of 40 solves is about 0.3
 }
 
+// Without a diagonal that begins from the sizes of the variables, f is above the minimum after 1000 evaluations.
+CONFIGURED_TEST_CASE("A curve in natural units is fitted by few evaluations", "[metric]", HostDouble, CudaDouble) {
+    if (skipped<TestType>()) return;
+    for (const int m : {5, 10, 40})
+        for (const Problem &problem : dose_responses()) {
+            Harness<TestType> harness(problem, m);
+            harness.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED);
+            const Outcome outcome = harness.run();
+            INFO(problem.name << ", m = " << m << ": f = " << outcome.f << ", " << outcome.evaluations);
+            CHECK(outcome.task == CUDA_OPT_CONVERGED);
+            CHECK(outcome.f < 1.01 * dose_response_minimum);
+            CHECK(outcome.evaluations < 500); // all take 80 to 150
+        }
+}
+
 CONFIGURED_TEST_CASE("With a learned diagonal theta is the curvature at the end of the step", "[metric]",
                      EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;

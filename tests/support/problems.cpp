@@ -267,6 +267,30 @@ Problem with_mixed_bounds(Problem problem) {
     return problem;
 }
 
+std::vector<Problem> dose_responses() {
+    const auto squares = [](const Vector &x, Vector &g) {
+        constexpr double doses[] = {1e-10, 3e-10, 1e-9, 3e-9, 1e-8, 3e-8, 1e-7, 3e-7, 1e-6},
+                         responses[] = {2, 1, 5, 16, 41, 74, 88, 97, 96};
+        const double top = x[0], bottom = x[1], middle = x[2], slope = x[3];
+        double f = 0;
+        std::fill(g.begin(), g.end(), 0.0);
+        for (int k = 0; k < 9; k++) {
+            const double u = std::pow(middle / doses[k], slope), q = 1 / (1 + u), r = top * q + bottom - responses[k],
+                         w = r * top * q * q * u;
+            f += r * r / 2;
+            g[0] += r * q;
+            g[1] += r;
+            g[2] -= w * slope / middle;
+            g[3] -= w * std::log(middle / doses[k]);
+        }
+        return f;
+    };
+    std::vector<Problem> problems;
+    for (const Vector &start : {Vector{100, 0, 1e-8, 1}, {100, 0, 1e-6, 1}, {50, 50, 1e-7, 2}, {80, 10, 3e-9, 0.7}})
+        problems.push_back({"dose response", start, squares, {0, -50, 1e-12, 0.1}, {200, 100, 1e-3, 10}});
+    return problems;
+}
+
 Problem without_bounds(Problem problem) {
     problem.lower.clear();
     problem.upper.clear();

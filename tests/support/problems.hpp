@@ -81,6 +81,11 @@ KnownQuadratic quadratic_with_many_breakpoints(int64_t n);
 
 // Returns the problem with lower <= x_i <= upper for every i. The start does not change.
 Problem in_box(Problem problem, double lower, double upper);
+// Returns four fits of one dose-response curve in natural units, with different starts. The variables are the upper and
+// lower limits of the response, near 100 and 0, the dose of half the effect, near 1e-8, and the slope, near 1.
+std::vector<Problem> dose_responses();
+constexpr double dose_response_minimum = 7.229; // of f, rounded
+
 // Returns the problem with random boxes: l_i in [-1.5, 0.5) and u_i - l_i in [0.5, 2.5).
 Problem in_random_boxes(Problem problem, uint64_t seed);
 // Returns the problem with five kinds of bounds in turn: none, a lower bound only, both, an upper bound only, and

@@ -289,8 +289,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     // Updates the learned diagonal of a tile.
     void learn(const DiagonalUpdate &update, int64_t begin, int variables) const {
         alignas(64) double h[tile_height], d[tile_height], y[tile_height];
-        if (update.anew) std::fill(h, h + tile_height, 1.0);
-        else load_column(own_diagonal_.get() + begin, variables, h);
+        load_column(update.anew ? x_ + begin : own_diagonal_.get() + begin, variables, h);
+        if (update.anew) std::transform(h, h + tile_height, h, [&](double x) { return update.first_weight(x); });
         for (int k = 0; k < update.count; k++) {
             load_column(work_.s(update.pairs[k].slot) + begin, variables, d);
             load_column(work_.y(update.pairs[k].slot) + begin, variables, y);
@@ -355,7 +355,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         TileVariables own;
         alignas(64) double free[tile_height];
         double *const z = tile + panel::displacement * tile_height;
-        if (request.update.count > 0) learn(request.update, begin, variables);
+        if (!request.update.is_empty()) learn(request.update, begin, variables);
         load_variables(request, begin, variables, own);
         measure_tile(own, variables, request.threshold, free, z, out, out[layout.maximum], out[layout.minimum]);
         const double free_count = out[free_variables];

@@ -37,7 +37,7 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         if (alone) {
             request_.older_steps = true;
             request_.threshold = -1;
-            request_.update.count = 0;
+            request_.update = {};
             launch_first_fitting();
         }
         return blocks;
@@ -74,7 +74,8 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         const int shared = std::max(ring, meeting);
         if (shared > place_.block_shared) return 0;
         // The update of the learned diagonal uses pairs older than the newest. Only if m = 1 can such a pair be missing
-        // from the panel. A separate kernel then updates the diagonal.
+        // from the panel. A separate kernel then updates the diagonal. It also forms a diagonal from sizes.
+        if (request_.update.anew == DiagonalUpdate::from_sizes) learn_apart();
         for (int k = 0; k < request_.update.count; k++)
             if (v_.age_of(request_, request_.update.pairs[k].slot) >= request_.pairs) learn_apart();
         const SourcesOf<Agent> sources(v_, request_, stage);
@@ -121,10 +122,10 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
 
     // Updates the learned diagonal by a separate kernel, if sweep 1 does not update it.
     void learn_apart() {
-        if (request_.update.count == 0) return;
-        const LearnDiagonal<Real, History> rule(v_.own_diagonal, request_.update, v_);
+        if (request_.update.is_empty()) return;
+        const LearnDiagonal<Real, History> rule(v_.own_diagonal, v_.x, request_.update, v_);
         check(map_cuda(v_.n, PairRule(rule), place_.stream), "the launch of an update of the diagonal");
-        request_.update.count = 0;
+        request_.update = {};
     }
 
     const DeviceVectors<Real, History> &v_;

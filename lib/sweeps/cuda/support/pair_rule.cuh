@@ -24,7 +24,9 @@ template <class Real, class History> struct PairRule {
     }
 
   private:
-    static LearnDiagonal<Real, History> none() { return {nullptr, DiagonalUpdate(), DeviceVectors<Real, History>{}}; }
+    static LearnDiagonal<Real, History> none() {
+        return {nullptr, nullptr, DiagonalUpdate(), DeviceVectors<Real, History>{}};
+    }
 };
 
 } // namespace cudaopt
