@@ -35,10 +35,11 @@ struct Progress : SearchRecord {
     double f_restarted = infinity; // f at the last restart, by FACTR or after a failed line search
     // Iterations since the last step along -g, including that one. The count stops at steps_before_verdict.
     int steps_since_gradient = 0;
-    // f_start is f at the start. f_slow and pg_slow are the least f and the least ||P g||_inf at the last progress of a
-    // slow solve. evaluations_slow is the number of evaluations at the last progress or restart.
+    // f_start and pg_start are f and ||P g||_inf at the start. f_slow and pg_slow are the least f and the least
+    // ||P g||_inf at the last progress of a slow solve. evaluations_slow is the number of evaluations at the last
+    // progress or restart.
     int slow_restarts = 0;
-    double f_start = infinity, f_slow = infinity, pg_slow = infinity;
+    double f_start = infinity, pg_start = infinity, f_slow = infinity, pg_slow = infinity;
     int64_t evaluations_slow = 0;
 
     // Counts the iterations without progress in in_vain. Progress means that f falls by more than 10 eps |f_noted|, or
@@ -71,7 +72,6 @@ struct Progress : SearchRecord {
         constexpr int first_window = 250, growth = 3;
         constexpr double f_progress = 1e-7, pg_progress = 0.3;
         if (!settings.robust) return false;
-        if (f_start == infinity) f_start = results.f;
         const bool progress = f_slow == infinity || results.f < f_slow - f_progress * (f_start - results.f) ||
                               results.pg_norm_max < pg_progress * pg_slow;
         if (progress) {

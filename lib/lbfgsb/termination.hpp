@@ -69,7 +69,8 @@ struct Termination : Progress {
             return false;
         }
         f_previous = infinity;
-        f_best = sums.f;
+        f_best = f_start = sums.f;
+        pg_start = results.pg_norm_max;
         single_f = is_single(sums.f);
         fresh_start = pairs == 0;
         return true;
@@ -125,10 +126,14 @@ struct Termination : Progress {
     // Records the event that ended the solve, with the bound that its message names. x, f and g must be final.
     // Errors of g may hide that f could decrease by much more than its noise level, in particular along variables whose
     // components of g are small because of their units. By NOISE a solve therefore converges only if relative changes
-    // of the variables by 1 % change f by no more than the noise level.
+    // of the variables by 1 % change f by no more than the noise level, and if it has made progress since its start.
     CUDA_OPT_HD_CALL inline void record_end(const Settings &settings) {
         const bool is_noisy = ends_by_noise();
-        if (is_noisy && noise::relative_change * relative_gradient > noise_level(settings, results.f)) {
+        const double level = noise_level(settings, results.f);
+        if (is_noisy && !(results.f < f_start - 2 * level || results.pg_norm_max < noise::pg_progress * pg_start)) {
+            results.stop_test = 0;
+            end(CUDA_OPT_LINE_SEARCH_FAILED, Event::nothing_has_fallen);
+        } else if (is_noisy && noise::relative_change * relative_gradient > level) {
             results.stop_test = 0;
             end(CUDA_OPT_LINE_SEARCH_FAILED, Event::noise_hides_descent);
         }

@@ -87,6 +87,10 @@ void describe(const Iteration &it, Message &message) {
                            "the last one to %g; the best iterate has f = %.16g",
                            shown(it.cuts_in_a_row), it.line.step(), f);
     case Event::nothing_has_fallen:
+        if (it.end_test == Test::noise)
+            return message.set("since the start, in %lld evaluations, neither f = %.16g fell by more than twice its "
+                               "noise level %g nor the projected gradient's largest component by a factor of 0.7",
+                               evaluations, f, bound);
         return message.set(
             "neither f = %.16g nor ||P g|| = %g has fallen for %lld iterations: f may be at its rounding "
             "level",

@@ -146,6 +146,21 @@ TEST_CASE("A solve without progress beyond the noise ends after 120 evaluations"
     }
 }
 
+// The same function with variables so small that relative changes of 1 % change f by much less than its noise level.
+TEST_CASE("A solve that makes no progress from its start does not converge by NOISE", "[noise]") {
+    const Function nothing = [random = std::mt19937(cudaopt_test::seed(6))](const Vector &, Vector &g) mutable {
+        std::uniform_real_distribution<double> uniform(-1, 1);
+        for (double &component : g) component = uniform(random) > 0 ? 1 : -1;
+        return level * uniform(random);
+    };
+    for (const int kind : every_kind) {
+        const Outcome end = solve(nothing, Vector(10, -1e-9), {}, kind, {{CUDA_OPT_NOISE_ABS, level}});
+        CHECK(end.task == CUDA_OPT_LINE_SEARCH_FAILED);
+        CHECK(end.stop_test == 0);
+        CHECK(end.message.find("since the start") != std::string::npos);
+    }
+}
+
 // The slope of f along the second variable is at most 1e-5 because of its unit, and g has errors of 1e-5 to 2e-5.
 TEST_CASE("A solve does not converge if the errors of g may hide a large decrease of f", "[noise]") {
     for (const bool scaled : {false, true})

@@ -22,6 +22,7 @@ int64_t restart_within(Iteration &it, int64_t from, int64_t to, const F &f, cons
     for (int64_t k = from; k <= to; k++) {
         it.results.evaluations = k;
         it.results.f = f(static_cast<double>(k));
+        if (k == 1) it.f_start = it.results.f;
         it.results.pg_norm_max = norm(static_cast<double>(k));
         if (it.restarts_slow_solve(settings)) return k;
     }
