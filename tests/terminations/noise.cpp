@@ -146,7 +146,7 @@ TEST_CASE("A solve without progress beyond the noise ends after 120 evaluations"
     }
 }
 
-// The same function with variables so small that relative changes of 1 % change f by much less than its noise level.
+// f and g consist of noise only, and no component of g is ever smaller than at the start.
 TEST_CASE("A solve that makes no progress from its start does not converge by NOISE", "[noise]") {
     const Function nothing = [random = std::mt19937(cudaopt_test::seed(6))](const Vector &, Vector &g) mutable {
         std::uniform_real_distribution<double> uniform(-1, 1);
