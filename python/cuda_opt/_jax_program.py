@@ -21,6 +21,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.custom_batching import custom_vmap
+from jax.extend.core import Primitive
+from jax.interpreters import mlir
 
 from ._backends import backends
 from ._constants import INTEGERS, REALS
@@ -29,6 +31,22 @@ from ._library import library
 from ._options import chooses_hessian, options_of
 
 _BEGIN, _ADVANCE, _END = "cuda_opt_begin", "cuda_opt_advance", "cuda_opt_end"
+
+# A call of a handler. XLA knows that it has side effects, and therefore performs each call once. JAX does not know it,
+# unlike with ``jax.ffi.ffi_call``, because JAX executes programs with side effects by its Python code instead of its
+# C++ code, which takes 80 µs more per execution.
+_call: Any = Primitive("cuda_opt")
+_call.multiple_results = True
+_call.def_abstract_eval(lambda *_, results, lower: results)
+mlir.register_lowering(_call, lambda context, *operands, results, lower: lower(context, *operands))
+
+
+def _caller(name: str, *results: tuple[tuple[int, ...], Any], aliases: Any = None) -> Callable[..., Any]:
+    """Return a function that calls a handler with arrays and attributes. The results have these shapes and types."""
+    ffi: Any = jax.ffi
+    rule = ffi.ffi_lowering(name, has_side_effect=True, operand_output_aliases=aliases)
+    shapes = tuple(jax.core.ShapedArray(shape, np.dtype(dtype)) for shape, dtype in results)
+    return lambda *arrays, **attributes: _call.bind(*arrays, results=shapes, lower=partial(rule, **attributes))
 
 
 def _version_of_xla() -> int:
@@ -186,16 +204,14 @@ def _loop(
     evaluate: Callable[[Any, Any], tuple[Any, Any]], attributes: dict[str, Any], x0: Any, numeric: Any, lower: Any,
     upper: Any,
 ) -> tuple[Any, Any, Any, Any]:
-    shape: Any = jax.ShapeDtypeStruct
     k, axes = int(attributes["kept_pairs"]), x0.shape[:-1]
-    of_info, of_pairs = shape((*axes, 4), jnp.int32), shape((*axes, 2 * k + 1 if k else 0, x0.shape[-1]), x0.dtype)
+    of_info, of_pairs = ((*axes, 4), jnp.int32), ((*axes, 2 * k + 1 if k else 0, x0.shape[-1]), x0.dtype)
     if math.prod(x0.shape) == 0:
-        return x0, x0, jnp.zeros(of_info.shape, of_info.dtype), jnp.zeros(of_pairs.shape, of_pairs.dtype)
-    ffi: Any = jax.ffi
-    number = ffi.ffi_call(_BEGIN, shape((2,), jnp.int32), has_side_effect=True)()
+        return x0, x0, jnp.zeros(*of_info), jnp.zeros(*of_pairs)
+    (number,) = _caller(_BEGIN, ((2,), jnp.int32))()
     start = start_in_box(x0, lower, upper)
     x, g, _, _ = advance_to_the_end(number, evaluate, attributes, start, numeric, lower, upper)
-    info, pairs = ffi.ffi_call(_END, (of_info, of_pairs), has_side_effect=True)(number, x)
+    info, pairs = _caller(_END, of_info, of_pairs)(number, x)
     return x, g, info, pairs
 
 
@@ -211,13 +227,8 @@ def advance_to_the_end(
 ) -> tuple[Any, Any, Any, Any]:
     """Perform the loop of the solve with this number, from x0, which is in the box. Return x, the gradient, f as
     ``_bytes_of_double`` does, and a token that is 0."""
-    shape: Any = jax.ShapeDtypeStruct
-    f = _bytes_of_double(jnp.zeros(x0.shape[:-1], x0.dtype))
-    of_token, of_x, of_f = shape((), jnp.int32), shape(x0.shape, x0.dtype), shape(f.shape, f.dtype)
-    ffi: Any = jax.ffi
-    advance = ffi.ffi_call(
-        _ADVANCE, (of_token, of_x, of_f, of_x), has_side_effect=True, input_output_aliases={1: 1, 2: 2, 3: 3}
-    )
+    f, of_x = _bytes_of_double(jnp.zeros(x0.shape[:-1], x0.dtype)), (x0.shape, x0.dtype)
+    advance = _caller(_ADVANCE, ((), jnp.int32), of_x, (f.shape, f.dtype), of_x, aliases={1: 1, 2: 2, 3: 3})
 
     # The state (x, g, f, token) must be ordered unlike the results of ``advance``, (token, x, f, g). With equal orders,
     # XLA uses the call itself as the result of the loop's body. Its loop-invariant code motion has then mistaken the
