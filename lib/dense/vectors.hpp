@@ -1,6 +1,8 @@
 // These functions add and subtract multiples of short vectors, which have a few dozen elements.
 #pragma once
 
+#include <algorithm>
+
 #include "exec/annotations.hpp"
 
 namespace cudaopt::dense {
@@ -30,8 +32,14 @@ CUDA_OPT_HD inline void add(double *__restrict b, double factor, const double *_
     for (int i = 0; i < n; i++) b[i] += factor * a[i];
 }
 
+// Copies the vector. It may overlap with the copy, if the copy begins before it: the compiler cannot vectorise the
+// loop.
 CUDA_OPT_HD inline void copy(const double *from, int n, double *to) {
+#ifdef __CUDA_ARCH__
     for (int i = 0; i < n; i++) to[i] = from[i];
+#else
+    std::copy_n(from, n, to);
+#endif
 }
 
 CUDA_OPT_HD inline void fill(double *to, int n, double value) {

@@ -294,7 +294,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         for (int k = 0; k < update.count; k++) {
             load_column(work_.s(update.pairs[k].slot) + begin, variables, d);
             load_column(work_.y(update.pairs[k].slot) + begin, variables, y);
-            learn_tile(d, y, update.pairs[k], h);
+            learn_tile(d, y, variables, update.pairs[k], h);
         }
         for (int r = 0; r < variables; r++) own_diagonal_[begin + r] = static_cast<Real>(h[r]);
     }
@@ -364,30 +364,32 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         if (request.in_metric()) add_weighted_sums(request, begin, variables, tile, out);
         TileScaling scaling;
         if (request.weighted) {
-            scaling_of_tile(own.h, scaling);
-            scale_columns(scaling, panel::leading, tile);
+            scaling_of_tile(own.h, variables, scaling);
+            scale_columns(scaling, variables, panel::leading, tile);
         }
 
         // The products of y_new, s_new and g over the free variables are those over all variables, if all are free.
         const bool of_free = (request.free_gram || request.free_changes) && !request.only_yy && free_count > 0;
         const bool all_are_free = free_count == variables;
-        const VariableGroups groups = of_free && !all_are_free ? groups_with_weights(free) : all_groups();
+        const VariableGroups all = first_groups(variables),
+                             groups = of_free && !all_are_free ? groups_with_weights(free, variables) : all;
         if (of_free && !all_are_free) weigh_variables(tile, panel::displacement, free, groups, free_tile);
         const bool in_place = reads_in_place(request, variables, free_count > 0);
         for (int c = 0; c < columns; c += 4) {
             const int count = std::min(4, columns - c);
             const FourColumns four = load_four(request, columns, c, begin, variables, in_place, tile);
-            if (request.weighted && c >= panel::leading) scale_columns(scaling, count, tile + c * tile_height);
+            if (request.weighted && c >= panel::leading)
+                scale_columns(scaling, variables, count, tile + c * tile_height);
             // z = 0 if the threshold is 0.
-            add_leading_products(tile, request.threshold > 0 ? 4 : 3, four, count, columns,
+            add_leading_products(tile, all, request.threshold > 0 ? 4 : 3, four, count, columns,
                                  out + layout.leading_products + c);
             if (of_free && !all_are_free)
                 add_first_rows(free_tile, groups, c, four, count, columns, out + layout.free_gram);
         }
         if (request.older_steps)
-            add_products_of_every_second(tile + panel::s_column(1) * tile_height, panel::older(request.pairs),
+            add_products_of_every_second(tile + panel::s_column(1) * tile_height, all, panel::older(request.pairs),
                                          {0, 1, panel::older(request.pairs)}, out + layout.older_steps);
-        if (request.only_yy) add_yy(tile, layout, out);
+        if (request.only_yy) add_yy(tile, all, layout, out);
         if (of_free && all_are_free) copy_first_rows(layout, out);
         if (of_free && !request.free_changes)
             add_older_free_products(tile, layout, all_are_free, free, groups, free_tile, out);
@@ -494,8 +496,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
                     d[r] = to.d[begin + r] = stored_direction<Real, History>(own.x[r], trial[r], own.l[r], own.u[r]);
         } else
             for (int r = 0; r < variables; r++) d[r] = to.d[begin + r] = static_cast<History>(trial[r] - own.x[r]);
-        record.slope.add(dot_of_tile(own.g, d));
-        record.d_squared.add(dot_of_tile(d, d));
+        record.slope.add(dot_of_tile(own.g, d, variables));
+        record.d_squared.add(dot_of_tile(d, d, variables));
         if (to.y_fresh) store_fresh_y(to, request.panel, begin, variables);
         std::copy(g_ + begin, g_ + begin + variables, to.g_base + begin);
         std::copy(x_ + begin, x_ + begin + variables, to.x_base + begin);

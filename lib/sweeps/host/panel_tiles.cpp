@@ -73,10 +73,10 @@ CUDA_OPT_INLINE void symmetric_products(const double *left, const double *right,
 }
 
 template <int rows>
-CUDA_OPT_INLINE void products_of_rows(const double *left, const FourColumns &right, int count, int columns,
-                                      double *full) {
+CUDA_OPT_INLINE void products_of_rows(const double *left, const VariableGroups &groups, const FourColumns &right,
+                                      int count, int columns, double *full) {
     Lanes products[rows];
-    block_products<rows, tile_height>(left, Anywhere{right}, all_groups(), products);
+    block_products<rows, tile_height>(left, Anywhere{right}, groups, products);
     for (int i = 0; i < rows; i++) add_row(products[i], 0, count, 1, full + i * columns);
 }
 
@@ -107,18 +107,15 @@ CUDA_OPT_INLINE void add(const double *factors, const Stored *const *columns, in
 
 } // namespace
 
-const VariableGroups &all_groups() {
-    static constexpr VariableGroups all = [] {
-        VariableGroups groups{};
-        for (int r = 0; r < tile_height; r += VariableGroups::size) groups.begin[groups.count++] = r;
-        return groups;
-    }();
-    return all;
+VariableGroups first_groups(int variables) {
+    VariableGroups groups{};
+    for (int r = 0; r < variables; r += VariableGroups::size) groups.begin[groups.count++] = r;
+    return groups;
 }
 
-VariableGroups groups_with_weights(const double *weights) {
+VariableGroups groups_with_weights(const double *weights, int variables) {
     VariableGroups groups{};
-    for (int r = 0; r < tile_height; r += VariableGroups::size)
+    for (int r = 0; r < variables; r += VariableGroups::size)
         if (std::any_of(weights + r, weights + r + VariableGroups::size, [](double weight) { return weight != 0; }))
             groups.begin[groups.count++] = r;
     return groups;
@@ -139,16 +136,17 @@ void add_symmetric_products(const double *left, const double *right, const Varia
 }
 
 CUDA_OPT_EACH_INSTRUCTION_SET
-void add_products_of_every_second(const double *tile, int count, const PackedPlace &place, double *packed) {
-    symmetric_products<2 * tile_height>(tile, tile, all_groups(), count, place, packed);
+void add_products_of_every_second(const double *tile, const VariableGroups &groups, int count, const PackedPlace &place,
+                                  double *packed) {
+    symmetric_products<2 * tile_height>(tile, tile, groups, count, place, packed);
 }
 
 CUDA_OPT_EACH_INSTRUCTION_SET
-void add_leading_products(const double *tile, int leading, const FourColumns &right, int count, int columns,
-                          double *full) {
-    if (leading == 3) return products_of_rows<3>(tile, right, count, columns, full);
-    products_of_rows<2>(tile, right, count, columns, full);
-    products_of_rows<2>(tile + 2 * tile_height, right, count, columns, full + 2 * columns);
+void add_leading_products(const double *tile, const VariableGroups &groups, int leading, const FourColumns &right,
+                          int count, int columns, double *full) {
+    if (leading == 3) return products_of_rows<3>(tile, groups, right, count, columns, full);
+    products_of_rows<2>(tile, groups, right, count, columns, full);
+    products_of_rows<2>(tile + 2 * tile_height, groups, right, count, columns, full + 2 * columns);
 }
 
 CUDA_OPT_EACH_INSTRUCTION_SET
@@ -161,9 +159,9 @@ void add_first_rows(const double *left, const VariableGroups &groups, int c, con
 }
 
 CUDA_OPT_EACH_INSTRUCTION_SET
-double dot_of_tile(const double *a, const double *b) {
+double dot_of_tile(const double *a, const double *b, int variables) {
     Lanes sum = {};
-    for (int r = 0; r < tile_height; r += lanes) sum = fused(at(a, r), at(b, r), sum);
+    for (int r = 0; r < variables; r += lanes) sum = fused(at(a, r), at(b, r), sum);
     return sum_over_lanes(sum);
 }
 

@@ -30,9 +30,14 @@ struct VariableGroups {
     int count = 0;
     int begin[tile_height / size] = {};
 };
-const VariableGroups &all_groups();
-// Returns the groups in which at least one weight is not 0.
-VariableGroups groups_with_weights(const double *weights);
+// Returns the groups of the first `variables` variables. The groups after them contain padding only.
+VariableGroups first_groups(int variables);
+// Returns those of these groups in which at least one weight is not 0.
+VariableGroups groups_with_weights(const double *weights, int variables);
+// Returns the number of variables in the first_groups(variables), which are all that the functions of a tile process.
+constexpr int padded_variables(int variables) {
+    return (variables + VariableGroups::size - 1) / VariableGroups::size * VariableGroups::size;
+}
 
 // Multiplies the elements of variable i in all columns of the tile by weights[i], and writes the resulting columns to
 // another tile. Only the given groups are read and written.
@@ -50,15 +55,16 @@ struct PackedPlace {
 void add_symmetric_products(const double *left, const double *right, const VariableGroups &groups, int count,
                             const PackedPlace &place, double *packed);
 
-// Adds the inner products of `count` columns of a tile with each other. These are every second column, beginning with
-// the first one.
-void add_products_of_every_second(const double *tile, int count, const PackedPlace &place, double *packed);
+// Adds the inner products of `count` columns of a tile with each other over the variables of the given groups. These
+// are every second column, beginning with the first one.
+void add_products_of_every_second(const double *tile, const VariableGroups &groups, int count, const PackedPlace &place,
+                                  double *packed);
 
 // Adds the inner products of each of the first `leading` columns of a tile, which are 3 or 4, with `count` <= 4 columns
-// to a matrix of 4 rows of `columns` elements. `full` points to the first of these columns of the matrix. With 3
-// leading columns, the last row is not changed.
-void add_leading_products(const double *tile, int leading, const FourColumns &right, int count, int columns,
-                          double *full);
+// to a matrix of 4 rows of `columns` elements. The sums are over the variables of the given groups. `full` points to
+// the first of these columns of the matrix. With 3 leading columns, the last row is not changed.
+void add_leading_products(const double *tile, const VariableGroups &groups, int leading, const FourColumns &right,
+                          int count, int columns, double *full);
 
 // Adds to the first three rows of a packed matrix of `columns` columns: the inner products of column i < 3 of `left`
 // with columns j >= i, over the variables of the given groups. The columns j are the `count` <= 4 columns from column c
@@ -66,8 +72,8 @@ void add_leading_products(const double *tile, int leading, const FourColumns &ri
 void add_first_rows(const double *left, const VariableGroups &groups, int c, const FourColumns &right, int count,
                     int columns, double *packed);
 
-// Returns the inner product of two columns of a tile.
-double dot_of_tile(const double *a, const double *b);
+// Returns the inner product of two columns of a tile with `variables` variables.
+double dot_of_tile(const double *a, const double *b, int variables);
 
 // Adds the `count` elements of an array to those of another one.
 void add_elements(const double *from, int count, double *to);

@@ -83,12 +83,12 @@ class ChangedVariables {
 // Forms Y'Y, where the columns of Y are the gradient differences y of the pairs. It is used in problems without bounds
 // if no other products over the free variables are required. The products with the newest y are copied from the
 // products of the leading columns, so that add_leading_products() must be called first. Those of the older y are added.
-inline void add_yy(const double *tile, const ProductsLayout &layout, double *out) {
+inline void add_yy(const double *tile, const VariableGroups &groups, const ProductsLayout &layout, double *out) {
     const int pairs = panel::pairs(layout.columns);
     double *const packed = out + layout.free_gram;
     for (int age = 0; age < pairs; age++)
         packed[panel::y_column(age)] = out[layout.leading_products + panel::y_column(age)];
-    add_products_of_every_second(tile + panel::leading * tile_height, panel::older(pairs),
+    add_products_of_every_second(tile + panel::leading * tile_height, groups, panel::older(pairs),
                                  {panel::leading, 2, layout.columns}, packed);
 }
 

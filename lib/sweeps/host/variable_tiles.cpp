@@ -32,7 +32,7 @@ CUDA_OPT_INLINE bool round_difference(const TileVariables &tile, const double *t
                                       double *d) {
     const Lanes zero = {}, largest = zero + largest_number<Stored>;
     Indices missed = {};
-    for (int r = 0; r < tile_height; r += lanes) {
+    for (int r = 0; r < variables; r += lanes) {
         const Lanes x = at(tile.x, r), to = at(trial, r), l = at(tile.l, r), u = at(tile.u, r);
         const Lanes exact = clamp_to_box(to - x, -largest, largest);
         const Lanes stored = __builtin_convertvector(rounded(exact, column), Lanes);
@@ -50,7 +50,7 @@ template <class Real>
 CUDA_OPT_INLINE void step_variables(const TileVariables &tile, const double *d, double step, int variables, Real *x) {
     const Lanes zero = {}, largest = zero + largest_number<Real>;
     alignas(32) double to[tile_height];
-    for (int r = 0; r < tile_height; r += lanes) {
+    for (int r = 0; r < variables; r += lanes) {
         const Lanes from = at(tile.x, r);
         put(to, r, place_in_box(from + step * at(d, r), from, at(tile.l, r), at(tile.u, r), largest));
     }
@@ -67,7 +67,7 @@ void measure_tile(const TileVariables &tile, int variables, double threshold, do
     Lanes first = never;
     // A negative threshold makes all variables free, including those whose breakpoint is NaN.
     const Indices all = zero > threshold;
-    for (int r = 0; r < tile_height; r += lanes) {
+    for (int r = 0; r < padded_variables(variables); r += lanes) {
         const Lanes x = at(tile.x, r), g = at(tile.g, r), l = at(tile.l, r), u = at(tile.u, r);
         const Indices inside = lanes_before(variables, r);
         const Lanes t = breakpoint(x, at(tile.h, r) * g, l, u), pg = projected_gradient(x, g, l, u);
@@ -97,7 +97,7 @@ void measure_tile(const TileVariables &tile, int variables, double threshold, do
 CUDA_OPT_EACH_INSTRUCTION_SET
 bool may_have_breakpoint_within(const TileVariables &tile, int variables, double t) {
     Indices found = {};
-    for (int r = 0; r < tile_height; r += lanes) {
+    for (int r = 0; r < variables; r += lanes) {
         const Lanes x = at(tile.x, r), g = at(tile.g, r), l = at(tile.l, r), u = at(tile.u, r);
         found |=
             lanes_before(variables, r) & ~is_active(x, g, l, u) & ~breakpoint_exceeds(t, x, at(tile.h, r) * g, l, u);
@@ -109,7 +109,7 @@ CUDA_OPT_EACH_INSTRUCTION_SET
 bool changes_of_tile(const TileVariables &now, const TileVariables &base, int variables, double *sign) {
     const Lanes zero = {}, one = zero + 1;
     Lanes changes = zero;
-    for (int r = 0; r < tile_height; r += lanes) {
+    for (int r = 0; r < variables; r += lanes) {
         const Indices inside = lanes_before(variables, r);
         const Lanes change = select(moves(now, r) & inside, one, zero) - select(moves(base, r) & inside, one, zero);
         changes += change * change;
@@ -123,7 +123,7 @@ double trial_of_tile(const TileVariables &tile, int variables, const double *mov
     const Lanes zero = {}, one = zero + 1, limit = zero + largest;
     Lanes projected = zero;
     Indices storable = zero == zero;
-    for (int r = 0; r < tile_height; r += lanes) {
+    for (int r = 0; r < variables; r += lanes) {
         const Lanes x = at(tile.x, r), g = at(tile.g, r), l = at(tile.l, r), u = at(tile.u, r);
         const Lanes wanted = x + at(move, r), clamped = clamp_to_box(wanted, l, u);
         const Indices stays = is_active(x, g, l, u);
@@ -134,7 +134,7 @@ double trial_of_tile(const TileVariables &tile, int variables, const double *mov
     if (storable[0] & storable[1] & storable[2] & storable[3]) return sum_over_lanes(projected);
     // In rare cases x + move exceeds the largest number of the storage type for some variable. place_in_box() then
     // limits the trial point of each variable.
-    for (int r = 0; r < tile_height; r++) trial[r] = place_in_box(trial[r], tile.x[r], tile.l[r], tile.u[r], largest);
+    for (int r = 0; r < variables; r++) trial[r] = place_in_box(trial[r], tile.x[r], tile.l[r], tile.u[r], largest);
     return sum_over_lanes(projected);
 }
 
@@ -157,16 +157,16 @@ void step_tile(const TileVariables &tile, const double *d, double step, int vari
 }
 
 CUDA_OPT_EACH_INSTRUCTION_SET
-void learn_tile(const double *d, const double *y, const LearnedPair &pair, double *h) {
+void learn_tile(const double *d, const double *y, int variables, const LearnedPair &pair, double *h) {
     const LearnedPair of = pair;
-    for (int r = 0; r < tile_height; r++) h[r] = learned_weight(h[r], d[r], y[r], of);
+    for (int r = 0; r < variables; r++) h[r] = learned_weight(h[r], d[r], y[r], of);
 }
 
 CUDA_OPT_EACH_INSTRUCTION_SET
 void measure_weights(const double *h, const double *y, const double *d, int variables, bool weighted, double *sums) {
     const Lanes zero = {}, one = zero + 1, most = zero + largest_finite;
     Lanes bad = zero, of_y = zero, of_d = zero;
-    for (int r = 0; r < tile_height; r += lanes) {
+    for (int r = 0; r < variables; r += lanes) {
         const Indices inside = lanes_before(variables, r);
         const Lanes weight = at(h, r), other = weighted ? one : weight;
         bad += select(inside & ~((weight > 0) & (weight <= most)), one, zero);
@@ -179,18 +179,18 @@ void measure_weights(const double *h, const double *y, const double *d, int vari
 }
 
 CUDA_OPT_EACH_INSTRUCTION_SET
-void scaling_of_tile(const double *h, TileScaling &scaling) {
-    for (int r = 0; r < tile_height; r++) {
+void scaling_of_tile(const double *h, int variables, TileScaling &scaling) {
+    for (int r = 0; r < variables; r++) {
         const panel::Scaling by = panel::scaling_of(h[r]);
         scaling.roots[r] = by.root, scaling.inverse_roots[r] = by.inverse_root;
     }
 }
 
 CUDA_OPT_EACH_INSTRUCTION_SET
-void scale_columns(const TileScaling &scaling, int count, double *columns) {
+void scale_columns(const TileScaling &scaling, int variables, int count, double *columns) {
     for (int c = 0; c < count; c++) {
         const double *const factors = panel::inverse(c) ? scaling.inverse_roots : scaling.roots;
-        for (int r = 0; r < tile_height; r++) columns[c * tile_height + r] *= factors[r];
+        for (int r = 0; r < variables; r++) columns[c * tile_height + r] *= factors[r];
     }
 }
 

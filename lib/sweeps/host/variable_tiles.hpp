@@ -54,7 +54,7 @@ void step_tile(const TileVariables &tile, const double *d, double step, int vari
 
 // Applies learned_weight() to each weight of a tile. d and y contain the tile's elements of one correction pair, and
 // `pair` contains the scalars of the update.
-void learn_tile(const double *d, const double *y, const LearnedPair &pair, double *h);
+void learn_tile(const double *d, const double *y, int variables, const LearnedPair &pair, double *h);
 
 // Sets the elements bad_weights, newest_y_sum and newest_d_sum of VariableSum to their sums over the first `variables`
 // variables. y and d are the columns of the newest pair before they are scaled. `weighted` is true if the inner
@@ -67,8 +67,8 @@ void measure_weights(const double *h, const double *y, const double *d, int vari
 struct TileScaling {
     alignas(32) double roots[tile_height], inverse_roots[tile_height];
 };
-void scaling_of_tile(const double *h, TileScaling &scaling);
+void scaling_of_tile(const double *h, int variables, TileScaling &scaling);
 // Scales consecutive columns of a tile, the first of which is an even one.
-void scale_columns(const TileScaling &scaling, int count, double *columns);
+void scale_columns(const TileScaling &scaling, int variables, int count, double *columns);
 
 } // namespace cudaopt
