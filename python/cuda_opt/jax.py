@@ -47,6 +47,13 @@ class TracedResult(Result):
     aux: Any
 
 
+def _with_pairs(options: Any, n: int) -> Any:
+    """Return the options with the default number of correction pairs. JAX compiles f, and an evaluation of a compiled
+    f of a few hundred variables usually takes less time than the sweeps over 40 pairs."""
+    is_library_choice = n <= 200 or not isinstance(options or {}, Mapping)
+    return options if is_library_choice else {"maxcor": 10, **(options or {})}
+
+
 def _flatten(result: TracedResult) -> tuple[tuple[Any, ...], tuple[str, ...]]:
     names = tuple(sorted(result))
     return tuple(result[name] for name in names), names
@@ -155,7 +162,7 @@ def minimize(
         is called as ``callback(intermediate_result=...)`` at each iterate, as in ``cuda_opt.minimize``. Its x has
         x0's form.
     options, tol
-        as in ``cuda_opt.minimize``
+        as in ``cuda_opt.minimize``, except that the default of ``maxcor`` is 40 for n of at most 200, and 10 otherwise
     x_scale : number, or tree like x0
         The typical size of each variable, as in ``cuda_opt.minimize``; the tree may have numbers and arrays as one of
         bounds may. It is not available inside a function that JAX transforms. Default: 1.
@@ -192,6 +199,7 @@ def minimize(
     function, flat, numeric = function_of(fun, x0, args, kwargs, **form)
     variables = function.form.variables
     bounds = flat_bounds(bounds, flat, variables)
+    options = _with_pairs(options, flat.size)
     if is_traced((flat, numeric, sides_of(bounds), x_scale)) or is_tracing():
         if callback is not None:
             raise TypeError("callback is given, but JAX is tracing the solve (jit, grad, vmap): there are no callbacks")
@@ -289,7 +297,7 @@ def argmin(
     """
     function, flat, numeric = function_of(fun, x0, data, kwargs, value_and_grad=value_and_grad, has_aux=has_aux)
     tolerance = tol if tol is not None else 1e-10 if flat.dtype == jnp.float64 else 1e-5
-    chosen = {"ftol": 0.0, "gtol": tolerance, **(options or {})}
+    chosen = {"ftol": 0.0, "gtol": tolerance, **(_with_pairs(options, flat.size) or {})}
     flat_box = flat_bounds(bounds, flat, function.form.variables)
     result = _traced(function, flat, numeric, flat_box, chosen, None, not return_result)
     return (result.x, result) if return_result else result.x

@@ -86,6 +86,27 @@ def test_the_program_calls_no_python():
         assert "cuda_opt_advance" in text and "callback" not in text
 
 
+def test_jax_knows_no_side_effects_of_a_solve():
+    """JAX would execute such a program by its Python code, and would not differentiate it inside ``checkpoint``."""
+
+    def least(c):
+        return chain(solver.argmin(chain, jnp.zeros(4), (c,)), 2 * c)
+
+    assert not jax.make_jaxpr(least)(3.0).effects
+    slope, expected = (float(jax.jit(jax.grad(one))(3.0)) for one in (jax.checkpoint(least), least))
+    assert slope == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+def test_the_default_number_of_pairs_depends_on_the_number_of_variables():
+    start = jnp.tile(jnp.array([-1.2, 1.0]), 101)
+    for n, m in (200, 40 if ON_HOST else 10), (202, 10):
+        assert solver.minimize(chain, start[:n], (100.0,)).maxcor == m
+        of_default, of_m = (
+            jax.jit(lambda x: solver.minimize(chain, x, (100.0,), options=options).x) for options in ({}, {"maxcor": m})
+        )
+        np.testing.assert_array_equal(of_default(start[:n]), of_m(start[:n]))
+
+
 def test_f_is_evaluated_at_each_point_of_a_long_solve():
     """XLA's motion of invariant code out of loops has taken f and its gradient for constants, if the call had its
     results in the order of the loop's state. The solve then ended at once."""

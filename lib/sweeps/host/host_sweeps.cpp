@@ -92,14 +92,15 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         const OwnSegments &cut = segments_.segments();
         const int free_products = free_products_of_tile(request, layout);
         segments_.begin_products(layout, free_products);
+        const int padded = padded_variables(variables_from(0));
         const auto add_segment = [&](int64_t segment, int place) {
             // Both tiles are padded, because the columns of either are multiplied in blocks of four.
             const int tile_size = padded_columns(layout.columns) * tile_height,
                       columns_size = layout.columns * tile_height;
             double *const tile = scratch_.get() + place * scratch_size_, *const free_tile = tile + tile_size,
                           *const levels = free_tile + tile_size;
-            std::fill(tile + columns_size, free_tile, 0.0);
-            std::fill(free_tile + columns_size, levels, 0.0);
+            for (double *const padding : {tile + columns_size, free_tile + columns_size})
+                for (int c = 0; c < padded_columns(0); c++) std::fill_n(padding + c * tile_height, padded, 0.0);
             Cascade cascade(segments_.products_of(segment), levels, layout, free_products);
             ChangedVariables changed(free_tile, layout.columns);
             const auto add_changes = [&] { changed.add_products(segments_.room_for_changes(segment)); };
@@ -342,7 +343,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
             if (c < panel::leading || c + j >= columns) continue;
             four.at[j] = address_of_older(request, c + j, begin, in_place, tile);
             prefetch(older_column(request, c + j), begin);
-            if (!in_place) load_column(older_column(request, c + j) + begin, variables, to);
+            if (!in_place)
+                load_column(older_column(request, c + j) + begin, variables, to, padded_variables(variables));
         }
         return four;
     }

@@ -80,9 +80,9 @@ CUDA_OPT_INLINE void products_of_rows(const double *left, const VariableGroups &
     for (int i = 0; i < rows; i++) add_row(products[i], 0, count, 1, full + i * columns);
 }
 
-template <class Stored> CUDA_OPT_INLINE void load(const Stored *column, int variables, double *to) {
+template <class Stored> CUDA_OPT_INLINE void load(const Stored *column, int variables, double *to, int height) {
     for (int r = 0; r < variables; r++) to[r] = column[r];
-    for (int r = variables; r < tile_height; r++) to[r] = 0;
+    for (int r = variables; r < height; r++) to[r] = 0;
 }
 
 // Four columns are added at a time, so that to[r] is loaded and stored less often.
@@ -169,11 +169,11 @@ CUDA_OPT_EACH_INSTRUCTION_SET void add_elements(const double *from, int count, d
     for (int i = 0; i < count; i++) to[i] += from[i];
 }
 
-CUDA_OPT_EACH_INSTRUCTION_SET void load_column(const float *column, int variables, double *to) {
-    load(column, variables, to);
+CUDA_OPT_EACH_INSTRUCTION_SET void load_column(const float *column, int variables, double *to, int height) {
+    load(column, variables, to, height);
 }
-CUDA_OPT_EACH_INSTRUCTION_SET void load_column(const bfloat16 *column, int variables, double *to) {
-    load(column, variables, to);
+CUDA_OPT_EACH_INSTRUCTION_SET void load_column(const bfloat16 *column, int variables, double *to, int height) {
+    load(column, variables, to, height);
 }
 
 CUDA_OPT_EACH_INSTRUCTION_SET

@@ -78,13 +78,13 @@ double dot_of_tile(const double *a, const double *b, int variables);
 // Adds the `count` elements of an array to those of another one.
 void add_elements(const double *from, int count, double *to);
 
-// Sets to[r] = column[r] for each variable r of a tile, and to[r] = 0 past the last variable.
-inline void load_column(const double *column, int variables, double *to) {
+// Sets to[r] = column[r] for each variable r of a tile, and to[r] = 0 past the last variable, up to `height` elements.
+inline void load_column(const double *column, int variables, double *to, int height = tile_height) {
     std::copy(column, column + variables, to);
-    std::fill(to + variables, to + tile_height, 0.0);
+    std::fill(to + variables, to + height, 0.0);
 }
-void load_column(const float *column, int variables, double *to);
-void load_column(const bfloat16 *column, int variables, double *to);
+void load_column(const float *column, int variables, double *to, int height = tile_height);
+void load_column(const bfloat16 *column, int variables, double *to, int height = tile_height);
 
 // Adds sum_k factors[k] * columns[k][r] to to[r] for each variable r of a tile. The columns are those of `count` stored
 // vectors, from their variable `begin` on.
