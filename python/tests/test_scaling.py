@@ -54,7 +54,8 @@ def test_x_scale_with_a_diagonal_gives_bitwise_the_result_of_scaling_by_hand(ros
 def test_x_scale_compensates_for_unsuitable_units(rosenbrock):
     bad, own = in_units(rosenbrock, TENS), minimize(rosenbrock, np.full(8, -1.2))
     without, given = (minimize(bad, -1.2 * TENS, x_scale=scale, options={"maxfun": 500}) for scale in (1, TENS))
-    assert own.fun < 1e-6 and given.fun < 1e-6 < without.fun
+    assert own.fun < 1e-6 and given.fun < 1e-6
+    assert 2 * given.nfev < without.nfev  # which begins from the sizes of x only after eight restarts
     one = minimize(in_units(rosenbrock, 1e5), np.full(8, -1.2e5), x_scale=1e5)
     assert one.fun < 1e-6
 
@@ -328,16 +329,14 @@ def test_the_message_of_a_failed_solve_names_variables_of_different_size():
     assert "x[2] = " in result.message and "try x_scale=[100, " in result.message
 
 
-def with_variables_from_zero(p):
-    """dose_response() plus half the squares of w - 1, for variables w after the first four."""
+def with_a_variable_from_zero(p):
+    """dose_response() plus half the square of w - 1, for a fifth variable w."""
     f, g = dose_response(p[:4])
-    return f + np.sum((p[4:] - 1) ** 2) / 2, np.concatenate([g, p[4:] - 1])
+    return f + (p[4] - 1) ** 2 / 2, np.append(g, p[4] - 1)
 
 
-@pytest.mark.parametrize("count", [1, 50])
-def test_a_curve_with_variables_that_start_at_zero_is_fitted_without_scales(count):
-    start, box = np.concatenate([[100, 0, 1e-8, 1], np.zeros(count)]), RANGES + count * [(None, None)]
-    result = minimize(with_variables_from_zero, start, bounds=box)
+def test_a_curve_with_a_variable_that_starts_at_zero_is_fitted_without_scales():
+    result = minimize(with_a_variable_from_zero, [100, 0, 1e-8, 1, 0], bounds=[*RANGES, (None, None)])
     assert result.success and result.fun < 7.3
 
 

@@ -24,6 +24,7 @@ def outcomes_of(variant, tmp_path, names, *selection, metric=None):
     its error message."""
     found = tmp_path / "outcomes.json"
     environment = {**os.environ, "CUDA_OPT_SUBSTITUTION": variant, "CUDA_OPT_OUTCOMES": str(found)}
+    environment.pop("PYTEST_ADDOPTS", None)  # options of this run, such as several processes
     if metric is not None:
         environment["CUDA_OPT_SUBSTITUTION_METRIC"] = str(int(metric))
     package = Path(cuda_opt.__file__).parents[1]
