@@ -97,6 +97,30 @@ CONFIGURED_TEST_CASE("A learned diagonal saves evaluations if the problem is bad
     if (wide) CHECK(ratios[ratios.size() / 2] < 0.9); // the median of 40 solves is about 0.3
 }
 
+CONFIGURED_TEST_CASE("A solve that begins from the sizes of the variables continues in another handle bitwise",
+                     "[metric][checkpoint]", HostDouble, CudaDouble) {
+    if (skipped<TestType>()) return;
+    const auto begun = [] {
+        Harness<TestType> harness(dose_responses()[0], 5);
+        harness.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED);
+        return harness;
+    };
+    Harness<TestType> harness = begun();
+    const Outcome whole = harness.run();
+    CHECK(harness.get_int(CUDA_OPT_REFRESHES) >= 8); // the first restart that begins so is the eighth
+    Harness<TestType> from = begun();
+    for (int call = 1; from.step() > 0; call++) {
+        if (call % 5 > 0) continue;
+        Harness<TestType> to = begun();
+        to.load(from.save());
+        const Outcome later = to.run();
+        INFO("loaded after " << call << " calls");
+        CHECK(later.x == whole.x);
+        CHECK(later.f == whole.f);
+        CHECK(later.evaluations == whole.evaluations);
+    }
+}
+
 // Without a diagonal that begins from the sizes of the variables, f is above the minimum after 1000 evaluations.
 CONFIGURED_TEST_CASE("A curve in natural units is fitted by few evaluations", "[metric]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
