@@ -366,8 +366,9 @@ enum {
      *  is 1, the line search then accepts steps by their slopes where f cannot decide. The solve ends when two
      *  conditions hold in 120 evaluations: the lowest f has not fallen by more than twice the noise level, and the
      *  least ||P g||_inf has not fallen below 0.7 times its value. x is then the iterate with the least ||P g||_inf.
-     *  The code is CONVERGED if relative changes of the variables by 1 % change f by at most the noise level,
-     *  otherwise LINE_SEARCH_FAILED (docs/noise.md). */
+     *  The code is CONVERGED if two conditions hold, otherwise LINE_SEARCH_FAILED (docs/noise.md): relative changes of
+     *  the variables by 1 % change f by at most the noise level; and since the start, f has fallen by more than twice
+     *  that level, or ||P g||_inf below 0.7 times its value. */
     CUDA_OPT_NOISE = 213,
     /** NOISE_ABS is the absolute noise level of f, in the units of f. Range: >= 0; default 0. */
     CUDA_OPT_NOISE_ABS = 214,

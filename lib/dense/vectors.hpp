@@ -32,8 +32,8 @@ CUDA_OPT_HD inline void add(double *__restrict b, double factor, const double *_
     for (int i = 0; i < n; i++) b[i] += factor * a[i];
 }
 
-// Copies the vector. It may overlap with the copy, if the copy begins before it: the compiler cannot vectorise the
-// loop.
+// Copies n elements. The ranges may overlap if `to` < `from`. A compiler therefore cannot vectorise a loop for the
+// host.
 CUDA_OPT_HD inline void copy(const double *from, int n, double *to) {
 #ifdef __CUDA_ARCH__
     for (int i = 0; i < n; i++) to[i] = from[i];

@@ -88,10 +88,10 @@ struct Iteration : Trials {
         return FailureVerdict::refresh;
     }
 
-    // Returns whether the solve restarts at this iterate, and begins with the diagonal h_i = x_i^2: the next direction
-    // is that of the steepest descent in the variables x_i / |x_i|. If a solve restarts so often, its variables may
-    // differ in size by orders of magnitude, and a step along -g then moves few of them. docs/notes/restarts.md shows
-    // how the number of restarts was chosen.
+    // Returns whether the solve restarts at this iterate, and begins with the diagonal h_i = x_i^2. The next direction
+    // is then that of the steepest descent if each variable is measured in units of |x_i|. If a solve restarts so
+    // often, its variables may differ in size by orders of magnitude, and a step along -g moves few of them.
+    // docs/notes/restarts.md shows how the number of restarts was chosen.
     CUDA_OPT_HD_INLINE bool begins_from_sizes(const Settings &settings) const {
         constexpr int64_t restarts_before = 8;
         return settings.metric == Metric::learned && settings.robust && results.refreshes >= restarts_before &&
@@ -112,8 +112,8 @@ struct Iteration : Trials {
     // - The diagonal is learned. The distance is then at most 2 |f| / ||P g||, at which a parabola with this f and
     //   slope and the minimum 0 has its minimiser. Because f may be small by chance, this shortens the step at most
     //   1000 times.
-    // If the direction begins from the sizes of the variables, the same holds for its length in the variables
-    // x_i / |x_i|, in which the gradient is the relative gradient. Its distance is at most 1, with or without bounds.
+    // If the direction begins from the sizes of the variables, the same holds for its length in units of |x_i|, in
+    // which the gradient is the relative gradient. This length is at most 1, with or without bounds.
     CUDA_OPT_HD_CALL inline FirstStep steepest_descent_step(const Settings &settings) const {
         constexpr double far = 67108864.0;                                  // 2^26
         const double few_digits = single_x ? 1 / 262144.0 : 1 / 67108864.0; // 2^-18, 2^-26

@@ -126,7 +126,8 @@ struct Termination : Progress {
     // Records the event that ended the solve, with the bound that its message names. x, f and g must be final.
     // Errors of g may hide that f could decrease by much more than its noise level, in particular along variables whose
     // components of g are small because of their units. By NOISE a solve therefore converges only if relative changes
-    // of the variables by 1 % change f by no more than the noise level, and if it has made progress since its start.
+    // of the variables by 1 % change f by no more than the noise level. It must also have made progress since its
+    // start: otherwise the noise may hide every decrease.
     CUDA_OPT_HD_CALL inline void record_end(const Settings &settings) {
         const bool is_noisy = ends_by_noise();
         const double level = noise_level(settings, results.f);

@@ -32,9 +32,9 @@ from ._options import chooses_hessian, options_of
 
 _BEGIN, _ADVANCE, _END = "cuda_opt_begin", "cuda_opt_advance", "cuda_opt_end"
 
-# A call of a handler. XLA knows that it has side effects, and therefore performs each call once. JAX does not know it,
-# unlike with ``jax.ffi.ffi_call``, because JAX executes programs with side effects by its Python code instead of its
-# C++ code, which takes 80 µs more per execution.
+# A call of a handler. Its side effect is declared to XLA, which therefore performs each call once. It is not declared
+# to JAX, as ``jax.ffi.ffi_call`` would do: JAX executes programs with declared side effects by its Python code instead
+# of its C++ code, which takes 0.1 ms more per execution (docs/notes/jax_programs.md).
 _call: Any = Primitive("cuda_opt")
 _call.multiple_results = True
 _call.def_abstract_eval(lambda *_, results, lower: results)

@@ -162,7 +162,8 @@ def minimize(
         is called as ``callback(intermediate_result=...)`` at each iterate, as in ``cuda_opt.minimize``. Its x has
         x0's form.
     options, tol
-        as in ``cuda_opt.minimize``, except that the default of ``maxcor`` is 40 for n of at most 200, and 10 otherwise
+        as in ``cuda_opt.minimize``, except that the default of ``maxcor`` is 40 on the host if n is at most 200, and 10
+        otherwise: with more variables, on a GPU, and under ``vmap``
     x_scale : number, or tree like x0
         The typical size of each variable, as in ``cuda_opt.minimize``; the tree may have numbers and arrays as one of
         bounds may. It is not available inside a function that JAX transforms. Default: 1.

@@ -34,7 +34,7 @@ struct VariableGroups {
 VariableGroups first_groups(int variables);
 // Returns those of these groups in which at least one weight is not 0.
 VariableGroups groups_with_weights(const double *weights, int variables);
-// Returns the number of variables in the first_groups(variables), which are all that the functions of a tile process.
+// Returns `variables` rounded up to whole groups. The functions of a tile process no elements beyond this number.
 constexpr int padded_variables(int variables) {
     return (variables + VariableGroups::size - 1) / VariableGroups::size * VariableGroups::size;
 }

@@ -74,7 +74,8 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         const int shared = std::max(ring, meeting);
         if (shared > place_.block_shared) return 0;
         // The update of the learned diagonal uses pairs older than the newest. Only if m = 1 can such a pair be missing
-        // from the panel. A separate kernel then updates the diagonal. It also forms a diagonal from sizes.
+        // from the panel. A separate kernel then updates the diagonal. It also forms the diagonal from the sizes
+        // of the variables.
         if (request_.update.anew == DiagonalUpdate::from_sizes) learn_apart();
         for (int k = 0; k < request_.update.count; k++)
             if (v_.age_of(request_, request_.update.pairs[k].slot) >= request_.pairs) learn_apart();
