@@ -60,7 +60,8 @@ struct Iteration : Trials {
             return FailureVerdict::end;
         }
         // If -g itself does not descend, the solve ends, because it would try -g again without an evaluation.
-        const bool goes_on = !(fresh_start && failure == SearchFailure::no_descent);
+        const bool along_gradient = fresh_start && !from_sizes,
+                   goes_on = !(along_gradient && failure == SearchFailure::no_descent);
         if (goes_on && is_noisy) return after_noisy_failure(settings, pairs);
         const double share = settings.robust ? progress_share : 0;
         const bool progress = f_base < f_refreshed - share * std::fabs(f_refreshed) ||
@@ -71,7 +72,7 @@ struct Iteration : Trials {
             pg_refreshed = settings.robust ? least(results.pg_norm2, pg_refreshed) : results.pg_norm2;
         }
         const bool keep_scale = pairs > 0 && refreshes_in_vain % 2 == 0;
-        if (fresh_start || refreshes_in_vain == most_refreshes_in_vain || !(keep_scale || settings.robust)) {
+        if (along_gradient || refreshes_in_vain == most_refreshes_in_vain || !(keep_scale || settings.robust)) {
             if (is_explained) converge(settings, Test::rounding);
             else
                 end(CUDA_OPT_LINE_SEARCH_FAILED, failure == SearchFailure::no_descent      ? Event::no_descent
@@ -88,14 +89,11 @@ struct Iteration : Trials {
         return FailureVerdict::refresh;
     }
 
-    // Returns whether the solve restarts at this iterate, and begins with the diagonal h_i = x_i^2. The next direction
-    // is then that of the steepest descent if each variable is measured in units of |x_i|. If a solve restarts so
-    // often, its variables may differ in size by orders of magnitude, and a step along -g moves few of them.
-    // docs/notes/restarts.md shows how the number of restarts was chosen.
+    // Returns whether a restart at this iterate begins with the diagonal h_i = x_i^2. The next direction is then that
+    // of the steepest descent if each variable is measured in units of |x_i|. If this direction fails, the next one is
+    // along -g.
     CUDA_OPT_HD_INLINE bool begins_from_sizes(const Settings &settings) const {
-        constexpr int64_t restarts_before = 8;
-        return settings.metric == Metric::learned && settings.robust && results.refreshes >= restarts_before &&
-               evaluations_since_restart() == 0 && is_normal(relative_gradient);
+        return uses_sizes(settings) && !from_sizes && evaluations_since_restart() == 0 && is_normal(relative_gradient);
     }
 
   protected:
@@ -113,7 +111,8 @@ struct Iteration : Trials {
     //   slope and the minimum 0 has its minimiser. Because f may be small by chance, this shortens the step at most
     //   1000 times.
     // If the direction begins from the sizes of the variables, the same holds for its length in units of |x_i|, in
-    // which the gradient is the relative gradient. This length is at most 1, with or without bounds.
+    // which the gradient is the relative gradient. This length is at most 1, with or without bounds. It does not
+    // contain variables that are 0.
     CUDA_OPT_HD_CALL inline FirstStep steepest_descent_step(const Settings &settings) const {
         constexpr double far = 67108864.0;                                  // 2^26
         const double few_digits = single_x ? 1 / 262144.0 : 1 / 67108864.0; // 2^-18, 2^-26
@@ -122,7 +121,7 @@ struct Iteration : Trials {
         const double norm = results.pg_norm2, x = results.x_norm2, f = std::fabs(results.f);
         const FirstStep classical{1, boxed ? 1 : bounded ? least(1 / norm, 1.0) : 1 / norm};
         if (settings.metric == Metric::callers) return classical;
-        if (begins_from_sizes(settings)) {
+        if (from_sizes) {
             const double most = greatest(2 * f / relative_gradient, shortest);
             return {relative_gradient / (f != 0 ? least(most, 1.0) : 1.0), 1};
         }

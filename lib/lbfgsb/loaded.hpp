@@ -47,7 +47,7 @@ inline bool is_consistent(const Iteration &it) {
            dense::is_within(SearchFailure::no_descent, it.failure, SearchFailure::lower_not_found_again) &&
            dense::is_within(0, it.steps_since_gradient, Iteration::steps_before_verdict) &&
            dense::is_within(0, it.slow_restarts, Iteration::most_slow_restarts) &&
-           dense::are_bools(it.bounded, it.boxed, it.single_x, it.single_f, it.truncated, it.fresh_start,
+           dense::are_bools(it.bounded, it.boxed, it.single_x, it.single_f, it.truncated, it.fresh_start, it.from_sizes,
                             it.search_started, it.step_max_pending, it.exhausted, it.returning, it.at_iterate, it.first,
                             it.best_saved, it.ran_away, it.slopes_removed, it.best_norms_unknown, it.pg_norm_unknown,
                             it.x_norm_unknown);

@@ -168,6 +168,7 @@ struct SearchRecord : Record {
     double lowest_trial = infinity; // the lowest f of a trial point of this line search
     bool truncated = false;         // whether the direction was truncated at the box
     bool fresh_start = false;       // the next line search is along -g, with an estimated first step
+    bool from_sizes = false;        // it is along -h g with h_i = x_i^2 instead (begins_from_sizes())
     bool search_started = false;    // the first trial point was measured
     bool step_max_pending = false;  // whether the largest step within the box must still be computed
     bool exhausted = false;         // with ROBUST: the limit of evaluations was reached, without an acceptable step

@@ -87,7 +87,8 @@ CUDA_OPT_HD_INLINE void discard_pairs(const Settings &settings, Iteration &it, M
     hessian.forget();
     it.results.refreshes++;
     it.truncated = false;
-    if (!it.begins_from_sizes(settings)) return;
+    it.from_sizes = it.begins_from_sizes(settings);
+    if (!it.from_sizes) return;
     hessian.begin_from_sizes();
     it.fresh_start = true;
 }

@@ -316,6 +316,15 @@ struct Termination : Progress {
                decrease_along_gradient(relative_curvature) <= significant_decrease(settings);
     }
 
+    // Returns whether restarts begin from the sizes of the variables (Iteration::begins_from_sizes()). If a solve
+    // restarts so often, its variables may differ in size by orders of magnitude, and a step along -g moves few of
+    // them. A restart that gained little is then no evidence of a minimum. docs/notes/restarts.md shows how the number
+    // of restarts was chosen.
+    CUDA_OPT_HD bool uses_sizes(const Settings &settings) const {
+        constexpr int64_t restarts_before = 8;
+        return settings.metric == Metric::learned && settings.robust && results.refreshes >= restarts_before;
+    }
+
     // Returns whether another restart is unlikely to be worth its cost, because the last one gained little and the
     // relative gradient is not large. Where it is large, restarts that gain little may alternate with better ones.
     CUDA_OPT_HD_CALL inline bool restart_is_unpromising(const Settings &settings) const {
@@ -330,8 +339,8 @@ struct Termination : Progress {
     // evidence if f has single precision, because its rounding errors decide where the line searches fail.
     CUDA_OPT_HD_CALL inline bool is_negligible(const Settings &settings) const {
         return expected_decrease <= negligible_decrease(settings) &&
-               (is_relatively_flat(settings) ||
-                (!single_f && restart_is_unpromising(settings) && can_decrease_little(settings)));
+               (is_relatively_flat(settings) || (!single_f && !uses_sizes(settings) &&
+                                                 restart_is_unpromising(settings) && can_decrease_little(settings)));
     }
 
     // Returns a decrease of f that counts as negligible in the test ROUNDING if the model predicts no more than this.
@@ -363,7 +372,8 @@ struct Termination : Progress {
         if (least_decrease(settings) <= settings.rounding * change_by_rounding() &&
             explains_gradient_by_rounding(settings))
             return true;
-        return gained_little(settings) && (relative_curvature == unmeasured || can_decrease_little(settings));
+        return gained_little(settings) && !uses_sizes(settings) &&
+               (relative_curvature == unmeasured || can_decrease_little(settings));
     }
 };
 

@@ -126,7 +126,7 @@ struct Trials : Termination {
         results.iterations++;
         results.step = step * unit;
         steps_since_gradient = fresh_start ? 1 : least(steps_since_gradient + 1, steps_before_verdict);
-        fresh_start = false;
+        fresh_start = from_sizes = false;
         expected_decrease = infinity;
         f_previous = f_base;
         const bool lags = !is_best(settings, sums);
