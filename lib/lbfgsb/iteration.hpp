@@ -60,8 +60,8 @@ struct Iteration : Trials {
             return FailureVerdict::end;
         }
         // If -g itself does not descend, the solve ends, because it would try -g again without an evaluation.
-        const bool along_gradient = fresh_start && !from_sizes,
-                   goes_on = !(along_gradient && failure == SearchFailure::no_descent);
+        const bool along_gradient = fresh_start && !from_sizes;
+        const bool goes_on = !(along_gradient && failure == SearchFailure::no_descent);
         if (goes_on && is_noisy) return after_noisy_failure(settings, pairs);
         const double share = settings.robust ? progress_share : 0;
         const bool progress = f_base < f_refreshed - share * std::fabs(f_refreshed) ||
