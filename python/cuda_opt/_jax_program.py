@@ -29,6 +29,7 @@ from ._constants import INTEGERS, REALS
 from ._jax_callback import Solve, traced_solve
 from ._library import library
 from ._options import chooses_hessian, options_of
+from ._solver import Solver
 
 _BEGIN, _ADVANCE, _END = "cuda_opt_begin", "cuda_opt_advance", "cuda_opt_end"
 
@@ -133,6 +134,8 @@ def runs_in_program(solve: Solve) -> bool:
 def traced_minimum(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, ...]:
     """Return what ``traced_solve`` returns, without a callback if the solve needs no Python and runs on the host or on
     CUDA."""
+    options = options_of(dict(solve.options), None)
+    Solver(1, options.m, **options.settings).close()  # raises the errors of invalid settings while JAX traces
     callback = partial(traced_solve, solve, pairs)
     if not runs_in_program(solve):
         return callback(x0, numeric, lower, upper)

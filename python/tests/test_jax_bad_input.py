@@ -259,3 +259,12 @@ def test_nan_derivatives_are_returned():
     """NaN derivatives are not reported as a singular Hessian."""
     slope = jax.grad(lambda c: argmin(quartic, jnp.zeros(3), c).sum() * jnp.nan)(1.0)
     assert np.isnan(slope)
+
+
+@pytest.mark.parametrize("solve", [minimize, argmin])
+@pytest.mark.parametrize("options, match", [
+    ({"HISTORY_SIZE": 40}, "^HISTORY_SIZE is a result"), ({"MAXFEV": -1}, "^CUDA_OPT_MAXFEV is -1"),
+    ({"STPMAX": "far"}, "^STPMAX is a str"),
+])
+def test_invalid_settings_raise_the_same_error_in_a_program(solve, options, match):
+    everywhere(lambda: solve(squares, jnp.zeros(3), options=options), (cuda_opt.Error, TypeError), match)
