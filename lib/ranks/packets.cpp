@@ -61,10 +61,8 @@ uint64_t Packets::checksum_of(const unsigned char *packet) const {
     PacketHeader header;
     std::memcpy(&header, packet, sizeof header);
     header.checksum = 0;
-    Checksum sum;
-    sum.add(&header, sizeof header);
-    sum.add(packet + sizeof header, bytes_ - static_cast<int64_t>(sizeof header));
-    return sum.value();
+    return checksum(packet + sizeof header, bytes_ - static_cast<int64_t>(sizeof header),
+                    checksum(&header, sizeof header));
 }
 
 int Packets::check(Message &message) {

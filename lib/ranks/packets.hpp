@@ -20,7 +20,7 @@ enum class Exchange : int32_t { none, set_up, reply, variables, end };
 
 struct PacketHeader {
     char magic[8] = {'c', 'o', '_', 'r', 'a', 'n', 'k', 's'};
-    int32_t version = 3, rank = 0;
+    int32_t version = 4, rank = 0;
     Exchange exchange = Exchange::none;
     int32_t verb = 0;      // The verb (kind) of the state machine's request to which the packet contributes.
     int64_t number = 0;    // The number of earlier exchanges in this solve.

@@ -1,7 +1,6 @@
 #include "ranks/ranks.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace cudaopt {
 
@@ -41,19 +40,12 @@ void Ranks::close(const Settings &settings, Wish wish, double seconds) {
 
 void Ranks::request_set_up(const Settings &settings, int m, int bits, int64_t pairs, Sweeps &own_sweeps) {
     packets_.open(Exchange::set_up, 0, sizeof(SetUp));
-    SetUp &own = *packets_.payload<SetUp>();
-    own.ranks = part_.ranks;
-    own.first = part_.first;
-    own.n = part_.n;
-    own.of = part_.of;
-    own.m = m;
-    own.bits = bits;
-    own.pairs = pairs;
-    own.f_part = f_part_ = settings.f_part;
     const Segments segments(part_.of);
-    own.form_free_changes = part_.n == 0 || own_sweeps.forms_free_changes();
-    own.by_segments =
-        part_.n == 0 || (own_sweeps.subtree_sums() && segments.at(part_.first) >= 0 && segments.at(part_.end()) >= 0);
+    const bool empty = part_.n == 0, is_cut = segments.at(part_.first) >= 0 && segments.at(part_.end()) >= 0;
+    const bool by_segments = empty || (own_sweeps.subtree_sums() && is_cut);
+    f_part_ = settings.f_part;
+    SetUp &own = *packets_.payload<SetUp>() = {
+        part_, m, bits, pairs, f_part_, by_segments, empty || own_sweeps.forms_free_changes(), {}};
     list_shared_settings(settings, own.settings);
     close(settings, no_wish, 0);
 }
@@ -131,7 +123,7 @@ Ranks::Joined Ranks::join(Reply &reply) {
         by_segments_ = form_free_changes_ = true;
         for (int rank = 0; rank < part_.ranks; rank++) {
             const SetUp &other = *packets_.payload_of<SetUp>(rank);
-            parts_[rank] = {rank, part_.ranks, other.first, other.n, other.of};
+            parts_[rank] = other;
             by_segments_ = by_segments_ && other.by_segments;
             form_free_changes_ = form_free_changes_ && other.form_free_changes;
         }

@@ -9,7 +9,6 @@
 // joined in the order of ranks.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "ranks/set_up.hpp"
@@ -37,7 +36,7 @@ class Ranks {
 
     // A request is an operation that the state machine requires, and its verb states which one (lbfgsb/requests.hpp).
     // Returns whether the reply to a request with this verb depends on the variables of all ranks.
-    static bool shares(Verb verb);
+    static bool shares(Verb verb) { return verb <= Verb::check_diagonal; }
 
     // Each of the following functions whose names begin with `request` begins an exchange of packets between the ranks.
     // `seconds` is the time since the solve began.
@@ -116,7 +115,7 @@ class Ranks {
     int code_ = 0;
     Wish wish_ = no_wish;
     Message failure_, sentence_;
-    int64_t f_part_ = FPart::rank;
+    int64_t f_part_ = CUDA_OPT_F_OF_RANK;
     uint64_t settings_ = 0; // The hash of the settings in the current exchange.
     double seconds_ = 0;
 

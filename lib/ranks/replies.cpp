@@ -12,7 +12,7 @@ namespace {
 // Joins values in a binary tree, and stores the address of the result in place[0]. place[k] is the address of the value
 // at leaf k. If a rank has sent one sum for a whole subtree, this sum is at the first leaf of the subtree, and the
 // other leaves are NULL.
-template <class T, class Join> void join_places(std::vector<T *> &place, int64_t count, const Join &join) {
+template <class Join> void join_places(std::vector<double *> &place, int64_t count, const Join &join) {
     join_in_tree(0, count, [&](int64_t to, int64_t from) {
         if (!place[from]) return;
         if (place[to]) join(*place[to], *place[from]);
@@ -25,20 +25,6 @@ constexpr int64_t StartReport::*first_indices[] = {&StartReport::x_nan, &StartRe
 int64_t global_index(int64_t index, const Part &part) { return index == part.n ? part.of : part.first + index; }
 
 } // namespace
-
-bool Ranks::shares(Verb verb) {
-    switch (verb) {
-    case Verb::check_start:
-    case Verb::read_variable:
-    case Verb::inner_products:
-    case Verb::truncation:
-    case Verb::crossed:
-    case Verb::largest_step:
-    case Verb::norm:
-    case Verb::check_diagonal: return true;
-    default: return false;
-    }
-}
 
 void Ranks::request_reply(const Request &request, const PanelRequest &panel, const Reply &own,
                           const SubtreeSums *own_sums, double f, const Settings &settings, bool stop_requested,
@@ -104,7 +90,7 @@ void Ranks::join_start(Reply &reply) {
 // products, the sums of the search direction, and f.
 void Ranks::pack_products(const Reply &own, const SubtreeSums *own_sums, double f) {
     double *next = packets_.payload<double>();
-    *next++ = f_part_ == FPart::segments ? 0 : f;
+    *next++ = f_part_ == CUDA_OPT_F_OF_SEGMENTS ? 0 : f;
     if (part_.n == 0) return;
     const ProductsLayout layout(cudaopt::panel::columns(panel_.pairs), panel_.older_steps);
     const bool subtrees = by_segments_ && own_sums;
@@ -114,7 +100,7 @@ void Ranks::pack_products(const Reply &own, const SubtreeSums *own_sums, double 
         layout.write(subtrees ? own_sums->products(k) : *own.sums, next);
         next += layout.size;
         for (const double number : {direction.slope, direction.d_squared, direction.projected,
-                                    f_part_ == FPart::segments ? own_sums->f(k) : 0})
+                                    f_part_ == CUDA_OPT_F_OF_SEGMENTS ? own_sums->f(k) : 0})
             *next++ = number;
     }
 }
@@ -139,7 +125,7 @@ void Ranks::join_products(Reply &reply) {
     std::copy(all, totals, joined_.get());
     direction_ = {totals[0], totals[1], totals[2]};
     double f = totals[3];
-    if (f_part_ != FPart::segments) {
+    if (f_part_ != CUDA_OPT_F_OF_SEGMENTS) {
         std::fill(places_.begin(), places_.end(), nullptr);
         for (int rank = 0; rank < part_.ranks; rank++) {
             places_[rank] = packets_.payload_of<double>(rank);
@@ -147,7 +133,7 @@ void Ranks::join_products(Reply &reply) {
         }
         // With CUDA_OPT_F_WHOLE all ranks return the whole f. If f is undefined on a rank, that value is used,
         // otherwise that of the first rank.
-        if (f_part_ == FPart::whole) f = *places_[not_finite_on_ < 0 ? 0 : not_finite_on_];
+        if (f_part_ == CUDA_OPT_F_WHOLE) f = *places_[not_finite_on_ < 0 ? 0 : not_finite_on_];
         else {
             join_places(places_, part_.ranks, [](double &to, double &from) { to += from; });
             f = *places_[0];
@@ -176,13 +162,9 @@ double Ranks::joined_norm() {
     each_subtree([&](int rank, int k, int64_t place) {
         places_[place] = packets_.payload_of<double>(rank) + k * sizeof(ScaledSquares) / sizeof(double);
     });
-    join_places(places_, places(), [](double &to, double &from) {
-        ScaledSquares joined{(&to)[0], (&to)[1]};
-        joined.join({(&from)[0], (&from)[1]});
-        (&to)[0] = joined.scale;
-        (&to)[1] = joined.squares;
-    });
-    return ScaledSquares{places_[0][0], places_[0][1]}.norm();
+    const auto squares = [](double *at) -> ScaledSquares & { return *reinterpret_cast<ScaledSquares *>(at); };
+    join_places(places_, places(), [&](double &to, double &from) { squares(&to).join(squares(&from)); });
+    return squares(places_[0]).norm();
 }
 
 // Adds the numbers of crossed variables on all ranks. A variable is crossed if its breakpoint lies in the window that
@@ -213,14 +195,10 @@ void Ranks::open_variables() {
     packets_.open(Exchange::variables, static_cast<int>(Verb::crossed), bytes_of(1 + here * variable));
     double *next = packets_.payload<double>();
     *next++ = static_cast<double>(own);
-    for (int64_t k = 0; k < own; k++, next += variable) {
-        const CrossedVariable &variable = own_variables_.variables[variables_sent_ + k];
-        const int64_t index = part_.first + variable.index;
-        next[0] = variable.t;
-        std::memcpy(next + 1, &index, sizeof index);
-        next[2] = variable.g;
-        next[3] = variable.z;
-        std::copy(variable.w, variable.w + columns, next + 4);
+    for (int64_t k = 0; k < own; k++) {
+        const CrossedVariable &at = own_variables_.variables[variables_sent_ + k];
+        for (const double number : {at.t, static_cast<double>(part_.first + at.index), at.g, at.z}) *next++ = number;
+        next = std::copy_n(at.w, columns, next);
     }
     packets_.close(settings_, seconds_, no_wish, code_, failure_);
     variables_sent_ += here;
@@ -232,11 +210,9 @@ bool Ranks::join_variables(Reply &reply) {
         const double *next = packets_.payload_of<double>(rank);
         const auto count = static_cast<int64_t>(*next++);
         for (int64_t k = 0; k < count; k++, next += doubles_of_variable(columns)) {
-            int64_t index;
-            std::memcpy(&index, next + 1, sizeof index);
             double *const w = entries_.get() + found_.count() * columns;
-            std::copy(next + 4, next + 4 + columns, w);
-            found_.add({next[0], index, next[2], next[3], w});
+            std::copy_n(next + 4, columns, w);
+            found_.add({next[0], static_cast<int64_t>(next[1]), next[2], next[3], w});
         }
     }
     if (variables_sent_ < most_variables_) {

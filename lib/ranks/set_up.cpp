@@ -1,5 +1,7 @@
 #include "ranks/set_up.hpp"
 
+#include "boundary/checksum.hpp"
+
 namespace cudaopt {
 
 namespace {
@@ -16,24 +18,14 @@ template <class Use> void each_shared_setting(const Settings &settings, const Us
 } // namespace
 
 void list_shared_settings(const Settings &settings, double *values) {
-    // The addition of 0 changes -0 to 0, so that both have the same hash.
+    // The addition of 0 changes -0 to 0, so that both have the same checksum.
     each_shared_setting(settings, [&](const char *, double value) { *values++ = value + 0.0; });
 }
 
-// Computes a hash by FNV-1a (Fowler, Noll, Vo). It is applied to 64-bit words instead of bytes to reduce its cost,
-// because every exchange computes it. The multiplication propagates differences only to higher bits, so the upper half
-// is also combined with the lower half.
 uint64_t hash_of_shared_settings(const Settings &settings) {
     double values[shared_settings];
     list_shared_settings(settings, values);
-    uint64_t hash = 14695981039346656037u;
-    for (const double value : values) {
-        uint64_t word;
-        std::memcpy(&word, &value, sizeof word);
-        hash = (hash ^ word) * 1099511628211u;
-        hash ^= hash >> 32;
-    }
-    return hash;
+    return checksum(values, sizeof values);
 }
 
 int compare_set_ups(Packets &packets, int ranks, Message &message) {
@@ -69,7 +61,7 @@ int compare_set_ups(Packets &packets, int ranks, Message &message) {
     if (next != first.of)
         return message.refuse_input("the parts of the %d ranks have %lld variables in all, but n is %lld", ranks,
                                     shown(next), shown(first.of));
-    if (first.f_part != FPart::segments) return 0;
+    if (first.f_part != CUDA_OPT_F_OF_SEGMENTS) return 0;
     for (int rank = 0; rank < ranks; rank++)
         if (!packets.payload_of<SetUp>(rank)->by_segments)
             return message.refuse_input("CUDA_OPT_F_PART is CUDA_OPT_F_OF_SEGMENTS, but the part of rank %d does not "

@@ -2,6 +2,7 @@
 // agree.
 #pragma once
 
+#include "cuda_opt/ranks.h"
 #include "lbfgsb/settings.hpp"
 #include "ranks/packets.hpp"
 
@@ -17,13 +18,6 @@ struct Part {
     bool holds(int64_t index) const { return first <= index && index < end(); }
 };
 
-// The values of the setting CUDA_OPT_F_PART, which states what the caller of a rank returns as f. whole: the whole f.
-// rank: the contribution of the rank's variables. segments: one contribution for each segment, a fixed range of
-// consecutive variables (sweeps/segments.hpp).
-struct FPart {
-    static constexpr int64_t rank = 0, segments = 1, whole = 2;
-};
-
 // The number of settings that must agree on all ranks.
 constexpr int count_shared_settings() {
     int count = static_cast<int>(sizeof real_settings / sizeof *real_settings);
@@ -32,8 +26,8 @@ constexpr int count_shared_settings() {
 }
 constexpr int shared_settings = count_shared_settings();
 
-struct SetUp {
-    int64_t ranks, first, n, of, m, bits, pairs;
+struct SetUp : Part {
+    int64_t m, bits, pairs;
     int64_t f_part;      // The value of the setting CUDA_OPT_F_PART.
     int64_t by_segments; // True if the rank's part of the variables consists of whole segments (sweeps/segments.hpp).
     int64_t form_free_changes; // True if the backend can perform requests with PanelRequest::free_changes.

@@ -1,7 +1,6 @@
 // A solve on one rank, which stores a part of the variables. It works like Solver::call(), but a reply that depends on
 // the variables of all ranks is first exchanged with them. A failure on a rank is reported with its next exchange.
 // Until then the rank requests the same tasks as the others, so that no rank waits for a rank that has ended.
-#include <utility>
 
 #include "boundary/translate_exceptions.hpp"
 #include "solver/solver.hpp"

@@ -69,8 +69,7 @@ std::vector<double> Solver::scales() {
 uint64_t Solver::scales_checksum() {
     if (!scaled_) return 0;
     const std::vector<double> values = scales();
-    const uint64_t sum = checksum(reinterpret_cast<const unsigned char *>(values.data()),
-                                  static_cast<int64_t>(sizeof(double) * values.size()));
+    const uint64_t sum = checksum(values.data(), static_cast<int64_t>(sizeof(double) * values.size()));
     return sum == 0 ? 1 : sum;
 }
 

@@ -197,7 +197,8 @@ void Solver::allocate(const Settings &settings) {
         by_segments_ = by_segments;
     }
     if (by_segments)
-        sweeps_->subtree_sums()->take_part(ranks_->part().first, dimension(), settings.f_part == FPart::segments);
+        sweeps_->subtree_sums()->take_part(ranks_->part().first, dimension(),
+                                           settings.f_part == CUDA_OPT_F_OF_SEGMENTS);
     sweeps_->allocate(memory(), {static_cast<int>(settings.threads), stream, settings.robust, settings.metric,
                                  &cancellation_, settings.timed});
     reply_.forms_free_changes = sweeps_->forms_free_changes();
