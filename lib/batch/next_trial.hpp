@@ -191,7 +191,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         IterateVerdict verdict{};
         measure([&] { return it.judge_iterate(settings_, persistent_.matrix.pairs(), verdict); });
         if (verdict == IterateVerdict::end) return Next::end;
-        if (verdict == IterateVerdict::restart_anew) persistent_.hessian.forget_all();
+        if (verdict == IterateVerdict::restart_anew) persistent_.hessian.clear();
         if (verdict == IterateVerdict::restart || verdict == IterateVerdict::restart_anew) {
             it.restart();
             refresh();
@@ -303,7 +303,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         Iteration &it = persistent_.iteration;
         if (it.descends(settings_, sweeps_.direction_sums(), persistent_.matrix.pairs())) return Next::evaluation;
         if (!it.can_truncate()) {
-            it.failure = SearchFailure::no_descent;
+            it.failure = Event::no_descent;
             return Next::failure;
         }
         if (it.ends_at_limit(settings_, false)) return Next::end;

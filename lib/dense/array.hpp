@@ -67,9 +67,6 @@ template <> class Array<0> {
     CUDA_OPT_HD void place(double *where) {
         distance_ = reinterpret_cast<char *>(where) - reinterpret_cast<char *>(this);
     }
-    CUDA_OPT_HD bool is_at(const double *where) const {
-        return distance_ == reinterpret_cast<const char *>(where) - reinterpret_cast<const char *>(this);
-    }
     CUDA_OPT_HD double *data() { return reinterpret_cast<double *>(reinterpret_cast<char *>(this) + distance_); }
     CUDA_OPT_HD const double *data() const {
         return reinterpret_cast<const double *>(reinterpret_cast<const char *>(this) + distance_);
@@ -108,32 +105,17 @@ template <int length> using KeptRoom = std::conditional_t<length == 0, Array<0>,
 // PlaceArrays assigns an address to each array.
 struct CountArrays {
     int64_t doubles = 0;
-    CUDA_OPT_HD constexpr void operator()(Nothing &, int64_t) {}
     CUDA_OPT_HD constexpr void operator()(Array<0> &, int64_t count) { doubles += count; }
-    template <int length> CUDA_OPT_HD constexpr void operator()(Array<length> &, int64_t) {}
+    template <class Other> CUDA_OPT_HD constexpr void operator()(Other &, int64_t) {}
 };
 
 struct PlaceArrays {
     double *next;
-    CUDA_OPT_HD void operator()(Nothing &, int64_t) {}
     CUDA_OPT_HD void operator()(Array<0> &array, int64_t count) {
         array.place(next);
         next += count;
     }
-    template <int length> CUDA_OPT_HD void operator()(Array<length> &, int64_t) {}
-};
-
-// CheckPlaces is a visitor that validates an object that was loaded as bytes. It checks that each array has the address
-// that PlaceArrays would assign.
-struct CheckPlaces {
-    const double *next;
-    bool right = true;
-    void operator()(Nothing &, int64_t) {}
-    void operator()(Array<0> &array, int64_t count) {
-        right = right && array.is_at(next);
-        next += count;
-    }
-    template <int length> void operator()(Array<length> &, int64_t) {}
+    template <class Other> CUDA_OPT_HD void operator()(Other &, int64_t) {}
 };
 
 } // namespace cudaopt::dense

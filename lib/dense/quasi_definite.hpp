@@ -76,7 +76,7 @@ template <int most> class QuasiDefiniteOf {
 
     // Factorises S. Returns false if a pivot has the wrong sign or is not finite; pivots are never modified. In this
     // function and in those below, k is the argument of resize(). It may be a compile-time constant, of the type that
-    // at_size() (sizes.hpp) passes to its body.
+    // at_size() (dense/array.hpp) passes to its body.
     template <class Size> CUDA_OPT_HD bool factor(Size k) {
         CUDA_OPT_NOT_PURE
         CUDA_OPT_UNROLLED(2 * times_unrolled<Size>)

@@ -10,36 +10,26 @@ namespace cudaopt {
 
 CUDA_OPT_HD_INLINE bool uses_callers_diagonal(const Settings &settings) { return settings.metric == Metric::callers; }
 
-class InitialHessian {
+class InitialHessian : public LearnedDiagonal {
   public:
-    CUDA_OPT_HD const LearnedDiagonal &learned() const { return learned_; }
     // Begins a solve. If a warm start uses pairs from another kind of B_0, the learned diagonal is discarded.
     CUDA_OPT_HD void begin(const Settings &settings) {
-        if (kind_ != settings.metric) learned_.clear();
+        if (kind_ != settings.metric) clear();
         kind_ = settings.metric;
     }
     CUDA_OPT_HD void reset(bool clears) {
-        if (clears) learned_.clear();
+        if (clears) clear();
         supplied_at_ = -1;
     }
-    // forget() discards the learned diagonal, forget_all() also the averages that compare it with theta I.
-    CUDA_OPT_HD void forget() { learned_.forget(); }
-    CUDA_OPT_HD void forget_all() { learned_.clear(); }
-    // Begins a new learned diagonal from the sizes of the variables. begins_from_sizes() returns whether the next inner
-    // products have to form it.
-    CUDA_OPT_HD void begin_from_sizes() { learned_.begin_from_sizes(); }
-    CUDA_OPT_HD bool begins_from_sizes() const { return learned_.begins_from_sizes(); }
 
     // exists() returns whether there is a diagonal h. weighted() returns whether the model uses h.
     CUDA_OPT_HD bool exists(const Settings &settings) const {
-        return uses_callers_diagonal(settings) || learned_.exists();
+        return uses_callers_diagonal(settings) || LearnedDiagonal::exists();
     }
-    CUDA_OPT_HD bool weighted(const Settings &settings) const {
-        return uses_callers_diagonal(settings) || learned_.serves();
-    }
+    CUDA_OPT_HD bool weighted(const Settings &settings) const { return uses_callers_diagonal(settings) || serves(); }
     // Identifies the diagonal that weights the inner products of the model. Each new diagonal has a new number.
     CUDA_OPT_HD int64_t weights(const Settings &settings) const {
-        return uses_callers_diagonal(settings) ? other_weights - supplied_ : learned_.weights();
+        return uses_callers_diagonal(settings) ? other_weights - supplied_ : LearnedDiagonal::weights();
     }
 
     // is_due() returns whether the caller has to supply a diagonal at this iterate. stays_valid() returns whether the
@@ -62,16 +52,15 @@ class InitialHessian {
         return uses_callers_diagonal(settings) && (settings.diagonal_every == 1 || pairs == 0) ? 1 : 0;
     }
 
-    CUDA_OPT_HD bool has_learned() const { return learned_.exists(); }
+    CUDA_OPT_HD bool has_learned() const { return LearnedDiagonal::exists(); }
     // Returns whether the learned diagonal has changed since the last model, or will with the next products.
-    CUDA_OPT_HD bool has_changed() const { return learned_.exists() || learned_.update_is_due(); }
-    CUDA_OPT_HD DiagonalUpdate take_update() { return learned_.take_update(); }
+    CUDA_OPT_HD bool has_changed() const { return LearnedDiagonal::exists() || update_is_due(); }
     // Returns the request for the inner products of the model: those of the columns that `panel` describes, and those
     // that B_0 requires in addition. matrix_weights identifies the diagonal that weights the stored products.
     CUDA_OPT_HD PanelRequest model_panel(const Settings &settings, PanelRequest panel, int64_t matrix_weights,
                                          bool bounded) const {
         panel.weighted = weighted(settings);
-        panel.watches = learned_.exists();
+        panel.watches = LearnedDiagonal::exists();
         panel.older_steps = matrix_weights != weights(settings);
         // Without bounds, products over the free variables only set Y'Y after a change of weights (load_free_yy()).
         panel.free_gram = bounded || panel.older_steps;
@@ -86,25 +75,22 @@ class InitialHessian {
         const double yy = sums.over_all(panel::y_new, panel::y_new), dd = sums.over_all(panel::s_new, panel::s_new),
                      other_yy = in_metric ? sums.variable_sums[newest_y_sum] : yy,
                      other_dd = in_metric ? sums.variable_sums[newest_d_sum] : dd;
-        if (learned_.serves()) learned_.observe(slot, capacity, n, yd, other_yy, other_dd, yy, dd);
-        else learned_.observe(slot, capacity, n, yd, yy, dd, other_yy, other_dd);
+        if (serves()) LearnedDiagonal::observe(slot, capacity, n, yd, other_yy, other_dd, yy, dd);
+        else LearnedDiagonal::observe(slot, capacity, n, yd, yy, dd, other_yy, other_dd);
     }
-
-    bool is_consistent(int m) const { return learned_.is_consistent(m); }
 
   private:
     int64_t kind_ = Metric::one_number; // the kind of B_0 in the solve that formed the stored pairs
     // supplied_ counts the diagonals that the caller has supplied. supplied_at_ is the iterate at which the last one
     // was supplied, or -1 if there was none in this solve.
     int64_t supplied_ = 0, supplied_at_ = -1;
-    LearnedDiagonal learned_;
 };
 
 // This class has the same interface for kernels in which B_0 = theta I is fixed at compile time. It stores nothing.
 struct ScalarInitialHessian {
     CUDA_OPT_HD static constexpr void begin(const Settings &) {}
     CUDA_OPT_HD static constexpr void forget() {}
-    CUDA_OPT_HD static constexpr void forget_all() {}
+    CUDA_OPT_HD static constexpr void clear() {}
     CUDA_OPT_HD static constexpr void begin_from_sizes() {}
     CUDA_OPT_HD static constexpr bool begins_from_sizes() { return false; }
     CUDA_OPT_HD static constexpr bool exists(const Settings &) { return false; }

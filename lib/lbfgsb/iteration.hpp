@@ -30,7 +30,7 @@ struct Iteration : Trials {
     CUDA_OPT_HD_INLINE void note_failure(const Settings &settings, int pairs, double theta) {
         model_theta = theta;
         if (pairs == 0) return;
-        if (failure != SearchFailure::no_descent) expected_decrease = -slope_base * first_step / 2;
+        if (failure != Event::no_descent) expected_decrease = -slope_base * first_step / 2;
         else if (direction.d_squared == 0 && settings.metric != Metric::callers) // x + d rounds to x
             expected_decrease = results.pg_norm2 * (results.pg_norm2 / theta) / 2;
     }
@@ -61,7 +61,7 @@ struct Iteration : Trials {
         }
         // If -g itself does not descend, the solve ends, because it would try -g again without an evaluation.
         const bool along_gradient = fresh_start && !from_sizes;
-        const bool goes_on = !(along_gradient && failure == SearchFailure::no_descent);
+        const bool goes_on = !(along_gradient && failure == Event::no_descent);
         if (goes_on && is_noisy) return after_noisy_failure(settings, pairs);
         const double share = settings.robust ? progress_share : 0;
         const bool progress = f_base < f_refreshed - share * std::fabs(f_refreshed) ||
@@ -74,12 +74,7 @@ struct Iteration : Trials {
         const bool keep_scale = pairs > 0 && refreshes_in_vain % 2 == 0;
         if (along_gradient || refreshes_in_vain == most_refreshes_in_vain || !(keep_scale || settings.robust)) {
             if (is_explained) converge(settings, Test::rounding);
-            else
-                end(CUDA_OPT_LINE_SEARCH_FAILED, failure == SearchFailure::no_descent      ? Event::no_descent
-                                                 : failure == SearchFailure::nothing_lower ? Event::nothing_lower
-                                                 : failure == SearchFailure::lower_not_accepted
-                                                     ? Event::lower_not_accepted
-                                                     : Event::lower_not_found_again);
+            else end(CUDA_OPT_LINE_SEARCH_FAILED, failure);
             return FailureVerdict::end;
         }
         if (ends_at_limit(settings, true)) return FailureVerdict::end;

@@ -43,8 +43,8 @@ inline int task_at(const StateMachine &machine) {
 inline bool is_consistent(const Iteration &it) {
     return it.line.is_consistent() && dense::is_within(Event::nothing, it.event, Event::called_after_end) &&
            dense::is_within(Event::nothing, it.end_why, Event::called_after_end) &&
-           dense::is_within(Test::f_target, it.end_test, Test::none) &&
-           dense::is_within(SearchFailure::no_descent, it.failure, SearchFailure::lower_not_found_again) &&
+           dense::is_within(Test::none, it.end_test, Test::noise) &&
+           dense::is_within(Event::no_descent, it.failure, Event::lower_not_found_again) &&
            dense::is_within(0, it.steps_since_gradient, Iteration::steps_before_verdict) &&
            dense::is_within(0, it.slow_restarts, Iteration::most_slow_restarts) &&
            dense::are_bools(it.bounded, it.boxed, it.single_x, it.single_f, it.truncated, it.fresh_start, it.from_sizes,
@@ -75,9 +75,9 @@ inline bool StateMachine::is_consistent(int64_t n_, int m, int bits) {
     // The backend allocates vectors for a learned diagonal and for the best iterate only if the settings require them.
     if ((learned_diagonal().exists() && settings.metric != Metric::learned) || (best_saved && !settings.robust))
         return false;
-    dense::CheckPlaces places{reinterpret_cast<const double *>(this + 1)};
-    each_array(m, places);
-    return places.right;
+    dense::PlaceArrays place{reinterpret_cast<double *>(this + 1)};
+    each_array(m, place);
+    return true;
 }
 
 } // namespace cudaopt

@@ -50,10 +50,11 @@ enum class Event {
     diagonal_is_bad,
     operator_is_not_finite,
     operator_is_not_positive,
-    no_descent,
-    nothing_lower,
-    lower_not_accepted,
-    lower_not_found_again,
+    // The reasons for which a line search fails.
+    no_descent,            // the direction is not a descent direction
+    nothing_lower,         // no lower f was found
+    lower_not_accepted,    // without ROBUST: a lower f was found, but L-BFGS-B 3.0 does not return to that point
+    lower_not_found_again, // f at the lowest point was higher when it was evaluated again
     below_any_bound,
     falls_without_end,
     // Requested by the caller.
@@ -62,11 +63,6 @@ enum class Event {
     time_limit_while_waiting,
     called_after_end
 };
-
-// The reasons for which a line search fails. no_descent: the direction is not a descent direction. nothing_lower: no
-// lower f was found. lower_not_accepted, without ROBUST: a lower f was found, but L-BFGS-B 3.0 does not return to that
-// point. lower_not_found_again: f at the lowest point was higher when it was evaluated again.
-enum class SearchFailure { no_descent, nothing_lower, lower_not_accepted, lower_not_found_again };
 
 struct Record {
     static constexpr double unmeasured = -1; // a norm that is measured only if a decision needs it
@@ -165,17 +161,17 @@ struct SearchRecord : Record {
     MoreThuente line;
     int64_t search_evaluations = 0; // finite trial points, without a repeated evaluation of the lowest one
     int64_t cuts_in_a_row = 0;
-    double lowest_trial = infinity; // the lowest f of a trial point of this line search
-    bool truncated = false;         // whether the direction was truncated at the box
-    bool fresh_start = false;       // the next line search is along -g, with an estimated first step
-    bool from_sizes = false;        // it is along -h g with h_i = x_i^2 instead (begins_from_sizes())
-    bool search_started = false;    // the first trial point was measured
-    bool step_max_pending = false;  // whether the largest step within the box must still be computed
-    bool exhausted = false;         // with ROBUST: the limit of evaluations was reached, without an acceptable step
-    bool returning = false;         // the line search evaluates its lowest point again, to accept that point
-    bool at_iterate = true;         // whether x, f and g are those of an iterate, not of a trial point
-    bool ran_away = false;          // in the last line search f decreased almost linearly up to the last step
-    SearchFailure failure = SearchFailure::no_descent;
+    double lowest_trial = infinity;    // the lowest f of a trial point of this line search
+    bool truncated = false;            // whether the direction was truncated at the box
+    bool fresh_start = false;          // the next line search is along -g, with an estimated first step
+    bool from_sizes = false;           // it is along -h g with h_i = x_i^2 instead (begins_from_sizes())
+    bool search_started = false;       // the first trial point was measured
+    bool step_max_pending = false;     // whether the largest step within the box must still be computed
+    bool exhausted = false;            // with ROBUST: the limit of evaluations was reached, without an acceptable step
+    bool returning = false;            // the line search evaluates its lowest point again, to accept that point
+    bool at_iterate = true;            // whether x, f and g are those of an iterate, not of a trial point
+    bool ran_away = false;             // in the last line search f decreased almost linearly up to the last step
+    Event failure = Event::no_descent; // why the last line search failed
 
     // Returns whether a direction that does not descend may be replaced by a truncated one, whose step from the Cauchy
     // point to the subspace minimiser ends at the boundary of the box.
@@ -198,8 +194,7 @@ struct SearchRecord : Record {
 
     // Returns whether the noise level has to be estimated after the failed line search.
     CUDA_OPT_HD_INLINE bool wants_noise_estimate(const Settings &settings) const {
-        return settings.noise_auto && settings.robust && failure != SearchFailure::no_descent &&
-               direction.d_squared > 0;
+        return settings.noise_auto && settings.robust && failure != Event::no_descent && direction.d_squared > 0;
     }
 
     // Returns the spacing, as a multiple of d, of the points at which f is sampled. The points must still be different

@@ -136,20 +136,21 @@ struct NormRequest {
 };
 
 enum class Verb {
-    // Sweeps, which are documented at their functions in sweeps.hpp.
+    // Sweeps, which are documented at their functions in sweeps.hpp. The replies to the first eight depend on the
+    // variables of all ranks (ranks/ranks.hpp).
     check_start,
     read_variable,
     inner_products,
-    direction,
     truncation,
     crossed,
-    step,
     largest_step,
+    norm,
+    check_diagonal,
+    direction,
+    step,
     restore,
     restore_best,
     finish_pair,
-    norm,
-    check_diagonal,
     // Sweeps of an operator as initial Hessian (operator/operator_sweeps.hpp).
     operator_input,
     operator_products,

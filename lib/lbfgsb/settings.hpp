@@ -95,23 +95,16 @@ constexpr RealSetting real_settings[] = {
     {CUDA_OPT_MAX_SECONDS, "MAX_SECONDS", &Settings::max_seconds, 0, infinity, false, false},
 };
 
-// The stopping tests, in the order in which they are evaluated at an iterate. -Wswitch reports each function that lacks
-// a test: key_of(), Iteration::holds() and the message.
-enum class Test { f_target, eps, pgtol, factr, rounding, noise, none };
-
-// Returns the key of the option that a test belongs to, which is the value of CUDA_OPT_STOP_TEST.
-CUDA_OPT_HD constexpr int64_t key_of(Test test) {
-    switch (test) {
-    case Test::f_target: return CUDA_OPT_F_TARGET;
-    case Test::eps: return CUDA_OPT_EPS;
-    case Test::pgtol: return CUDA_OPT_PGTOL;
-    case Test::factr: return CUDA_OPT_FACTR;
-    case Test::rounding: return CUDA_OPT_ROUNDING;
-    case Test::noise: return CUDA_OPT_NOISE;
-    case Test::none: break;
-    }
-    return 0;
-}
+// The stopping tests. Their values are the keys of the options that they belong to, as in CUDA_OPT_STOP_TEST.
+enum class Test {
+    none = 0,
+    eps = CUDA_OPT_EPS,
+    pgtol = CUDA_OPT_PGTOL,
+    factr = CUDA_OPT_FACTR,
+    f_target = CUDA_OPT_F_TARGET,
+    rounding = CUDA_OPT_ROUNDING,
+    noise = CUDA_OPT_NOISE
+};
 
 // The data of an accepted iterate.
 struct IterateFacts {

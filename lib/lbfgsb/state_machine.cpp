@@ -220,7 +220,7 @@ void StateMachine::judge_iterate(const Reply &reply) {
     if (const Norm norm = Iteration::judge_iterate(settings, matrix_.pairs(), verdict); norm != Norm::none)
         return request_norm(State::test_measured, norm);
     if (verdict == IterateVerdict::end) return settle();
-    if (verdict == IterateVerdict::restart_anew) hessian_.forget_all();
+    if (verdict == IterateVerdict::restart_anew) hessian_.clear();
     if (verdict != IterateVerdict::go_on) {
         restart();
         refresh();
@@ -337,7 +337,7 @@ void StateMachine::replace_direction() {
                                nullptr);
     }
     if (!can_truncate()) {
-        failure = SearchFailure::no_descent;
+        failure = Event::no_descent;
         return restore(State::search_failed);
     }
     if (ends_at_limit(settings, false)) return settle();

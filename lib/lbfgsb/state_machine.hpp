@@ -32,7 +32,8 @@ class StateMachine : public Iteration {
     // Called after a checkpoint is loaded: the sums of the last inner products no longer exist.
     void forget_products() { products_valid_ = false; }
 
-    // Validates an object that was read as bytes, for a handle with this n, m and precision (loaded.hpp).
+    // Validates an object that was read as bytes, for a handle with this n, m and precision (loaded.hpp). It also sets
+    // the places of the arrays.
     bool is_consistent(int64_t n_, int m, int bits);
 
     // Requests the last inner products again, all of them formed in double precision.
@@ -61,7 +62,7 @@ class StateMachine : public Iteration {
     bool broken() const { return broken_; }
     int task() const { return task_; } // the last task returned to the caller
     const CompactMatrix<0> &matrix() const { return matrix_; }
-    const LearnedDiagonal &learned_diagonal() const { return hessian_.learned(); }
+    const LearnedDiagonal &learned_diagonal() const { return hessian_; }
     bool pair_unfinished() const { return pair_unfinished_; }
     // Returns whether x is a point along the direction, whose base point can be restored.
     bool is_at_trial() const { return state_ == State::trial_point || samples_noise_at_point(); }

@@ -149,21 +149,6 @@ struct Termination : Progress {
   protected:
     CUDA_OPT_HD bool ends_by_noise() const { return end_why == Event::converged && end_test == Test::noise; }
 
-    CUDA_OPT_HD_INLINE bool holds(Test test, const Settings &settings) const {
-        const Results &r = results;
-        switch (test) {
-        case Test::f_target: return r.f <= settings.f_target;
-        case Test::eps: return !exhausted && r.pg_norm2 < settings.eps * greatest(1.0, r.x_norm2);
-        // If P g is 0, the test is satisfied even if pgtol is 0, because x is then a stationary point.
-        case Test::pgtol: return r.pg_norm_max <= settings.pgtol && !(hidden_gradient > 0);
-        case Test::factr: return settings.factr > 0 && r.iterations > 0 && decrease_is_small(settings);
-        case Test::rounding: // decided after a failed line search
-        case Test::noise:    // decided by the evaluations without progress
-        case Test::none: break;
-        }
-        return false;
-    }
-
     // Returns the bound that the message on a stopping test names. That of FACTR is stored by converge().
     CUDA_OPT_HD_INLINE double bound_of(Test test, const Settings &settings) const {
         switch (test) {
@@ -181,11 +166,15 @@ struct Termination : Progress {
         return 0;
     }
 
-    // Returns the first stopping test that is satisfied at the iterate.
+    // Returns the first stopping test that is satisfied at the iterate. ROUNDING is tested after a failed line search,
+    // and NOISE in verdict_on().
     CUDA_OPT_HD_INLINE Test stopping_test(const Settings &settings) const {
-        int test = 0;
-        while (test < static_cast<int>(Test::none) && !holds(static_cast<Test>(test), settings)) test++;
-        return static_cast<Test>(test);
+        const Results &r = results;
+        if (r.f <= settings.f_target) return Test::f_target;
+        if (!exhausted && r.pg_norm2 < settings.eps * greatest(1.0, r.x_norm2)) return Test::eps;
+        // If P g is 0, the test is satisfied even if pgtol is 0, because x is then a stationary point.
+        if (r.pg_norm_max <= settings.pgtol && !(hidden_gradient > 0)) return Test::pgtol;
+        return settings.factr > 0 && r.iterations > 0 && decrease_is_small(settings) ? Test::factr : Test::none;
     }
 
     // Returns the norm that is required to verify the stopping test, if it is not measured yet.
@@ -305,7 +294,7 @@ struct Termination : Progress {
     CUDA_OPT_HD_CALL inline bool is_rounding(const Settings &settings) const {
         constexpr double largest_rise = 10;
         const double by_x = change_by_rounding(), by_f = rounding_of_f(settings);
-        return failure != SearchFailure::lower_not_found_again && explains_gradient_by_rounding(settings) &&
+        return failure != Event::lower_not_found_again && explains_gradient_by_rounding(settings) &&
                expected_decrease <= settings.rounding * by_x + by_f &&
                !(lowest_trial - f_base > largest_rise * by_x + by_f);
     }
@@ -350,7 +339,7 @@ struct Termination : Progress {
     }
 
     CUDA_OPT_HD_CALL inline void converge(const Settings &settings, Test test) {
-        results.stop_test = key_of(test);
+        results.stop_test = static_cast<int64_t>(test);
         numbers[0] = f_previous - results.f;
         numbers[1] = least_decrease(settings);
         const bool holds_here =

@@ -16,19 +16,6 @@ enum class TrialVerdict {
 constexpr double steepest_ascent_accepted = 0.8; // 1 - 2 delta with delta = 0.1 (Hager and Zhang 2005)
 constexpr double least_cosine = 1e-3;            // least cosine of the angle between a projected direction and -P g
 
-// The info code that the 2013 manual of L-BFGS for GPU-CUDA defines for a verdict of the line search.
-CUDA_OPT_HD inline int info_code(SearchVerdict verdict) {
-    switch (verdict) {
-    case SearchVerdict::evaluate: return 3; // reported only if the limit of evaluations is reached
-    case SearchVerdict::converged: return 1;
-    case SearchVerdict::interval_too_small: return 2;
-    case SearchVerdict::at_minimum_step: return 4;
-    case SearchVerdict::at_maximum_step: return 5;
-    case SearchVerdict::rounding_errors: return 6;
-    }
-    return 0;
-}
-
 CUDA_OPT_HD inline double slope_at_trial(const PanelProducts &sums) {
     return sums.over_all(panel::gradient, panel::s_column(0));
 }
@@ -93,7 +80,7 @@ struct Trials : Termination {
         single_f = single_f && is_single(f);
         lowest_trial = least(lowest_trial, f);
         if (returning) {
-            failure = SearchFailure::lower_not_found_again;
+            failure = Event::lower_not_found_again;
             return f < f_base ? TrialVerdict::accept : TrialVerdict::fail;
         }
         search_evaluations++;
@@ -103,10 +90,10 @@ struct Trials : Termination {
         const bool repeats = settings.robust && settings.factr > 0 && repeats_a_point(value, slope);
         SearchVerdict verdict = line.update(value, slope);
         if (repeats && verdict == SearchVerdict::evaluate) verdict = SearchVerdict::rounding_errors;
-        results.line_search_info = info_code(verdict);
+        results.line_search_info = static_cast<int64_t>(verdict);
         if (verdict == SearchVerdict::converged || satisfies_weak_wolfe(settings, step, f, slope) ||
             satisfies_approximate_wolfe(settings, f, slope) || (f <= settings.f_unbounded && f < f_base)) {
-            results.line_search_info = info_code(SearchVerdict::converged);
+            results.line_search_info = static_cast<int64_t>(SearchVerdict::converged);
             ran_away = false;
             return TrialVerdict::accept;
         }
@@ -266,7 +253,7 @@ struct Trials : Termination {
     // Called if f or g is not finite. It proposes a shorter step, or ends the line search or the solve.
     CUDA_OPT_HD_CALL inline TrialVerdict backtrack(const Settings &settings) {
         if (returning) {
-            failure = SearchFailure::lower_not_found_again;
+            failure = Event::lower_not_found_again;
             return TrialVerdict::fail;
         }
         if (cuts_in_a_row >= settings.max_cuts) {
@@ -291,7 +278,7 @@ struct Trials : Termination {
         if (warned && f < f_base && (!settings.robust || f <= line.lowest_phi())) return TrialVerdict::accept;
         if (warned && f == f_base && !settings.robust && settings.factr > 0) return TrialVerdict::accept;
         if (!(line.lowest_phi() < f_base) || !settings.robust) {
-            failure = line.lowest_phi() < f_base ? SearchFailure::lower_not_accepted : SearchFailure::nothing_lower;
+            failure = line.lowest_phi() < f_base ? Event::lower_not_accepted : Event::nothing_lower;
             return TrialVerdict::fail;
         }
         if (f <= line.lowest_phi()) return TrialVerdict::accept;

@@ -14,7 +14,7 @@ namespace {
 
 struct Header {
     char magic[8] = {'c', 'u', 'd', 'a', '_', 'o', 'p', 't'};
-    uint32_t version = 19, byte_order = 0x01020304;
+    uint32_t version = 20, byte_order = 0x01020304;
     // bytes: size of the checkpoint from header to checksum; state: size of the state
     int64_t bytes = 0, n = 0, memory = 0, precision = 0, state = 0;
     uint64_t scales = 0; // checksum of the scales of the variables; 0: there are no scales

@@ -112,7 +112,7 @@ int64_t end_at_iterate(Iteration it) {
 int64_t end_after_failure(Iteration it, double factr = 1e7) {
     Settings settings;
     settings.factr = factr;
-    it.failure = SearchFailure::nothing_lower;
+    it.failure = Event::nothing_lower;
     it.first_step = 1, it.slope_base = -1e-12;
     it.note_failure(settings, 1, 1);
     REQUIRE(it.norm_after_failure(settings, 1) == Norm::none);
@@ -178,7 +178,7 @@ bool is_explained(const RelativeGradient &gradient) {
     it.single_x = true, it.single_f = false;
     it.results.f = it.f_base = it.lowest_trial = 1e-9;
     it.results.pg_norm2 = it.results.x_norm2 = 1;
-    it.failure = SearchFailure::nothing_lower;
+    it.failure = Event::nothing_lower;
     it.first_step = 1, it.slope_base = -1e-6; // the expected decrease exceeds the bound of FACTR
     it.note_failure(settings, gradient.pairs(), 1);
     int norms = 0;

@@ -169,13 +169,13 @@ TEST_CASE("Progress is a decrease of f by two noise levels or of ||P g|| by a fa
 TEST_CASE("The evaluations of failed line searches count as evaluations without progress", "[noise]") {
     const Settings settings = with_level(0.1);
     Iteration it = searching();
-    it.failure = SearchFailure::nothing_lower;
+    it.failure = Event::nothing_lower;
     it.search_evaluations = 30;
     for (int k = 1; k < 4; k++) CHECK(it.after_failure(settings, 0) == FailureVerdict::refresh);
     CHECK(it.after_failure(settings, 0) == FailureVerdict::end);
     CHECK(it.results.stop_test == CUDA_OPT_NOISE);
     Iteration exact = searching();
-    exact.failure = SearchFailure::nothing_lower;
+    exact.failure = Event::nothing_lower;
     exact.fresh_start = true;
     CHECK(exact.after_failure(with_level(0), 0) == FailureVerdict::end);
     CHECK(exact.end_code == CUDA_OPT_LINE_SEARCH_FAILED);
@@ -199,7 +199,7 @@ TEST_CASE("NOISE requires that 1 % of the variables changes f by no more than it
     const Settings settings = with_level(0.1);
     for (const double norm : {9.9, 10.1}) {
         Iteration it = searching();
-        it.failure = SearchFailure::nothing_lower;
+        it.failure = Event::nothing_lower;
         it.search_evaluations = 120;
         CHECK(it.norm_at_end() == Norm::none);
         it.note_norm(Norm::relative_gradient, 1, 0); // measured at another point
