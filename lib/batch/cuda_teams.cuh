@@ -7,7 +7,7 @@
 
 #include "batch/machine_on.hpp"
 #include "batch/team.cuh"
-#include "sweeps/cuda/support/selection.cuh"
+#include "sweeps/cuda/executor.cuh"
 
 namespace cudaopt {
 
@@ -67,58 +67,38 @@ template <int bytes_of_thread> struct ByThreadsInShared {
     static constexpr int threads = batch::Warp::width, problems = threads;
     static constexpr int64_t shared = int64_t{threads} * bytes_of_thread;
     static int blocks_of_processor() {
-        int device = 0, all = 0, reserved = 0;
-        check(cudaGetDevice(&device), "cudaGetDevice");
-        check(cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device),
-              "cudaDeviceGetAttribute");
-        check(cudaDeviceGetAttribute(&reserved, cudaDevAttrReservedSharedMemoryPerBlock, device),
-              "cudaDeviceGetAttribute");
-        return static_cast<int>(all / (shared + reserved));
+        const int device = current_device();
+        const int all = device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
+        return static_cast<int>(all / (shared + device_attribute(cudaDevAttrReservedSharedMemoryPerBlock, device)));
     }
     static bool serves_current_device() { return blocks_of_processor() >= batch::least_shared_warps; }
     template <class Rule> static constexpr auto kernel = shared_memory_kernel<Rule, bytes_of_thread>;
 };
 
-template <class How> class CudaTeams {
+template <class How> class CudaTeams : public CudaExecutor {
   public:
-    template <class T> using Array = CudaArray<T, Lives::on_device>;
-
-    CudaTeams() { check(cudaGetDevice(&device_), "cudaGetDevice"); }
-    // The destructor waits for the stream, because kernels may still use the memory. It cannot report errors.
-    ~CudaTeams() {
-        const OnDevice on(device_, std::nothrow);
-        if (ready_) cudaStreamSynchronize(stream_);
-    }
-    void start(int64_t working_bytes, const BatchShape &, void *stream, CancellationToken &cancellation) {
-        stream_ = static_cast<cudaStream_t>(stream);
-        cancellation_ = &cancellation;
+    CudaTeams() : CudaExecutor(current_device(), "a pass over the batch") {}
+    void start(int64_t working_bytes, const BatchShape &shape, void *stream, CancellationToken &cancellation) {
+        CudaExecutor::start<>({shape.threads, stream, cancellation});
         working_bytes_ = working_bytes;
-    }
-    template <class T> void allocate(Array<T> &array, int64_t count) {
-        const OnDevice on(device_);
-        array.allocate(count);
     }
     // Allocates memory for the list of active problems and, if shared memory is too small, for the workspaces of the
     // warps. Also loads all kernels: loading one later could wait until the caller's kernels have ended.
     template <class... Rules> void reserve(int64_t count) {
-        if (ready_) return;
+        if (selection_) return;
         const OnDevice on(device_);
-        int processors = 0, most_shared = 0;
-        check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device_), "cudaDeviceGetAttribute");
-        check(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device_),
-              "cudaDeviceGetAttribute");
+        const int processors = device_attribute(cudaDevAttrMultiProcessorCount, device_);
+        const int most_shared = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device_);
         // Shared memory is used if a multiprocessor has room for at least two blocks.
         most_blocks_ = std::min<int64_t>(int64_t{processors} * How::blocks_of_processor(), blocks_for(count));
         if constexpr (by_warps) {
             const int64_t shared = warps_of_block * working_bytes_;
             shared_ = 2 * (shared + 1024) <= most_shared ? static_cast<int>(shared) : 0;
-            if (shared_ < shared) working_.allocate(most_blocks_ * shared);
+            if (shared_ < shared) scratch_.allocate(most_blocks_ * shared);
         }
         (prepare<Rules>(most_shared), ...);
-        selection_.reserve(count, stream_);
-        ready_ = true;
+        reserve_selection(count, "a pass over the batch");
     }
-    int64_t bytes() const { return working_.bytes() + selection_.bytes(); }
 
     template <class Rule> void each(int64_t count, const Rule &rule) {
         const OnDevice on(device_);
@@ -127,21 +107,10 @@ template <class How> class CudaTeams {
         const auto launch_with = [&](int64_t shared, auto... more) {
             check(launch(How::template kernel<Rule>, grid, How::threads, static_cast<std::size_t>(shared), stream_,
                          count, rule, more...),
-                  "a kernel of the batch");
+                  map_);
         };
-        if constexpr (by_warps) launch_with(shared_, working_.get(), working_bytes_);
+        if constexpr (by_warps) launch_with(shared_, scratch_.get(), working_bytes_);
         else launch_with(How::shared);
-    }
-    int64_t select(int64_t count, const unsigned char *marks, int64_t *list) {
-        const OnDevice on(device_);
-        return selection_(count, marks, list, stream_, *cancellation_);
-    }
-    // cudaMemcpyAsync to pageable memory may wait for the stream without a time limit, so that it is awaited first.
-    void copy_out(void *to, const void *from, std::size_t bytes) {
-        const OnDevice on(device_);
-        wait_for_stream(stream_, *cancellation_, "the work before a copy");
-        check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_), "cudaMemcpyAsync");
-        wait_for_stream(stream_, *cancellation_, "cudaMemcpyAsync");
     }
 
   private:
@@ -161,13 +130,8 @@ template <class How> class CudaTeams {
                   "cudaFuncSetAttribute");
     }
 
-    int device_ = 0, shared_ = 0;
-    bool ready_ = false; // whether all memory has been allocated
+    int shared_ = 0;
     int64_t working_bytes_ = 0, most_blocks_ = 0;
-    cudaStream_t stream_ = nullptr;
-    CancellationToken *cancellation_ = nullptr;
-    Array<unsigned char> working_;
-    Selection selection_{"a selection of problems", "a pass over the batch"};
 };
 
 // Creates a batch with one thread per problem, whose m is a compile-time constant (cuda_threads.cuh). The second one is

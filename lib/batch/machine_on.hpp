@@ -12,14 +12,11 @@ template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchM
   public:
     void allocate(const BatchShape &shape, void *stream, CancellationToken &cancellation) override {
         executor_.start(batch::workspace_bytes(batch::shape_of<ShapeOf>(shape.one)), shape, stream, cancellation);
-        const auto need = [&](auto &array, int64_t count) {
-            if (array.bytes() == 0) executor_.allocate(array, count);
-        };
-        need(blocks_, batch::blocks_bytes<Real>(batch::shape_of<ShapeOf>(shape.one), shape.count));
-        need(codes_, shape.count);
-        need(marks_, shape.count);
-        need(active_, shape.count);
-        need(gathered_, std::max(shape.count, record_words));
+        executor_.allocate(blocks_, batch::blocks_bytes<Real>(batch::shape_of<ShapeOf>(shape.one), shape.count));
+        executor_.allocate(codes_, shape.count);
+        executor_.allocate(marks_, shape.count);
+        executor_.allocate(active_, shape.count);
+        executor_.allocate(gathered_, std::max(shape.count, record_words));
         executor_.template reserve<Advance, batch::PackActive<Real, ShapeOf>, batch::WriteEnded<Real, ShapeOf>,
                                    batch::Gather<Real, ShapeOf>>(shape.count);
         count_ = shape.count;

@@ -143,10 +143,10 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         alone(Restore<Real, Values>{x(), g(), vector(at_x_base), vector(at_g_base), &f(), f_base});
     }
     CUDA_OPT_HD void save_best() const {
-        alone(CopyIterate<Real, Values>{vector(at_best_x), vector(at_best_g), vector(at_x_base), vector(at_g_base)});
+        alone(Restore<Real, Values>{vector(at_best_x), vector(at_best_g), vector(at_x_base), vector(at_g_base)});
     }
     CUDA_OPT_HD void save_trial() const {
-        alone(CopyIterate<Real, Values>{vector(at_best_x), vector(at_best_g), x(), g()});
+        alone(Restore<Real, Values>{vector(at_best_x), vector(at_best_g), x(), g()});
     }
     CUDA_OPT_HD void restore_best(double f_best) const {
         alone(Restore<Real, Values>{x(), g(), vector(at_best_x), vector(at_best_g), &f(), f_best});

@@ -40,13 +40,6 @@ struct Count {
     CUDA_OPT_HD void join(const Count &other) { v += other.v; }
 };
 
-// Flag records whether any variable has a property.
-struct Flag {
-    bool v = false;
-    CUDA_OPT_HD void add(bool yes) { v = v || yes; }
-    CUDA_OPT_HD void join(const Flag &other) { add(other.v); }
-};
-
 // RecordOf<Rule> is the type of the record to which rule(i, record) adds the results of variable i. It is void if the
 // rule only writes elements of vectors and is called as rule(i).
 template <class Rule> void record_of(void (Rule::*)(int64_t) const);

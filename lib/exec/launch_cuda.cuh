@@ -4,37 +4,20 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
-#include <tuple>
-#include <type_traits>
 #include <utility>
 
 namespace cudaopt {
-
-// Converts the arguments to the types of the kernel's parameters, and calls take() with pointers to the converted
-// values.
-template <class... Parameters, class Take, class... Arguments>
-cudaError_t with_parameters(void (*)(Parameters...), const Take &take, Arguments &&...arguments) {
-    std::tuple<std::remove_cv_t<Parameters>...> values(std::forward<Arguments>(arguments)...);
-    return std::apply(
-        [&](auto &...value) {
-            void *places[] = {&value...};
-            return take(places);
-        },
-        values);
-}
 
 // Launches a kernel and returns the status of this launch. Calling cudaGetLastError() after a launch by <<<>>> would
 // also report an error of an earlier call of this host thread.
 template <class... Parameters, class... Arguments>
 cudaError_t launch(void (*kernel)(Parameters...), dim3 blocks, int threads, std::size_t shared, cudaStream_t stream,
                    Arguments &&...arguments) {
-    return with_parameters(
-        kernel,
-        [&](void **places) {
-            return cudaLaunchKernel(reinterpret_cast<const void *>(kernel), blocks,
-                                    dim3(static_cast<unsigned>(threads)), places, shared, stream);
-        },
-        std::forward<Arguments>(arguments)...);
+    return [&](Parameters... values) {
+        void *places[] = {&values...};
+        return cudaLaunchKernel(reinterpret_cast<const void *>(kernel), blocks, dim3(static_cast<unsigned>(threads)),
+                                places, shared, stream);
+    }(std::forward<Arguments>(arguments)...);
 }
 
 // Launches a kernel with programmatic stream serialisation, which requires compute capability 9.0. The kernel's blocks
@@ -57,10 +40,7 @@ cudaError_t launch_early_clusters(void (*kernel)(Parameters...), dim3 blocks, un
     config.stream = stream;
     config.attrs = attributes;
     config.numAttrs = cluster > 1 ? 2 : 1;
-    return with_parameters(
-        kernel,
-        [&](void **places) { return cudaLaunchKernelExC(&config, reinterpret_cast<const void *>(kernel), places); },
-        std::forward<Arguments>(arguments)...);
+    return cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...);
 }
 
 // Waits until all writes of the previous kernel are visible to this kernel.

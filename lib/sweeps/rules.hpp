@@ -96,14 +96,15 @@ template <class Real> struct FindBadDiagonal {
 // direction d of a pair is used instead of s = step d. The rule reads h, d, y and, for weights from sizes, x. It writes
 // h.
 template <class Real, class History> struct LearnDiagonal {
-    Real *h;
-    const Real *x;
+    Real *h = nullptr;
+    const Real *x = nullptr;
     DiagonalUpdate update;
-    const History *d[DiagonalUpdate::most], *y[DiagonalUpdate::most];
+    const History *d[DiagonalUpdate::most] = {}, *y[DiagonalUpdate::most] = {};
+    LearnDiagonal() = default;
     // `of` stores the correction pairs: of.s(slot) and of.y(slot) return the vectors of the pair with this slot number.
     template <class Vectors>
     CUDA_OPT_HD LearnDiagonal(Real *h_, const Real *x_, const DiagonalUpdate &update_, const Vectors &of)
-        : h(h_), x(x_), update(update_), d{}, y{} {
+        : h(h_), x(x_), update(update_) {
         for (int k = 0; k < update.count; k++) d[k] = of.s(update.pairs[k].slot), y[k] = of.y(update.pairs[k].slot);
     }
     CUDA_OPT_HD void operator()(int64_t i) const {
@@ -195,24 +196,15 @@ template <class Real, class History> struct FindLargestStep {
     }
 };
 
-// Restores x, g and f of the iterate x_base at which the line search started. The rule reads x_base and the gradient
-// g_base there. It writes x, g and, unless the pointer is NULL, f.
+// Restores x, g and f of the iterate x_base at which the line search started, or copies an iterate and its gradient to
+// other vectors. The rule reads x_base and the gradient g_base there. It writes x, g and, unless it is NULL, f.
 template <class Real, class Values = Real *> struct Restore {
     Values x, g, x_base, g_base;
-    double *f, f_base;
+    double *f = nullptr, f_base = 0;
     CUDA_OPT_HD void operator()(int64_t i) const {
         x[i] = x_base[i];
         g[i] = g_base[i];
         if (f && i == 0) *f = f_base;
-    }
-};
-
-// Copies an iterate x and its gradient g to other vectors.
-template <class Real, class Values = Real *> struct CopyIterate {
-    Values x, g, from_x, from_g;
-    CUDA_OPT_HD void operator()(int64_t i) const {
-        x[i] = from_x[i];
-        g[i] = from_g[i];
     }
 };
 

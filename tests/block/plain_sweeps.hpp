@@ -112,11 +112,11 @@ class PlainSweeps {
 
     void prepare(const Request &request) {
         const cudaopt::Preparation preparation = request.preparation;
-        using cudaopt::CopyIterate;
         using cudaopt::Preparation;
-        if (preparation == Preparation::save_trial) each_variable(CopyIterate<double>{best_x_, best_g_, x, g});
+        using cudaopt::Restore;
+        if (preparation == Preparation::save_trial) each_variable(Restore<double>{best_x_, best_g_, x, g});
         if (preparation == Preparation::save_base)
-            each_variable(CopyIterate<double>{best_x_, best_g_, x_base_, y(request.base_slot)});
+            each_variable(Restore<double>{best_x_, best_g_, x_base_, y(request.base_slot)});
         if (preparation == Preparation::remove_infinite_slopes)
             each_variable(cudaopt::RemoveInfiniteSlope<double>{x, g, box()});
     }

@@ -19,7 +19,7 @@ struct Everything {
     Max max;
     Min min;
     Count positive;
-    Flag nan;
+    Count nan;
     void join(const Everything &other) {
         sum.join(other.sum);
         max.join(other.max);
@@ -78,7 +78,7 @@ TEST_CASE("A reduction includes every element once and its sum is accurate") {
         CHECK(record.max.v == max);
         CHECK(record.min.v == min);
         CHECK(record.positive.v == positive);
-        CHECK_FALSE(record.nan.v);
+        CHECK(record.nan.v == 0);
     }
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("A NaN at any index appears in each result of a reduction") {
         CHECK(std::isnan(record.sum.v));
         CHECK(std::isnan(record.max.v));
         CHECK(std::isnan(record.min.v));
-        CHECK(record.nan.v);
+        CHECK(record.nan.v > 0);
         x[place] = 1;
     }
 }

@@ -81,10 +81,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         const OnDevice on(device_);
         return report_of<Real>(reduce_vector<StartRecord>(CheckStart<Real>{x_, v_.box}), n_);
     }
-    void move_into_box() override {
-        const OnDevice on(device_);
-        check(VectorKernels<Real>::map(n_, MoveIntoBox<Real>{x_, v_.box}, stream_), "the projection of the start");
-    }
+    void move_into_box() override { write({MoveIntoBox<Real>{x_, v_.box}}, "the projection of the start"); }
 
     const PanelProducts &inner_products(const ProductsRequest &request) override {
         const OnDevice on(device_);
@@ -122,7 +119,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     }
 
     // The sums of the direction (DirectionSums) are transferred to the host together with the next inner products.
-    DirectionSums direction_sums() override { return direction_sums_; }
+    DirectionSums direction_sums() override { return cut_.direction(0); }
     bool direction_sums_at_hand() const override { return false; }
 
     double truncation(const DirectionRequest &requested) override {
@@ -143,9 +140,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     }
 
     void step(int slot, double step) override {
-        const OnDevice on(device_);
-        check(map_cuda(n_, PairRule(TakeStep<Real, History>{x_, v_.x_base(), v_.s(slot), v_.box, step}), stream_),
-              "the launch of a step");
+        write_pair({TakeStep<Real, History>{x_, v_.x_base(), v_.s(slot), v_.box, step}}, "the launch of a step");
     }
 
     double largest_step(int slot) override {
@@ -154,25 +149,21 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     }
 
     void restore(int slot, double f) override {
-        const OnDevice on(device_);
-        check(VectorKernels<Real>::map(n_, Restore<Real>{x_, g_, v_.x_base(), v_.g_base(slot), user_.f, f}, stream_),
-              "the launch of a restore");
+        write({{}, Restore<Real>{x_, g_, v_.x_base(), v_.g_base(slot), user_.f, f}}, "the launch of a restore");
     }
 
-    void save_best(int slot) override { save(v_.x_base(), v_.g_base(slot)); }
-    void save_trial() override { save(x_, g_); }
+    void save_best(int slot) override {
+        write({{}, Restore<Real>{aside_.x, aside_.g, v_.x_base(), v_.g_base(slot)}}, "the launch of a copy");
+    }
+    void save_trial() override { write({{}, Restore<Real>{aside_.x, aside_.g, x_, g_}}, "the launch of a copy"); }
 
     void restore_best(double f) override {
-        const OnDevice on(device_);
-        check(VectorKernels<Real>::map(n_, Restore<Real>{x_, g_, aside_.x, aside_.g, user_.f, f}, stream_),
-              "the launch of a restore");
+        write({{}, Restore<Real>{x_, g_, aside_.x, aside_.g, user_.f, f}}, "the launch of a restore");
     }
 
     void finish_pair(int slot) override {
-        const OnDevice on(device_);
         v_.zero_tiles.forget(stream_);
-        check(map_cuda(n_, PairRule(FinishPair<Real, History>{v_.y(slot), g_, v_.g_base(slot)}), stream_),
-              "the launch that finishes a pair");
+        write_pair({{}, FinishPair<Real, History>{v_.y(slot), g_, v_.g_base(slot)}}, "the launch that finishes a pair");
     }
 
     void fetch(const HeldVector &which, void *to_host) override {
@@ -189,12 +180,13 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     double norm(const NormRequest &request) override {
         const OnDevice on(device_);
-        const MeasureNorm<Real, const History *> rule{
-            request, x_, g_, v_.box, v_.y(request.slot), v_.g_base(request.slot)};
+        using Measure = MeasureNorm<Real, const History *>;
+        const Measure rule{request, x_, g_, v_.box, v_.y(request.slot), v_.g_base(request.slot)};
         if (!cut_.by_segments()) return reduce<ScaledSquares>(rule).norm();
         static_assert(most_segments * most_pieces * sizeof(ScaledSquares) <= map_reduce_scratch_bytes<StartRecord>());
         auto *const records = reinterpret_cast<ScaledSquares *>(workspace_->scratch.get() + arrivals_bytes);
-        check(map_pieces_cuda<ScaledSquares, most_resident, 1>(cut_.pieces(), n_, rule, records, stream_),
+        check(launch(map_pieces_kernel<ScaledSquares, most_resident, 1, Measure>, cut_.pieces().count(), block_threads,
+                     0, stream_, cut_.pieces(), n_, rule, records),
               "the launch of a reduction");
         copy(cut_.squares(), records, int64_t{cut_.pieces().count()} * static_cast<int64_t>(sizeof(ScaledSquares)),
              cudaMemcpyDeviceToHost);
@@ -202,9 +194,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     }
 
     void remove_infinite_slopes() override {
-        const OnDevice on(device_);
-        check(VectorKernels<Real>::map(n_, RemoveInfiniteSlope<Real>{x_, g_, v_.box}, stream_),
-              "the launch that removes infinite slopes");
+        write({{}, {}, RemoveInfiniteSlope<Real>{x_, g_, v_.box}}, "the launch that removes infinite slopes");
     }
 
     int64_t bad_diagonal() override {
@@ -249,10 +239,14 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
   private:
     static constexpr bool is_bfloat16 = std::is_same_v<History, bfloat16>;
 
-    void save(Real *x, Real *g) {
+    // Applies a rule to all variables.
+    void write(const WriteVector<Real> &rule, const char *what) {
         const OnDevice on(device_);
-        check(VectorKernels<Real>::map(n_, Restore<Real>{aside_.x, aside_.g, x, g, nullptr, 0}, stream_),
-              "the launch of a copy");
+        check(VectorKernels<Real>::map(n_, rule, stream_), what);
+    }
+    void write_pair(const PairRule<Real, History> &rule, const char *what) {
+        const OnDevice on(device_);
+        check(map_cuda(n_, rule, stream_), what);
     }
 
     void form_inner_products(const ProductsRequest &request) {
@@ -279,16 +273,9 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         // If the rank has several subtrees of the summation tree (sweeps/segments.hpp), these are the sums of its first
         // subtree.
         sums_ = layout.products(numbers);
-        if (cut_.by_segments()) {
-            const double *const behind = cut_.look_at(numbers, layout);
-            sums_.f = behind[0];
-            workspace_->sent.record(request, static_cast<int64_t>(behind[1]));
-            return;
-        }
-        sums_.f = numbers[layout.size];
-        const double *direction = numbers + layout.size + 1;
-        direction_sums_ = {direction[0], direction[1], direction[2]};
-        workspace_->sent.record(request, static_cast<int64_t>(direction[direction_numbers]));
+        const double *const behind = cut_.look_at(numbers, layout);
+        sums_.f = behind[0];
+        workspace_->sent.record(request, static_cast<int64_t>(behind[1]));
     }
 
     // Starts or stops the tracking of zero tiles, which are tiles of a column that contain only zeros. If vectors are
@@ -296,17 +283,14 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     void look_for_zeros(const ProductsRequest &request) {
         if (!aligned_ || !request.free_gram || request.threshold != 0 || v_.m > ZeroTiles::most_pairs) return;
         if (v_.apart && !serves_zero_tiles(v_, request, launch_place())) return;
-        const double free = cut_.by_segments() ? cut_.count_of_free() : sums_.variable_sums[free_variables];
         const bool before = v_.zero_tiles.tracked();
-        if (before == ZeroTiles::worth_tracking(before, free, static_cast<double>(n_))) return;
+        if (before == ZeroTiles::worth_tracking(before, cut_.count_of_free(), static_cast<double>(n_))) return;
         v_.zero_tiles =
             before ? ZeroTiles() : ZeroTiles(workspace_->zero_tiles.get(), workspace_->zero_tiles.bytes(), v_.m);
         v_.zero_tiles.forget(stream_);
     }
 
-    int numbers_to_come(const ProductsLayout &layout) const {
-        return cut_.by_segments() ? posted_numbers(layout, cut_.subtrees().count) : posted_numbers(layout);
-    }
+    int numbers_to_come(const ProductsLayout &layout) const { return posted_numbers(layout, cut_.subtree_count()); }
 
     HeldPlace place_of_held(const HeldVector &which) const {
         return place_of(which, n_, user_, static_cast<const WorkVectors<Real, History> &>(v_), aside_,
@@ -326,13 +310,13 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
                 CUDA_OPT_OUT_OF_MEMORY,
                 "out of memory: a vector of 2^36 variables has 2^38 bytes or more, which no GPU holds");
         columns_ = panel::columns(m);
-        early_launches_ = attribute(cudaDevAttrComputeCapabilityMajor) >= 9 &&
+        early_launches_ = device_attribute(cudaDevAttrComputeCapabilityMajor, device_) >= 9 &&
                           has_grid_dependency_sync(kernel_of<Real, History, 0>());
         // These are the numbers of bytes of dynamic shared memory that the kernels may use. They are the limits of the
         // device less the static shared memory of the kernels and the memory that the system reserves per block.
-        block_shared_ = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024;
-        processor_shared_ = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) - 4096;
-        KernelLoader<Real, History>(columns_, block_shared_);
+        block_shared_ = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device_) - 1024;
+        processor_shared_ = device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, device_) - 4096;
+        load_kernels<Real, History>(columns_, block_shared_);
         v_.n = n_;
         v_.m = m;
         v_.pitch = (n_ + 63) / 64 * 64; // a multiple of the tile size of sweep 1
@@ -340,11 +324,6 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         workspace_ = std::make_unique<CudaWorkspace<Real, History>>(
             v_.pitch, m, columns_, most_partials(), records, numbers_to_come(ProductsLayout(columns_, true)), stream_);
         v_.first = reinterpret_cast<Real *>(workspace_->vectors.get());
-    }
-    int attribute(cudaDeviceAttr which) const {
-        int value = 0;
-        check(cudaDeviceGetAttribute(&value, which, device_), "cudaDeviceGetAttribute");
-        return value;
     }
 
     // Launches the kernel that sends the variables with breakpoints in (lo, hi] to the host. Waits for it and returns
@@ -388,9 +367,9 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         const NumbersOfBlocks from{workspace_->partials.get(), workspace_->directions.get(), user_.f, partials,
                                    direction_blocks_};
         const NumbersPosted to{variables_sent(), workspace_->posted.get(), ++ticket_};
-        const NumbersLaunch at{early_launches_, stream_};
-        if (!cut_.by_segments()) return post_numbers_of_blocks(layout, from, to, at);
-        post_numbers_of_pieces(layout, cut_.subtrees(), cut_.pieces().segments(), cut_.f_of_segments(), from, to, at);
+        if (!cut_.by_segments()) return post_numbers_of_blocks(layout, from, to, launch_place());
+        post_numbers_of_pieces(layout, cut_.subtrees(), cut_.pieces().segments(), cut_.f_of_segments(), from, to,
+                               launch_place());
     }
 
     LaunchPlace launch_place() const {
@@ -462,7 +441,6 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     UserArrays user_{};
     int direction_blocks_ = 0; // the number of records of sums that the latest sweep 2 stores
     int y_stored_ = -1;        // the slot of the newest pair if sweep 1 has stored its y, otherwise -1
-    DirectionSums direction_sums_{};
     PanelProducts sums_{};
     unsigned ticket_ = 0;
 };

@@ -24,7 +24,7 @@ class CudaExecutor {
     // The destructor waits for the stream before memory is freed. It cannot report errors.
     ~CudaExecutor() {
         const OnDevice on(device_, std::nothrow);
-        if (scratch_.bytes() > 0) cudaStreamSynchronize(stream_);
+        if (cancellation_) cudaStreamSynchronize(stream_);
     }
     // Begins a solve, which uses these rules. Their kernels are loaded before their first launch. Otherwise the first
     // launch might wait until the caller's kernels have ended. The first call also allocates the memory that the
@@ -33,9 +33,9 @@ class CudaExecutor {
         stream_ = static_cast<cudaStream_t>(resources.stream);
         cancellation_ = &resources.cancellation;
         const OnDevice on(device_);
-        const std::size_t record_bytes = std::max({load_kernel<Rules>()...});
+        const std::size_t record_bytes = std::max({std::size_t{0}, load_kernel<Rules>()...});
         // The array record_ is allocated last, so if it exists, all others exist too.
-        if (record_.bytes() > 0) return;
+        if (record_bytes == 0 || record_.bytes() > 0) return;
         scratch_.allocate(static_cast<int64_t>(arrivals_bytes + block_limit * record_bytes));
         check(cudaMemsetAsync(scratch_.get(), 0, static_cast<std::size_t>(scratch_.bytes()), stream_),
               "cudaMemsetAsync");
@@ -51,7 +51,7 @@ class CudaExecutor {
     void reserve_selection(int64_t count, const char *what) {
         if (selection_) return;
         const OnDevice on(device_);
-        auto selection = std::make_unique<Selection>(what, what);
+        auto selection = std::make_unique<Selection>(what);
         selection->reserve(count, stream_);
         selection_ = std::move(selection);
     }
@@ -77,6 +77,14 @@ class CudaExecutor {
     void copy_in(void *to, const void *from, std::size_t bytes) { copy(to, from, bytes, cudaMemcpyHostToDevice); }
     void copy_out(void *to, const void *from, std::size_t bytes) { copy(to, from, bytes, cudaMemcpyDeviceToHost); }
 
+  protected:
+    const int device_;
+    const char *const map_, *const reduction_, *const before_copy_, *const copy_;
+    cudaStream_t stream_ = nullptr;
+    CancellationToken *cancellation_ = nullptr; // NULL before the first solve
+    Array<unsigned char> scratch_;              // of the reductions, or of a derived class without reductions
+    std::unique_ptr<Selection> selection_;
+
   private:
     // Loads the kernel of a rule, and returns the size of its record, or 0 if it has none.
     template <class Rule> std::size_t load_kernel() {
@@ -99,14 +107,8 @@ class CudaExecutor {
         wait_for_stream(stream_, *cancellation_, copy_);
     }
 
-    int device_ = 0;
-    const char *const map_, *const reduction_, *const before_copy_, *const copy_;
-    cudaStream_t stream_ = nullptr;
-    CancellationToken *cancellation_ = nullptr;
-    Array<unsigned char> scratch_;
     // A kernel writes the record of a reduction to host memory, and the host reads it.
     CudaArray<unsigned char, Lives::on_host_mapped> record_;
-    std::unique_ptr<Selection> selection_;
 };
 
 } // namespace cudaopt

@@ -129,41 +129,30 @@ template <class Real, class History, int index> constexpr auto kernel_of() {
     else return inner_products_kernel<typename AgentOf<Real, History, index>::Type>;
 }
 
-// KernelLoader loads each kernel that inner products of up to `columns` columns may need. Otherwise the first launch of
-// a kernel might wait for the caller's kernels, and a stop request cannot interrupt that wait.
-template <class Real, class History> class KernelLoader {
-  public:
-    // The argument block_shared is the number of bytes of shared memory that a block of a sweep may use.
-    KernelLoader(int columns, int block_shared) {
-        for_each_kernel<Real, History>([&](auto index) {
-            constexpr Kernel kernel = kernels<Real, History>.list[index];
-            if (kernel.octets > lane_octets(kernel.kind, panel::pairs(columns)) && kernel.family == Family::lanes)
-                return;
-            const auto function = kernel_of<Real, History, index>();
-            // The attribute has the same value for all handles that share the kernel.
-            if (kernel.family != Family::wide && kernel.family != Family::direction)
-                check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, block_shared),
-                      "a sweep's attributes");
-            now(function);
-        });
-        load_numbers_kernels();
-        VectorKernels<Real>::load();
-        now(find_crossed<Real, History>);
-        reduction<Min, FindTruncation<Real, History>>();
-        reduction<Min, FindLargestStep<Real, History>>();
-        using Measure = MeasureNorm<Real, const History *>;
-        reduction<ScaledSquares, Measure>();
-        now(map_pieces_kernel<ScaledSquares, most_resident, 1, Measure>);
-        now(map_kernel<PairRule<Real, History>>);
-    }
-
-  private:
-    template <class... Parameters> static void now(void (*kernel)(Parameters...)) {
-        check(load(kernel), "the loading of a kernel");
-    }
-    template <class Record, class Rule> static void reduction() {
-        now(map_reduce_kernel<Record, most_resident, Rule, StoreRecord<Record>>);
-    }
-};
+// Loads each kernel that inner products of up to `columns` columns may need. Otherwise the first launch of a kernel
+// might wait for the caller's kernels, and a stop request cannot interrupt that wait. The argument block_shared is the
+// number of bytes of shared memory that a block of a sweep may use.
+template <class Real, class History> void load_kernels(int columns, int block_shared) {
+    const auto now = [](auto *kernel) { check(load(kernel), "the loading of a kernel"); };
+    for_each_kernel<Real, History>([&](auto index) {
+        constexpr Kernel kernel = kernels<Real, History>.list[index];
+        if (kernel.octets > lane_octets(kernel.kind, panel::pairs(columns)) && kernel.family == Family::lanes) return;
+        const auto function = kernel_of<Real, History, index>();
+        // The attribute has the same value for all handles that share the kernel.
+        if (kernel.family != Family::wide && kernel.family != Family::direction)
+            check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, block_shared),
+                  "a sweep's attributes");
+        now(function);
+    });
+    load_numbers_kernels();
+    VectorKernels<Real>::load();
+    now(find_crossed<Real, History>);
+    now(map_reduce_kernel<Min, most_resident, FindTruncation<Real, History>, StoreRecord<Min>>);
+    now(map_reduce_kernel<Min, most_resident, FindLargestStep<Real, History>, StoreRecord<Min>>);
+    using Measure = MeasureNorm<Real, const History *>;
+    now(map_reduce_kernel<ScaledSquares, most_resident, Measure, StoreRecord<ScaledSquares>>);
+    now(map_pieces_kernel<ScaledSquares, most_resident, 1, Measure>);
+    now(map_kernel<PairRule<Real, History>>);
+}
 
 } // namespace cudaopt

@@ -198,10 +198,10 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     }
 
     void save_best(int slot) override {
-        map_host(n_, CopyIterate<Real>{aside_.x, aside_.g, work_.x_base(), work_.g_base(slot)}, threads_);
+        map_host(n_, Restore<Real>{aside_.x, aside_.g, work_.x_base(), work_.g_base(slot)}, threads_);
     }
 
-    void save_trial() override { map_host(n_, CopyIterate<Real>{aside_.x, aside_.g, x_, g_}, threads_); }
+    void save_trial() override { map_host(n_, Restore<Real>{aside_.x, aside_.g, x_, g_}, threads_); }
 
     void restore_best(double f) override {
         map_host(n_, Restore<Real>{x_, g_, aside_.x, aside_.g, user_.f, f}, threads_);

@@ -127,15 +127,15 @@ template <class Real, class History, int variables_, bool looks_for_zeros> struc
         if (!v.apart && to.y_fresh) old_gradient = Loaded::load(v.g_base(request.panel.newest_slot) + i);
 #pragma unroll
         for (int k = 0; k < count; k++) h[k] = 1;
-        if (request.panel.weighted) spread(Loaded::load(v.diagonal + i), h);
+        if (request.panel.weighted) Loaded::load(v.diagonal + i).convert(h);
         ZeroColumns known;
         if constexpr (looks_for_zeros) known = v.zero_tiles.columns(i / tile_variables);
         subspace_move<looks_for_zeros>(v, request, q, v.zero_tiles.by_age(known, request.panel), i, gradient, h, move);
-        spread(gradient, g);
+        gradient.convert(g);
 #pragma unroll
         for (int k = 0; k < count; k++) l[k] = v.box.lower_all, u[k] = v.box.upper_all;
-        if (v.box.l) spread(lower, l);
-        if (v.box.u) spread(upper, u);
+        if (v.box.l) lower.convert(l);
+        if (v.box.u) upper.convert(u);
 
         Loaded stepped;
         Stored d, y{};
@@ -169,12 +169,6 @@ template <class Real, class History, int variables_, bool looks_for_zeros> struc
         ZeroColumns now = v.zero_tiles.with_direction(known, request.spare_slot, zero_d);
         if (to.y_fresh) now = v.zero_tiles.with_y(now, request.panel.newest_slot, zero_y);
         if (lane % lanes_of_tile == 0) v.zero_tiles.note(tile, known, now);
-    }
-
-    template <int count>
-    __device__ static void spread(const Elements<Real, count> &from, double (&to_variables)[count]) {
-#pragma unroll
-        for (int k = 0; k < count; k++) to_variables[k] = from[k];
     }
 };
 

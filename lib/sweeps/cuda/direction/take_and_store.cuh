@@ -34,19 +34,14 @@ take_and_store(const DeviceVectors<Real, History> &v, const DirectionRequest &re
             for (int k = 0; k < variables && i + k < v.n; k++) take(k, requested);
         }
     });
-    if (aligned && i + variables <= v.n) {
-        d.store(to.d + i);
-        at.g.store(to.g_base + i);
-        at.x.store(to.x_base + i);
-        stepped.store(to.x + i);
-    } else {
-        for (int k = 0; k < variables && i + k < v.n; k++) {
-            to.d[i + k] = d.v[k];
-            to.g_base[i + k] = at.g.v[k];
-            to.x_base[i + k] = at.x.v[k];
-            to.x[i + k] = stepped.v[k];
-        }
-    }
+    const auto store = [&](const auto &from, auto *to_vector) {
+        if (aligned && i + variables <= v.n) return from.store(to_vector + i);
+        for (int k = 0; k < variables && i + k < v.n; k++) to_vector[i + k] = from.v[k];
+    };
+    store(d, to.d);
+    store(at.g, to.g_base);
+    store(at.x, to.x_base);
+    store(stepped, to.x);
     return d;
 }
 

@@ -59,8 +59,8 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
         const auto s_new = Elements<bfloat16, lane_variables>::load(place.column(stage, 1) + lane * lane_variables);
 #pragma unroll
         for (int k = 0; k < lane_variables; k++) {
-            squares_ += static_cast<double>(at.g[k]) * at.g[k];
-            slope_ += at.g[k] * s_new[k];
+            sums_.square += static_cast<double>(at.g[k]) * at.g[k];
+            sums_.slope += at.g[k] * s_new[k];
         }
         store_parts(static_cast<float>(at.g[0]), static_cast<float>(at.g[1]), parts_ + lane * 2, stride);
         if (free_gram) {
@@ -107,8 +107,8 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
         const int warp = threadIdx.x / 32;
         products_.pass_on();
         products_.store(warp_products + warp * Products::elements);
-        const double slope = warp_sum(slope_), squares = warp_sum(squares_);
-        if (threadIdx.x % 32 == 0) warp_slopes()[warp] = slope, warp_squares()[warp] = squares;
+        const GradientSums sums{warp_sum(sums_.slope), warp_sum(sums_.square)};
+        if (threadIdx.x % 32 == 0) sums_of_warps()[warp] = sums;
     }
     // Adds the products of the warps and calls store(entry, value) for each product of the block.
     template <class Store>
@@ -144,8 +144,8 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
             const bool is_slope = min(i, j) == panel::s_new && max(i, j) == panel::gradient,
                        is_square = i == panel::gradient && j == panel::gradient;
             double over_all = is_slope || is_square ? 0 : sum_of(i, j, Products::place_over_all);
-            for (int k = 0; is_slope && k < products_warps; k++) over_all += warp_slopes()[k];
-            for (int k = 0; is_square && k < products_warps; k++) over_all += warp_squares()[k];
+            for (int k = 0; (is_slope || is_square) && k < products_warps; k++)
+                over_all += is_slope ? sums_of_warps()[k].slope : sums_of_warps()[k].square;
             store(layout.leading_products + i * columns + j, over_all);
         }
     }
@@ -155,21 +155,16 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
     __device__ static int matrix_column() { return threadIdx.x % 32 / 16 * column_block + threadIdx.x % 8; }
     __device__ static int matrix_row() { return threadIdx.x % 32 / 8 % 2 * 8; }
     __device__ static bool of_parts() { return matrix_column() >= 2 && matrix_column() < 2 + gradient_parts; }
-    __device__ static double *warp_slopes() {
-        __shared__ double slopes[products_warps];
-        return slopes;
-    }
-    __device__ static double *warp_squares() {
-        __shared__ double squares[products_warps];
-        return squares;
+    __device__ static GradientSums *sums_of_warps() {
+        __shared__ GradientSums sums[products_warps];
+        return sums;
     }
 
     bfloat16 *const parts_, *const mask_;
     const unsigned at_parts_;
     int at_column_[(octets + 1) / 2];
     Products products_;
-    // The sums g's_new and g'g are in double precision, because the line search needs this precision for the slope.
-    double slope_ = 0, squares_ = 0;
+    GradientSums sums_;
     unsigned any_free_ = 0;
     bool idle_ = false;
     int until_passed_on_ = tiles_passed_on;

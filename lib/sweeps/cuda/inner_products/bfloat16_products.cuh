@@ -20,6 +20,12 @@ constexpr int bfloat16_columns(int pairs) { return 2 * pairs + gradient_parts; }
 constexpr int least_octets = 2, most_octets = 6;
 constexpr int bfloat16_octets(int pairs) { return (bfloat16_columns(pairs) + column_block - 1) / column_block; }
 
+// Sums over the variables that one warp classifies, besides those of LaneSums. They are in double precision, because
+// the line search needs this precision for the slope.
+struct GradientSums {
+    double slope = 0, square = 0; // g's_new and g'g
+};
+
 // Splits two neighbouring elements of g into three parts each. The parts are stored in three columns that are `stride`
 // elements apart.
 __device__ inline void store_parts(float first, float second, bfloat16 *to, int stride) {

@@ -40,21 +40,25 @@ __global__ void __launch_bounds__(products_threads, Agent::resident)
                 shared + products_warps * stages * place.bytes() + warp * Agent::beside_bytes);
     LaneSums<Real> own_sums;
 
-    const WarpTiles tiles(pieces, v.n, variables);
+    // A warp processes the tiles first, first - step, ..., but none below `begin`. Sweep 1 traverses the variables from
+    // the last to the first, whereas evaluations and sweep 2 begin with the first. Each kernel thus starts with the
+    // variables that the previous kernel has left in the L2 cache.
+    const BlockShare share = pieces.share(v.n, variables, block_of_pieces(pieces), gridDim.x, products_warps);
+    const int begin = static_cast<int>(share.begin), step = static_cast<int>(share.step),
+              first = static_cast<int>(share.end - 1 - (share.offset + warp));
     using OwnRing = Ring<Real, History, Agent::most_columns, most_beside(kind, Agent::apart),
                          over_free_variables(kind) ? LeaveOut::zero_columns : LeaveOut::nothing>;
-    OwnRing ring(sources, place, v, request,
-                 OwnRing::whole_tiles(place, v.n, aligned, tiles.first, stages * tiles.step),
+    OwnRing ring(sources, place, v, request, OwnRing::whole_tiles(place, v.n, aligned, first, stages * step),
                  shared + warp * stages * place.bytes(), stages);
-    take_off_variables_past_the_end<kind, lane_variables>(own_sums, v.n, tiles.first, lane, request);
-    const auto inside = [&](int tile) { return tile >= tiles.begin ? tile : -1; };
-    const auto start_copy = [&](int tile) { ring.start_copy(inside(tile), inside(tile - tiles.step)); };
+    take_off_variables_past_the_end<kind, lane_variables>(own_sums, v.n, first, lane, request);
+    const auto inside = [&](int tile) { return tile >= begin ? tile : -1; };
+    const auto start_copy = [&](int tile) { ring.start_copy(inside(tile), inside(tile - step)); };
     // Waits until the kernels of the caller's evaluation of f and g are complete.
     grid_dependency_sync();
-    ring.look_ahead(inside(tiles.first));
-    for (int s = 0; s < stages - 1; s++) start_copy(tiles.first - s * tiles.step);
-    for (int tile = tiles.first; tile >= tiles.begin; tile -= tiles.step) {
-        start_copy(tile - (stages - 1) * tiles.step);
+    ring.look_ahead(inside(first));
+    for (int s = 0; s < stages - 1; s++) start_copy(first - s * step);
+    for (int tile = first; tile >= begin; tile -= step) {
+        start_copy(tile - (stages - 1) * step);
         unsigned char *const stage = ring.await();
 
         VariablesAhead<Real, lane_variables> at;

@@ -26,52 +26,6 @@ constexpr int lane_octets(InnerProducts kind, int pairs) {
     return lane_size(kind, column_blocks(multiplied_columns(panel::columns(pairs), kind)));
 }
 
-// WeightedVariables processes the diagonal h of the initial Hessian for the variables of one lane. The caller loads
-// their elements of h to at.h. The function look_at() applies the update of a learned diagonal
-// (lbfgsb/learned_diagonal.hpp), if one is due, and adds the sums over h that VariableSum lists (lbfgsb/panel.hpp). It
-// also stores the scale factors sqrt(h) and 1 / sqrt(h) in shared memory for all lanes. If the inner products are not
-// weighted, it sets the factors and at.h to 1.
-template <class Real, class History> struct WeightedVariables {
-    const DeviceVectors<Real, History> &v;
-    const ProductsRequest &request;
-    // The address of the lane's first variable in column y_0 of the tile, in shared memory. The columns s_0, y_1 and so
-    // on follow.
-    const History *columns;
-    Real *h_to;
-    double2 *factors_to;
-
-    template <int lane_variables>
-    __device__ void look_at(VariablesAhead<Real, lane_variables> &at, LaneSums<Real> &sums) const {
-        if (request.update.count > 0) {
-            double learned[lane_variables];
-#pragma unroll
-            for (int k = 0; k < lane_variables; k++)
-                learned[k] = request.update.anew ? 1.0 : static_cast<double>(at.h[k]);
-            for (int pair = 0; pair < request.update.count; pair++) {
-                const LearnedPair &of = request.update.pairs[pair];
-                const History *const y = column(2 * v.age_of(request, of.slot)), *const d = y + column_stride;
-#pragma unroll
-                for (int k = 0; k < lane_variables; k++) learned[k] = learned_weight(learned[k], d[k], y[k], of);
-            }
-#pragma unroll
-            for (int k = 0; k < lane_variables; k++) at.h[k] = static_cast<Real>(learned[k]);
-            store_variables(at.h, h_to);
-        }
-#pragma unroll
-        for (int k = 0; k < lane_variables; k++) {
-            if (request.pairs > 0) add_weighted_sums<Real>(at.h[k], column(0)[k], column(1)[k], request.weighted, sums);
-            else sums.bad_weights += !is_weight(at.h[k]);
-            if (!request.weighted) at.h[k] = 1;
-            const panel::Scaling by = request.weighted ? scaling_of(at.h[k]) : panel::Scaling{1, 1};
-            factors_to[k] = {by.root, by.inverse_root};
-        }
-    }
-
-  private:
-    static constexpr int column_stride = Stage<Real, History>::stride;
-    __device__ const History *column(int k) const { return columns + k * column_stride; }
-};
-
 template <class Real_, class History_, int blocks, InnerProducts kind_> class LaneAgent {
   public:
     using Real = Real_;
@@ -103,16 +57,41 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
         }
     }
 
-    // Loads the elements of the diagonal h for the lane's variables of a tile, and processes them by look_at(). The
-    // kernel calls this function only if the initial Hessian is a diagonal.
+    // Loads the elements of the diagonal h for the lane's variables of a tile to at.h. Applies the update of a learned
+    // diagonal (lbfgsb/learned_diagonal.hpp), if one is due, and adds the sums over h that VariableSum lists
+    // (lbfgsb/panel.hpp). Stores the scale factors sqrt(h) and 1 / sqrt(h) in shared memory for all lanes. If the inner
+    // products are not weighted, it sets the factors and at.h to 1. The kernel calls this function only if the initial
+    // Hessian is a diagonal.
     __device__ void weigh(const DeviceVectors<Real, History> &v, const ProductsRequest &request,
                           const StageLayout<Real, History> &place, unsigned char *stage, int tile,
                           VariablesAhead<Real, lane_variables> &at, LaneSums<Real> &sums) const {
         const int own = threadIdx.x % 32 * lane_variables;
+        const auto column = [=](int k) -> const History * { return place.column(stage, k) + own; };
         load_variables(place.vector(stage, place.h) + own, at.h);
-        const WeightedVariables<Real, History> here{v, request, place.column(stage, 0) + own,
-                                                    v.own_diagonal + int64_t{tile} * variables + own, factors_ + own};
-        here.look_at(at, sums);
+        if (request.update.count > 0) {
+            double learned[lane_variables];
+#pragma unroll
+            for (int k = 0; k < lane_variables; k++)
+                learned[k] = request.update.anew ? 1.0 : static_cast<double>(at.h[k]);
+            for (int pair = 0; pair < request.update.count; pair++) {
+                const LearnedPair &of = request.update.pairs[pair];
+                const int j = 2 * v.age_of(request, of.slot);
+                const History *const y = column(j), *const d = column(j + 1);
+#pragma unroll
+                for (int k = 0; k < lane_variables; k++) learned[k] = learned_weight(learned[k], d[k], y[k], of);
+            }
+#pragma unroll
+            for (int k = 0; k < lane_variables; k++) at.h[k] = static_cast<Real>(learned[k]);
+            store_variables(at.h, v.own_diagonal + int64_t{tile} * variables + own);
+        }
+#pragma unroll
+        for (int k = 0; k < lane_variables; k++) {
+            if (request.pairs > 0) add_weighted_sums<Real>(at.h[k], column(0)[k], column(1)[k], request.weighted, sums);
+            else sums.bad_weights += !is_weight(at.h[k]);
+            if (!request.weighted) at.h[k] = 1;
+            const panel::Scaling by = request.weighted ? scaling_of(at.h[k]) : panel::Scaling{1, 1};
+            factors_[own + k] = {by.root, by.inverse_root};
+        }
     }
     // Returns the factor by which an element of panel column j (y, s, g or z) is multiplied for a variable of the tile.
     // It is 1 without a diagonal.

@@ -81,7 +81,7 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
             if (v_.age_of(request_, request_.update.pairs[k].slot) >= request_.pairs) learn_apart();
         const SourcesOf<Agent> sources(v_, request_, stage);
         const int grid = variable_blocks(place_.pieces, v_.n, multiprocessors * Agent::resident);
-        launch_behind(place_.early, "the launch of sweep 1", kernel_of<Real, History, index>(), grid, shared,
+        launch_behind(place_.early, "the launch of sweep 1", kernel_of<Real, History, index>(), grid, 1, shared,
                       place_.stream, v_, sources, request_, layout_, sent_ahead(), place_.pieces, stages,
                       place_.aligned, partials_);
         return grid;
@@ -101,10 +101,9 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         // Two blocks that process the same variables form a cluster, if the device has clusters. Not every group of
         // multiprocessors has room for clusters of three or four.
         const bool clustered = place_.early && share.blocks == 2;
-        launch_clusters_behind(place_.early, "the launch of sweep 1", kernel_of<Real, History, index>(),
-                               dim3(share.blocks, blocks), clustered ? 2 : 1, space.bytes, place_.stream, v_, request_,
-                               layout_, ahead_(), pieces, share.of_block, clustered, space.stages, place_.aligned,
-                               partials_);
+        launch_behind(place_.early, "the launch of sweep 1", kernel_of<Real, History, index>(),
+                      dim3(share.blocks, blocks), clustered ? 2 : 1, space.bytes, place_.stream, v_, request_, layout_,
+                      ahead_(), pieces, share.of_block, clustered, space.stages, place_.aligned, partials_);
         return blocks;
     }
 
@@ -124,8 +123,9 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
     // Updates the learned diagonal by a separate kernel, if sweep 1 does not update it.
     void learn_apart() {
         if (request_.update.is_empty()) return;
-        const LearnDiagonal<Real, History> rule(v_.own_diagonal, v_.x, request_.update, v_);
-        check(map_cuda(v_.n, PairRule(rule), place_.stream), "the launch of an update of the diagonal");
+        const PairRule<Real, History> rule{
+            {}, {}, LearnDiagonal<Real, History>{v_.own_diagonal, v_.x, request_.update, v_}};
+        check(map_cuda(v_.n, rule, place_.stream), "the launch of an update of the diagonal");
         request_.update = {};
     }
 

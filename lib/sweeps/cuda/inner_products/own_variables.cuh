@@ -14,18 +14,6 @@ __device__ inline int block_of_pieces(const Pieces &pieces) {
     return static_cast<int>(pieces.by_segments() ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
 }
 
-// WarpTiles describes the tiles of a warp, which are first, first - step, ..., but none below `begin`. Sweep 1
-// traverses the variables from the last to the first, whereas evaluations and sweep 2 begin with the first. Each kernel
-// thus starts with the variables that the previous kernel has left in the L2 cache.
-struct WarpTiles {
-    int first, begin, step;
-    __device__ WarpTiles(const Pieces &pieces, int64_t n, int variables) {
-        const BlockShare share = pieces.share(n, variables, block_of_pieces(pieces), gridDim.x, products_warps);
-        begin = static_cast<int>(share.begin), step = static_cast<int>(share.step);
-        first = static_cast<int>(share.end - 1 - (share.offset + threadIdx.x / 32));
-    }
-};
-
 // Loads the lane's variables of a tile, except the diagonal h. If y of the newest pair has not been stored yet (fresh),
 // the function also computes y_new = g - g_base, where g_base is the gradient before the step. It rounds y_new to the
 // history precision and writes it to the stage. If g_base has its own vector, y_new is also stored in global memory, so

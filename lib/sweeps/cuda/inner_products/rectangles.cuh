@@ -51,12 +51,6 @@ template <class Real> struct RectangleSpace {
     }
 };
 
-// Sums over the variables that one warp classifies, besides those of LaneSums. They are in double precision, because
-// the line search needs this precision for the slope.
-struct GradientSums {
-    double slope = 0, square = 0; // g's_new and g'g
-};
-
 // TilePreparation classifies the variables of the tiles of a warp, two variables of each tile per lane.
 template <class Real, InnerProducts kind, int tiles> class TilePreparation {
   public:

@@ -8,18 +8,6 @@
 
 namespace cudaopt {
 
-__device__ inline void load4(const double *from, double (&to)[4]) {
-    const double2 a = *reinterpret_cast<const double2 *>(from), b = *reinterpret_cast<const double2 *>(from + 2);
-    to[0] = a.x, to[1] = a.y, to[2] = b.x, to[3] = b.y;
-}
-__device__ inline void load4(const float *from, double (&to)[4]) {
-    const float4 a = *reinterpret_cast<const float4 *>(from);
-    to[0] = a.x, to[1] = a.y, to[2] = a.z, to[3] = a.w;
-}
-__device__ inline void load4(const bfloat16 *from, double (&to)[4]) {
-    for (int k = 0; k < 4; k++) to[k] = from[k];
-}
-
 // OwnVariable is the variable that a lane classifies. The lane adds it to the sums over single variables, and the other
 // lanes read it by shuffles.
 template <class Real> struct OwnVariable {
@@ -74,7 +62,7 @@ __device__ OwnVariable<Real> classify_own_variable(const DeviceVectors<Real, His
 template <class Real, class History, bool metric>
 __device__ void fragment(const History *column, int j, const PanelRequest &request, int64_t base, int at,
                          const OwnVariable<Real> &own, double (&to)[4]) {
-    if (column) load4(column + base + at, to);
+    if (column) Elements<History, 4>::load(column + base + at).convert(to);
     else to[0] = to[1] = to[2] = to[3] = 0;
     // The first block contains the leading columns of the panel: y and s of the newest pair, g and z.
     if (j / column_block == 0) {

@@ -3,6 +3,7 @@
 // subtrees of this tree. The class provides the sums of these subtrees, which the device has written to host memory.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "sweeps/cuda/support/posted_numbers.hpp"
@@ -18,6 +19,8 @@ class CutVariables final : public SubtreeSums {
     bool by_segments() const { return pieces_.by_segments(); }
     const Pieces &pieces() const { return pieces_; }
     OwnSubtrees subtrees() const { return OwnSubtrees(segments_); }
+    // Returns the number of subtrees whose sums the device writes. A rank without variables has one, whose sums are 0.
+    int subtree_count() const { return std::max(1, segments_.subtree_count()); }
     bool f_of_segments() const { return f_of_segments_; }
 
     // The argument `numbers` is the array of sums that the device has written to host memory. Its address is stored,
@@ -25,12 +28,12 @@ class CutVariables final : public SubtreeSums {
     const double *look_at(const double *numbers, const ProductsLayout &layout) {
         layout_ = layout;
         numbers_ = numbers;
-        return numbers_of(segments_.subtree_count());
+        return numbers_of(subtree_count());
     }
     // Returns the number of free variables in all subtrees.
     double count_of_free() const {
         double count = 0;
-        for (int k = 0; k < segments_.subtree_count(); k++) count += products(k).variable_sums[free_variables];
+        for (int k = 0; k < subtree_count(); k++) count += products(k).variable_sums[free_variables];
         return count;
     }
     // Returns memory for the sums of squares of the parts of all segments, one element per part, in the order in which

@@ -102,6 +102,10 @@ struct alignas(variables * sizeof(Element) < 16 ? variables * sizeof(Element) : 
                      : "memory");
     }
     __device__ double operator[](int k) const { return static_cast<double>(v[k]); }
+    __device__ void convert(double (&to)[variables]) const {
+#pragma unroll
+        for (int k = 0; k < variables; k++) to[k] = (*this)[k];
+    }
     __device__ bool any_not_zero() const {
         bool any = false;
 #pragma unroll

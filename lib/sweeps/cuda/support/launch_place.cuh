@@ -22,16 +22,11 @@ struct LaunchPlace {
 // Launches a kernel that calls grid_dependency_sync() itself. If `early` is true, the launch is a programmatic
 // dependent launch. Only then can the blocks form clusters.
 template <class... Parameters, class... Arguments>
-void launch_clusters_behind(bool early, const char *what, void (*kernel)(Parameters...), dim3 blocks, unsigned cluster,
-                            int shared, cudaStream_t stream, const Arguments &...arguments) {
+void launch_behind(bool early, const char *what, void (*kernel)(Parameters...), dim3 blocks, unsigned cluster,
+                   int shared, cudaStream_t stream, const Arguments &...arguments) {
     check(early ? launch_early_clusters(kernel, blocks, cluster, products_threads, shared, stream, arguments...)
                 : launch(kernel, blocks, products_threads, shared, stream, arguments...),
           what);
-}
-template <class... Parameters, class... Arguments>
-void launch_behind(bool early, const char *what, void (*kernel)(Parameters...), dim3 blocks, int shared,
-                   cudaStream_t stream, const Arguments &...arguments) {
-    launch_clusters_behind(early, what, kernel, blocks, 1, shared, stream, arguments...);
 }
 
 // Returns the number of blocks for n variables. If the variables are divided into segments, there is one block per part

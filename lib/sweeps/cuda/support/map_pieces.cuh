@@ -1,4 +1,4 @@
-// These functions apply a rule to variables that are divided into segments (sweeps/segments.hpp). Each block processes
+// This kernel applies a rule to variables that are divided into segments (sweeps/segments.hpp). Each block processes
 // a segment or a part of it and stores its own record. The records are not combined into one.
 #pragma once
 
@@ -16,13 +16,6 @@ __global__ void __launch_bounds__(block_threads, resident < most_resident ? resi
     const int64_t first = share.begin + share.offset + threadIdx.x;
     const Record mine = record_of_block<Record>(first, share.end, share.step, rule);
     if (threadIdx.x == 0) records[pieces.place(blockIdx.x)] = mine;
-}
-
-// Launches the kernel above and returns the status of the launch.
-template <class Record, int resident, int variables, class Rule>
-cudaError_t map_pieces_cuda(const Pieces &pieces, int64_t n, const Rule &rule, Record *records, cudaStream_t stream) {
-    return launch(map_pieces_kernel<Record, resident, variables, Rule>, pieces.count(), block_threads, 0, stream,
-                  pieces, n, rule, records);
 }
 
 } // namespace cudaopt

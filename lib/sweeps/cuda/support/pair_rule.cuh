@@ -11,21 +11,12 @@ template <class Real, class History> struct PairRule {
     // PairRule applies the rule whose output array is not NULL.
     TakeStep<Real, History> take_step{};
     FinishPair<Real, History> finish_pair{};
-    LearnDiagonal<Real, History> learn_diagonal;
-
-    explicit PairRule(const TakeStep<Real, History> &rule) : take_step(rule), learn_diagonal(none()) {}
-    explicit PairRule(const FinishPair<Real, History> &rule) : finish_pair(rule), learn_diagonal(none()) {}
-    explicit PairRule(const LearnDiagonal<Real, History> &rule) : learn_diagonal(rule) {}
+    LearnDiagonal<Real, History> learn_diagonal{};
 
     __device__ void operator()(int64_t i) const {
         if (take_step.x) take_step(i);
         else if (finish_pair.y) finish_pair(i);
         else learn_diagonal(i);
-    }
-
-  private:
-    static LearnDiagonal<Real, History> none() {
-        return {nullptr, nullptr, DiagonalUpdate(), DeviceVectors<Real, History>{}};
     }
 };
 

@@ -1,7 +1,6 @@
 #include "sweeps/cuda/support/posted_numbers.hpp"
 
 #include "sweeps/cuda/support/device_variables.cuh"
-#include "sweeps/cuda/support/launch_place.cuh"
 
 namespace cudaopt {
 
@@ -18,7 +17,7 @@ __device__ void post(Posted *to, double value, unsigned ticket) {
 // of the warp in the grid. Only the first `count` numbers are written. One warp writes all numbers of the block, so
 // that they cross the bus together. The last number is the number of variables that sweep 1 has sent to the host. All
 // threads must call the function.
-__device__ void post_numbers(Posted *to, double v, int count, unsigned ticket) {
+__device__ void post_numbers(const NumbersPosted &to, double v, int count) {
     __shared__ double of_block[products_warps];
     if (threadIdx.x % 32 == 0) of_block[threadIdx.x / 32] = v;
     __syncthreads();
@@ -26,7 +25,16 @@ __device__ void post_numbers(Posted *to, double v, int count, unsigned ticket) {
     if (threadIdx.x >= products_warps || place >= count) return;
     // The fence ensures that the host sees the variables that sweep 1 has sent before it sees their number.
     if (place == count - 1 && of_block[threadIdx.x] > 0) __threadfence_system();
-    post(to + place, of_block[threadIdx.x], ticket);
+    post(to.to + place, of_block[threadIdx.x], to.ticket);
+}
+
+// Returns the numbers that follow those of the subtrees: f and the number of variables that sweep 1 has sent.
+__device__ double number_after_subtrees(int which, const NumbersOfBlocks &from, const NumbersPosted &to) {
+    if (which == 0) return *from.f;
+    if (which != 1 || threadIdx.x % 32 != 0) return 0;
+    const auto sent = static_cast<double>(*to.sent);
+    *to.sent = 0;
+    return sent;
 }
 
 // Joins `count` numbers within a warp: join(a, b) is their sum, maximum or minimum. Lane 0 receives the result. All
@@ -48,33 +56,28 @@ template <class Load, class Join> __device__ double join_of_warp(int count, doub
 // Joins the partial sums of the blocks, with one warp per entry, and writes the results to host memory. With
 // programmatic dependent launch, the blocks of this kernel are resident before sweep 1 ends.
 __global__ void __launch_bounds__(products_threads)
-    reduce_partials(ProductsLayout layout, const double *partials, int blocks, const double *f,
-                    const DirectionRecord *directions, int direction_blocks, unsigned long long *sent, Posted *to,
-                    unsigned ticket) {
+    reduce_partials(ProductsLayout layout, NumbersOfBlocks from, NumbersPosted to) {
     grid_dependency_sync();
     const int entry = blockIdx.x * products_warps + threadIdx.x / 32;
-    const auto partial = [=](int b) { return partials[static_cast<int64_t>(entry) * blocks + b]; };
+    const auto partial = [=](int b) { return from.partials[static_cast<int64_t>(entry) * from.blocks + b]; };
     const auto sum = [](double a, double b) { return a + b; };
     double v = 0;
     if (entry < layout.maximum) {
-        v = join_of_warp(blocks, 0, partial, sum);
+        v = join_of_warp(from.blocks, 0, partial, sum);
     } else if (entry == layout.maximum) {
-        v = join_of_warp(blocks, 0, partial, [](double a, double b) { return larger_size(b, a); });
+        v = join_of_warp(from.blocks, 0, partial, [](double a, double b) { return larger_size(b, a); });
     } else if (entry == layout.minimum) {
-        v = join_of_warp(blocks, infinity, partial, [](double a, double b) { return fmin(a, b); });
-    } else if (entry == layout.size) {
-        v = *f;
-    } else if (entry < layout.size + 1 + direction_numbers) {
+        v = join_of_warp(from.blocks, infinity, partial, [](double a, double b) { return fmin(a, b); });
+    } else if (entry >= layout.size && entry < layout.size + direction_numbers) {
         // The index of the number (g'd, d'd or the count `projected`) within a record of sweep 2.
-        const int which = entry - layout.size - 1;
-        const double *const records = reinterpret_cast<const double *>(directions);
+        const int which = entry - layout.size;
+        const double *const records = reinterpret_cast<const double *>(from.directions);
         v = join_of_warp(
-            direction_blocks, 0, [=](int b) { return records[direction_numbers * b + which]; }, sum);
-    } else if (entry < posted_numbers(layout) && threadIdx.x % 32 == 0) {
-        v = static_cast<double>(*sent);
-        *sent = 0;
+            from.direction_blocks, 0, [=](int b) { return records[direction_numbers * b + which]; }, sum);
+    } else {
+        v = number_after_subtrees(entry - numbers_of_subtree(layout), from, to);
     }
-    post_numbers(to, v, posted_numbers(layout), ticket);
+    post_numbers(to, v, posted_numbers(layout, 1));
 }
 
 // The variables are divided into segments, and each segment into parts, one per block of sweep 1 or 2. PieceNumbers
@@ -135,43 +138,39 @@ template <int runs> __device__ double join_of_segments(const PieceNumbers &of, i
 // Like reduce_partials(), this kernel joins the partial sums, but for variables that are divided into segments. It uses
 // one warp per number. The argument f contains one value per segment, or a single value.
 __global__ void __launch_bounds__(products_threads)
-    reduce_pieces(ProductsLayout layout, const __grid_constant__ OwnSubtrees subtrees, int segments,
-                  const double *partials, int pieces, const DirectionRecord *directions, int direction_pieces,
-                  const double *f, bool f_of_segments, unsigned long long *sent, Posted *to, unsigned ticket) {
+    reduce_pieces(ProductsLayout layout, const __grid_constant__ OwnSubtrees subtrees, int segments, bool f_of_segments,
+                  NumbersOfBlocks from, NumbersPosted to) {
     grid_dependency_sync();
     const int number = blockIdx.x * products_warps + threadIdx.x / 32, each = numbers_of_subtree(layout);
     const int subtree = number / each, entry = number % each;
     double v = 0;
     if (subtree < subtrees.count) {
-        PieceNumbers of{PieceNumbers::sum, partials + static_cast<int64_t>(entry) * pieces * segments, segments, pieces,
-                        1};
+        PieceNumbers of{PieceNumbers::sum, from.partials + static_cast<int64_t>(entry) * from.blocks, segments,
+                        from.blocks / segments, 1};
         if (entry == layout.maximum) {
             of.how = PieceNumbers::largest;
         } else if (entry == layout.minimum) {
             of.how = PieceNumbers::least;
         } else if (entry == layout.size + direction_numbers) {
-            of.first = f, of.pieces = f_of_segments ? 1 : 0;
+            of.first = from.f, of.pieces = f_of_segments ? 1 : 0;
         } else if (entry >= layout.size) {
-            of.first = reinterpret_cast<const double *>(directions) + (entry - layout.size);
-            of.pieces = direction_pieces, of.stride = direction_numbers;
+            of.first = reinterpret_cast<const double *>(from.directions) + (entry - layout.size);
+            of.pieces = from.direction_blocks / segments, of.stride = direction_numbers;
         }
         const int begin = subtrees.of[subtree].begin, end = subtrees.of[subtree].end;
         v = end - begin <= 32 ? join_of_segments<1>(of, begin, end)
                               : join_of_segments<most_segments / 32>(of, begin, end);
-    } else if (entry == 0) {
-        v = *f;
-    } else if (entry == 1 && threadIdx.x % 32 == 0) {
-        v = static_cast<double>(*sent);
-        *sent = 0;
+    } else {
+        v = number_after_subtrees(number - subtrees.count * each, from, to);
     }
-    post_numbers(to, v, posted_numbers(layout, subtrees.count), ticket);
+    post_numbers(to, v, posted_numbers(layout, subtrees.count));
 }
 
 // Launches a kernel with one warp per number.
 template <class... Parameters, class... Arguments>
-void launch_warps(const NumbersLaunch &at, int warps, void (*kernel)(Parameters...), const Arguments &...arguments) {
+void launch_warps(const LaunchPlace &at, int warps, void (*kernel)(Parameters...), const Arguments &...arguments) {
     launch_behind(at.early, "the launch of sweep 1's reduction", kernel, (warps + products_warps - 1) / products_warps,
-                  0, at.stream, arguments...);
+                  1, 0, at.stream, arguments...);
 }
 
 } // namespace
@@ -182,16 +181,14 @@ void load_numbers_kernels() {
 }
 
 void post_numbers_of_blocks(const ProductsLayout &layout, const NumbersOfBlocks &from, const NumbersPosted &to,
-                            const NumbersLaunch &at) {
-    launch_warps(at, posted_numbers(layout), reduce_partials, layout, from.partials, from.blocks, from.f,
-                 from.directions, from.direction_blocks, to.sent, to.to, to.ticket);
+                            const LaunchPlace &at) {
+    launch_warps(at, posted_numbers(layout, 1), reduce_partials, layout, from, to);
 }
 
 void post_numbers_of_pieces(const ProductsLayout &layout, const OwnSubtrees &subtrees, int segments, bool f_of_segments,
-                            const NumbersOfBlocks &from, const NumbersPosted &to, const NumbersLaunch &at) {
-    launch_warps(at, posted_numbers(layout, subtrees.count), reduce_pieces, layout, subtrees, segments, from.partials,
-                 from.blocks / segments, from.directions, from.direction_blocks / segments, from.f, f_of_segments,
-                 to.sent, to.to, to.ticket);
+                            const NumbersOfBlocks &from, const NumbersPosted &to, const LaunchPlace &at) {
+    launch_warps(at, posted_numbers(layout, subtrees.count), reduce_pieces, layout, subtrees, segments, f_of_segments,
+                 from, to);
 }
 
 } // namespace cudaopt

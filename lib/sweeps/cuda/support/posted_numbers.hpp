@@ -3,11 +3,9 @@
 // once for each backend.
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include <cstring>
 
-#include "sweeps/cuda/support/pieces.hpp"
+#include "sweeps/cuda/support/launch_place.cuh"
 #include "sweeps/products_layout.hpp"
 #include "sweeps/rules.hpp"
 
@@ -31,12 +29,9 @@ struct alignas(16) Posted {
     }
 };
 
-// The host receives the inner products, f, the sums of the latest direction (DirectionSums), and the number of
-// variables that sweep 1 has sent to the host. The function posted_numbers() returns how many numbers this is, and
-// direction_numbers is the number of sums of a direction.
+// The number of sums of a direction (DirectionSums).
 constexpr int direction_numbers = 3;
 static_assert(sizeof(DirectionRecord) == direction_numbers * sizeof(double), "a record is slope, d_squared, projected");
-constexpr int posted_numbers(const ProductsLayout &layout) { return layout.size + 1 + direction_numbers + 1; }
 
 // OwnSubtrees describes the subtrees of a rank in the summation tree. It is passed as a kernel parameter.
 struct OwnSubtrees {
@@ -53,7 +48,8 @@ struct OwnSubtrees {
 
 // These functions return the number of values that the host receives per subtree, and in total. The values of a subtree
 // are the inner products, the sums of the latest direction and, if the caller provides f per segment, the sum of f. The
-// values of the subtrees are followed by f and the number of variables that sweep 1 has sent to the host.
+// values of the subtrees are followed by f and the number of variables that sweep 1 has sent to the host. Variables
+// that are not divided into segments have one subtree.
 constexpr int numbers_of_subtree(const ProductsLayout &layout) { return layout.size + direction_numbers + 1; }
 constexpr int posted_numbers(const ProductsLayout &layout, int subtrees) {
     return subtrees * numbers_of_subtree(layout) + 2;
@@ -74,18 +70,14 @@ struct NumbersPosted {
     Posted *to;
     unsigned ticket;
 };
-struct NumbersLaunch {
-    bool early; // whether to use programmatic dependent launch
-    cudaStream_t stream;
-};
 
 // Loads the two kernels onto the current device.
 void load_numbers_kernels();
 void post_numbers_of_blocks(const ProductsLayout &layout, const NumbersOfBlocks &from, const NumbersPosted &to,
-                            const NumbersLaunch &at);
+                            const LaunchPlace &at);
 // Like post_numbers_of_blocks(), this function launches the kernel, but for sums per subtree. If f_of_segments is true,
 // f is an array with one value per segment.
 void post_numbers_of_pieces(const ProductsLayout &layout, const OwnSubtrees &subtrees, int segments, bool f_of_segments,
-                            const NumbersOfBlocks &from, const NumbersPosted &to, const NumbersLaunch &at);
+                            const NumbersOfBlocks &from, const NumbersPosted &to, const LaunchPlace &at);
 
 } // namespace cudaopt

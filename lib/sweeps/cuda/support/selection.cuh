@@ -9,9 +9,8 @@ namespace cudaopt {
 
 class Selection {
   public:
-    // Both arguments are used in error messages. The text `what` names the operation that selects, and `work` names the
-    // work of the stream up to the end of the selection.
-    Selection(const char *what, const char *work) : what_(what), work_(work) {}
+    // `what` names the work of the stream up to the end of the selection in error messages.
+    explicit Selection(const char *what) : what_(what) {}
 
     // Allocates memory for up to `count` items. It also performs one selection, because CUB's kernels are loaded by
     // their first launch.
@@ -29,7 +28,7 @@ class Selection {
     int64_t operator()(int64_t count, const unsigned char *marks, int64_t *list, cudaStream_t stream,
                        CancellationToken &cancellation) {
         enqueue(count, marks, list, stream);
-        wait_for_stream(stream, cancellation, work_);
+        wait_for_stream(stream, cancellation, what_);
         return count_[0];
     }
 
@@ -42,7 +41,7 @@ class Selection {
         enqueue(scratch_.get(), static_cast<std::size_t>(scratch_.bytes()), count, marks, list, stream);
     }
 
-    const char *const what_, *const work_;
+    const char *const what_;
     CudaArray<unsigned char, Lives::on_device> scratch_, no_mark_;
     CudaArray<int64_t, Lives::on_host_mapped> count_;
 };

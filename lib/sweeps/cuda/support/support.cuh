@@ -25,6 +25,17 @@ inline void check(cudaError_t error, const char *what) {
     throw BackendFailure(error == cudaErrorMemoryAllocation ? CUDA_OPT_OUT_OF_MEMORY : CUDA_OPT_CUDA_FAILURE, text);
 }
 
+inline int current_device() {
+    int device = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    return device;
+}
+inline int device_attribute(cudaDeviceAttr which, int device) {
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
+    return value;
+}
+
 // OnDevice makes a device current during its lifetime.
 class OnDevice {
   public:

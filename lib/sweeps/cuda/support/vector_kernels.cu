@@ -10,42 +10,28 @@ namespace {
 template <class... Parameters> void load_now(void (*kernel)(Parameters...)) {
     check(load(kernel), "the loading of a kernel");
 }
-template <class Record, class Rule> void load_reduction() {
-    load_now(map_reduce_kernel<Record, most_resident, Rule, StoreRecord<Record>>);
-}
-template <class Record, class Rule>
-cudaError_t reduce_to(int64_t n, const Rule &rule, Record *to, void *scratch, cudaStream_t stream) {
-    return map_reduce_cuda<Record>(n, rule, StoreRecord<Record>{to}, scratch, stream);
-}
 
 } // namespace
 
 template <class Real> void VectorKernels<Real>::load() {
     load_now(map_kernel<WriteVector<Real>>);
-    load_reduction<StartRecord, CheckStart<Real>>();
-    load_reduction<FirstIndex, FindBadDiagonal<Real>>();
+    load_now(map_reduce_kernel<StartRecord, most_resident, CheckStart<Real>, StoreRecord<StartRecord>>);
+    load_now(map_reduce_kernel<FirstIndex, most_resident, FindBadDiagonal<Real>, StoreRecord<FirstIndex>>);
 }
 
 template <class Real>
-cudaError_t VectorKernels<Real>::map(int64_t n, const MoveIntoBox<Real> &rule, cudaStream_t stream) {
-    return map_cuda(n, WriteVector<Real>{rule, {}}, stream);
-}
-template <class Real> cudaError_t VectorKernels<Real>::map(int64_t n, const Restore<Real> &rule, cudaStream_t stream) {
-    return map_cuda(n, WriteVector<Real>{{}, rule}, stream);
-}
-template <class Real>
-cudaError_t VectorKernels<Real>::map(int64_t n, const RemoveInfiniteSlope<Real> &rule, cudaStream_t stream) {
-    return map_cuda(n, WriteVector<Real>{{}, {}, rule}, stream);
+cudaError_t VectorKernels<Real>::map(int64_t n, const WriteVector<Real> &rule, cudaStream_t stream) {
+    return map_cuda(n, rule, stream);
 }
 template <class Real>
 cudaError_t VectorKernels<Real>::reduce(int64_t n, const CheckStart<Real> &rule, StartRecord *to, void *scratch,
                                         cudaStream_t stream) {
-    return reduce_to(n, rule, to, scratch, stream);
+    return map_reduce_cuda<StartRecord>(n, rule, StoreRecord<StartRecord>{to}, scratch, stream);
 }
 template <class Real>
 cudaError_t VectorKernels<Real>::reduce(int64_t n, const FindBadDiagonal<Real> &rule, FirstIndex *to, void *scratch,
                                         cudaStream_t stream) {
-    return reduce_to(n, rule, to, scratch, stream);
+    return map_reduce_cuda<FirstIndex>(n, rule, StoreRecord<FirstIndex>{to}, scratch, stream);
 }
 
 template struct VectorKernels<double>;

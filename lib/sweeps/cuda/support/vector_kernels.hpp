@@ -26,9 +26,7 @@ template <class Real> struct WriteVector {
 template <class Real> struct VectorKernels {
     // Loads the kernels onto the current device.
     static void load();
-    static cudaError_t map(int64_t n, const MoveIntoBox<Real> &rule, cudaStream_t stream);
-    static cudaError_t map(int64_t n, const Restore<Real> &rule, cudaStream_t stream);
-    static cudaError_t map(int64_t n, const RemoveInfiniteSlope<Real> &rule, cudaStream_t stream);
+    static cudaError_t map(int64_t n, const WriteVector<Real> &rule, cudaStream_t stream);
     static cudaError_t reduce(int64_t n, const CheckStart<Real> &rule, StartRecord *to, void *scratch,
                               cudaStream_t stream);
     static cudaError_t reduce(int64_t n, const FindBadDiagonal<Real> &rule, FirstIndex *to, void *scratch,
