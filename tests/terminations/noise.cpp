@@ -43,6 +43,15 @@ Function with_noise(const Function &exact, double e, unsigned seed = 1) {
     };
 }
 
+// f and g consist of noise only. Each component of g is 1 or -1.
+Function noise_alone(unsigned seed) {
+    return [random = std::mt19937(cudaopt_test::seed(seed))](const Vector &, Vector &g) mutable {
+        std::uniform_real_distribution<double> uniform(-1, 1);
+        for (double &component : g) component = uniform(random) > 0 ? 1 : -1;
+        return level * uniform(random);
+    };
+}
+
 double gap(const Vector &x) {
     Vector g;
     return rosenbrock(x, g);
@@ -130,13 +139,9 @@ TEST_CASE("A relative noise level is a fraction of |f|", "[noise]") {
     CHECK(gap(end.x) < level / 100);
 }
 
-// f and g consist of noise only. The first step counts as progress, since there was none before it.
+// The first step counts as progress, since there was none before it.
 TEST_CASE("A solve without progress beyond the noise ends after 120 evaluations", "[noise]") {
-    const Function nothing = [random = std::mt19937(cudaopt_test::seed(3))](const Vector &, Vector &g) mutable {
-        std::uniform_real_distribution<double> uniform(-1, 1);
-        for (double &component : g) component = uniform(random) > 0 ? 1 : -1;
-        return level * uniform(random);
-    };
+    const Function nothing = noise_alone(3);
     for (const int kind : every_kind) {
         const Outcome end = solve(nothing, start, {}, kind, {{CUDA_OPT_NOISE_ABS, level}});
         CHECK(end.task == CUDA_OPT_LINE_SEARCH_FAILED); // the relative gradient is not small
@@ -146,13 +151,8 @@ TEST_CASE("A solve without progress beyond the noise ends after 120 evaluations"
     }
 }
 
-// f and g consist of noise only, and no component of g is ever smaller than at the start.
 TEST_CASE("A solve that makes no progress from its start does not converge by NOISE", "[noise]") {
-    const Function nothing = [random = std::mt19937(cudaopt_test::seed(6))](const Vector &, Vector &g) mutable {
-        std::uniform_real_distribution<double> uniform(-1, 1);
-        for (double &component : g) component = uniform(random) > 0 ? 1 : -1;
-        return level * uniform(random);
-    };
+    const Function nothing = noise_alone(6);
     for (const int kind : every_kind) {
         const Outcome end = solve(nothing, Vector(10, -1e-9), {}, kind, {{CUDA_OPT_NOISE_ABS, level}});
         CHECK(end.task == CUDA_OPT_LINE_SEARCH_FAILED);
