@@ -87,6 +87,12 @@ def _hint(names: list[str]) -> str:
     return f", but there {'is' if len(meant) == 1 else 'are'} {', '.join(meant)}" if meant else ""
 
 
+def with_defaults(options: Mapping[str, Any] | None, **defaults: float) -> dict[str, Any]:
+    """Return the user's options, and those of the defaults that they contain under neither of their names."""
+    given = options or {}
+    return {**{name: value for name, value in defaults.items() if _SETTINGS[name] not in given}, **given}
+
+
 def chooses_hessian(options: Mapping[str, Any]) -> bool:
     """Return whether the user's options contain the kind of the initial Hessian."""
     return bool(options.keys() & {"INITIAL_HESSIAN", "METRIC"})

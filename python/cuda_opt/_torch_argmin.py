@@ -11,7 +11,7 @@ import torch
 from ._bounds import SIDES, Bounds
 from ._inverse import apply_pairs, masked_pairs, singular
 from ._minimize import solved
-from ._options import options_of
+from ._options import options_of, with_defaults
 from ._result import result_of
 from ._scipy import Pairs
 from ._space import bits_of, name_of, one_axis
@@ -342,7 +342,7 @@ def argmin(
         # Autograd marks results of a backward pass that is once_differentiable if the incoming gradient requires one.
         return torch.autograd.grad(f, x, torch.ones_like(f, requires_grad=True), create_graph=True)[0]
 
-    solve = _Solve(of_tensors, start, {"ftol": 0.0, "gtol": tolerance, **(options or {})})
+    solve = _Solve(of_tensors, start, with_defaults(options, ftol=0.0, gtol=tolerance))
     lower, upper = (side(*one) for one in zip(_pair_of(bounds), (-math.inf, math.inf), SIDES))
     minimum: torch.Tensor = _Minimum.apply(solve, gradient, lower, upper, *(arguments[i] for i in places))
     return minimum

@@ -25,7 +25,7 @@ from ._jax_trees import (
     two_sides,
 )
 from ._minimize import minimize as _minimize
-from ._options import options_of
+from ._options import options_of, with_defaults
 from ._result import Result
 from ._space import as_array, name_of
 
@@ -298,7 +298,7 @@ def argmin(
     """
     function, flat, numeric = function_of(fun, x0, data, kwargs, value_and_grad=value_and_grad, has_aux=has_aux)
     tolerance = tol if tol is not None else 1e-10 if flat.dtype == jnp.float64 else 1e-5
-    chosen = {"ftol": 0.0, "gtol": tolerance, **(_with_pairs(options, flat.size) or {})}
+    chosen = with_defaults(_with_pairs(options, flat.size), ftol=0.0, gtol=tolerance)
     flat_box = flat_bounds(bounds, flat, function.form.variables)
     result = _traced(function, flat, numeric, flat_box, chosen, None, not return_result)
     return (result.x, result) if return_result else result.x

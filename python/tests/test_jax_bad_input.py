@@ -263,7 +263,7 @@ def test_nan_derivatives_are_returned():
 
 @pytest.mark.parametrize("solve", [minimize, argmin])
 @pytest.mark.parametrize("options, match", [
-    ({"HISTORY_SIZE": 40}, "^HISTORY_SIZE is a result"), ({"MAXFEV": -1}, "^CUDA_OPT_MAXFEV is -1"),
+    ({"HISTORY_SIZE": 40}, "^HISTORY_SIZE is a result"), ({"FACTR": -1}, "^CUDA_OPT_FACTR is -1"),
     ({"STPMAX": "far"}, "^STPMAX is a str"),
 ])
 def test_invalid_settings_raise_the_same_error_in_a_program(solve, options, match):

@@ -6,6 +6,7 @@ import pytest
 from problems import random_seed
 
 torch = pytest.importorskip("torch")
+from cuda_opt import ImproperInput  # noqa: E402
 from cuda_opt.torch import argmin  # noqa: E402
 
 DOUBLE = torch.float64
@@ -252,6 +253,8 @@ def test_an_invalid_x0_and_an_invalid_maxcor_are_rejected():
         argmin(quartic, torch.zeros(3, dtype=torch.int64), one())
     with pytest.raises(ValueError, match="correction pairs m is 'a'"):
         argmin(quartic, X0, one(), options={"maxcor": "a"})
+    with pytest.raises(ImproperInput, match="^CUDA_OPT_FACTR is -1"):
+        argmin(quartic, X0, one(), options={"FACTR": -1})
 
 
 def test_data_that_are_not_tensors_are_passed_unchanged():
