@@ -118,7 +118,7 @@ CONFIGURED_TEST_CASE("A batch fits curves in natural units by few evaluations", 
     if (skipped<TestType>()) return;
     for (const int m : {3, 5, 10, 20}) {
         BatchRun<TestType> batch(dose_responses(), m);
-        batch.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED).run();
+        batch.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED).set_real(CUDA_OPT_FACTR, 1e7).run();
         for (const auto &outcome : batch.outcomes()) {
             INFO("m = " << m << ": f = " << outcome.f << ", " << outcome.evaluations << ", " << outcome.message);
             CHECK(outcome.code == CUDA_OPT_CONVERGED);
