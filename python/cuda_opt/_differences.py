@@ -84,7 +84,8 @@ class Differences:
     ----------
     objective : Objective
     method : "2-point", "3-point", "cs", or None
-        None: one-sided differences with the absolute step eps.
+        None: one-sided differences with the absolute step eps, by default 1e-8. If x or f is float32, the default is
+        the step of "2-point".
     lower, upper : float or array
         the bounds, which the points of the differences satisfy
     n : int
@@ -102,6 +103,7 @@ class Differences:
         self.free = np.flatnonzero(self._lower < self._upper)
         eps = options.get("eps")
         self._absolute = _steps_option(1e-8 if eps is None else eps, "eps", n) if method is None else None
+        self._for_doubles = eps is None
         self._relative = _steps_option(options.get("finite_diff_rel_step"), "finite_diff_rel_step", n)
         # ``evaluations`` counts the evaluations of the objective, except those at the points x of the solver.
         self.evaluations = 0
@@ -153,13 +155,13 @@ class Differences:
         unit = float(precision.eps) ** (1 / 3 if self._method == "3-point" else 0.5)
         sign = np.where(x >= 0, 1.0, -1.0)
         usual: Vector = unit * sign * np.maximum(1.0, np.abs(x))
-        if self._absolute is not None:
+        if self._absolute is not None and not (self._for_doubles and precision.bits < 64):
             steps = self._absolute
         elif self._relative is not None:
             steps = self._relative * sign * np.abs(x)
         else:
             return usual
-        return np.where((x + steps) - x == 0, usual, steps)
+        return np.where((x + steps).astype(x.dtype) - x == 0, usual, steps)
 
     def _moved(self, x: Vector, h: Vector) -> Vector:
         """Return x + h in the precision of x. The result is within the bounds in spite of rounding."""

@@ -39,7 +39,10 @@ def _pair(returned: Any) -> Any:
         pair = tuple(pair)
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:
         length = f" of length {len(pair)}" if isinstance(pair, (tuple, list)) else ""
-        raise TypeError(f"the function returned a {name_of(pair)}{length}: with jac=True it returns f and its gradient")
+        raise TypeError(
+            f"the function returned a {name_of(pair)}{length}: with jac=True it returns f and its gradient, "
+            "with jac=None f alone"
+        )
     return pair
 
 
@@ -76,6 +79,7 @@ class Evaluation:
             raise TypeError(f"fun is a {name_of(fun)}: it has to be a function")
         self._solver = solver
         self._differences: Differences | None = None
+        self.maxfun = 0  # the limit of evaluations for differences, which the library counts in gradients
         space = solver._space
         view: Callable[[Array], Array] = space.copy_of if copies else space.view
         # For NumPy one read-only view of the solver's x is created here and used in all evaluations.
@@ -95,6 +99,7 @@ class Evaluation:
         self._differences = Differences(
             objective, method, solver._lower, solver._upper, solver.n, options.differences
         )
+        self.maxfun = options.maxfun
         if options.maxfun:
             solver["MAX_EVALUATIONS"] = cost(options.maxfun, self._differences.per_gradient)
         self.evaluate = self._of_differences(objective, self._differences, view)

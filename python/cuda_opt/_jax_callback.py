@@ -99,6 +99,8 @@ def solve_of(
         as for the options of ``minimize``
     """
     given = dict(options or {})
+    if traced := [name for name, value in {"tol": tol, **given}.items() if isinstance(value, jax.core.Tracer)]:
+        raise TypeError(f"{', '.join(traced)}: traced by JAX (jit, grad, vmap), but options have to be constants")
     if "BATCH_PACKED" in given:
         raise ValueError("BATCH_PACKED is given: it is for programs that call cuda_opt_batch_solve themselves")
     integer(options_of(given, tol).m, "maxcor", 32, least=0)

@@ -7,11 +7,12 @@ import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
-from ._constants import INTEGERS, LINE_SEARCH, OTHER_NAMES, REALS, InitialHessian
+from ._constants import INTEGERS, LINE_SEARCH, OTHER_NAMES, REALS, SETTINGS, InitialHessian
 from ._handle import integer
 from ._space import name_of, number
 
@@ -32,6 +33,7 @@ _OTHER_NAMES = {
     "epsilon": "eps",
     "maxfev": "maxfun",
     "max_iter": "maxiter",
+    "tol": "the argument tol",
 }
 
 
@@ -78,12 +80,19 @@ def _tolerance(value: float, name: str) -> float:
     return tolerance
 
 
+def _meant(name: str) -> list[str]:
+    """Return the name of the option that the user may have meant by an unknown name, or an empty list."""
+    if name in _OTHER_NAMES:
+        return [_OTHER_NAMES[name]]
+    setting, usual = name.removeprefix("CUDA_OPT_").upper(), sorted({"maxcor", *_OF_DIFFERENCES, *_SETTINGS})
+    if setting in {*INTEGERS, *REALS, *OTHER_NAMES}:
+        return [LINE_SEARCH.get(setting) or OTHER_NAMES.get(setting, setting)]
+    return get_close_matches(name.lower(), usual, 1, 0.8) or get_close_matches(setting, sorted(SETTINGS), 1, 0.8)
+
+
 def _hint(names: list[str]) -> str:
     """Return the names of options that the user may have meant by these unknown names."""
-    meant = [_OTHER_NAMES.get(name) or name.upper() for name in names]
-    meant = [LINE_SEARCH.get(name) or OTHER_NAMES.get(name, name) for name in meant]
-    known = {*INTEGERS, *REALS, *OTHER_NAMES, *_OTHER_NAMES.values()}
-    meant = [name for name in meant if name in known]
+    meant = [found for name in names for found in _meant(name)]
     return f", but there {'is' if len(meant) == 1 else 'are'} {', '.join(meant)}" if meant else ""
 
 

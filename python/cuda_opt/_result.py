@@ -334,6 +334,8 @@ def result_of(
     converged = solver.status == Task.CONVERGED and not solver.halted
     evaluations, gradients = evaluation.counts
     message = solver.message + (hint_on_sizes(solver) if hints and solver.status == Task.LINE_SEARCH_FAILED else "")
+    if evaluation.maxfun and solver.status == Task.EVALUATION_LIMIT:
+        message = f"the limit of {evaluation.maxfun} evaluations of fun is reached,{message.partition(',')[2]}"
     x, gradient = arrays or (solver._space.own(solver._x), solver._space.own(solver._g))
     inverse = InverseHessian(solver)
     if solver._kind is not None:

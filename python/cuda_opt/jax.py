@@ -104,7 +104,8 @@ def _solved_now(solve: Solve, bounds: Any, flat: Any, numeric: Any, lower: Any, 
 def _refuse_scales(x_scale: Any) -> None:
     if x_scale is not None:
         raise TypeError(
-            "x_scale is given, but JAX is tracing the solve (jit, grad, vmap): multiply x by it in fun instead"
+            "x_scale is given, but JAX is tracing the solve (jit, grad, vmap): divide x0 and the bounds by it, and "
+            "multiply x by it in fun and afterwards"
         )
 
 

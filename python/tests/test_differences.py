@@ -95,6 +95,16 @@ def test_maxfun_counts_the_evaluations_for_differences():
         fun = lambda x: (calls.append(1), float(((x - 1) ** 4).sum()))[1]  # noqa: E731
         result = cuda_opt.minimize(fun, np.zeros(n), jac=None, options={"maxfun": limit, "gtol": 0, "ftol": 0})
         assert result.status == 1 and result.nfev == len(calls) <= limit + n + 1
+        assert f"the limit of {max(int(np.ceil(limit)), 1)} evaluations of fun is reached, f = " in result.message
+
+
+@pytest.mark.parametrize("single_f", [False, True])
+def test_the_default_step_suits_single_precision(single_f):
+    fun = lambda x: (np.float32 if single_f else float)(((x - 3) ** 2).sum())  # noqa: E731
+    start = np.array([-1.2, 0, 1e-6], float if single_f else np.float32)
+    result = cuda_opt.minimize(fun, start, jac=None)
+    assert result.success
+    np.testing.assert_allclose(result.x, 3, atol=1e-2)
 
 
 def test_map_like_workers_receive_all_points_of_a_gradient_at_once():

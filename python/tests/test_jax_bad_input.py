@@ -262,6 +262,16 @@ def test_nan_derivatives_are_returned():
 
 
 @pytest.mark.parametrize("solve", [minimize, argmin])
+def test_traced_tolerances_and_options_are_refused(solve):
+    for call, name in (
+        (lambda v: solve(squares, jnp.zeros(3), tol=v), "gtol" if solve is argmin else "tol"),
+        (lambda v: solve(squares, jnp.zeros(3), options={"maxiter": v}), "maxiter"),
+    ):
+        with pytest.raises(TypeError, match=f"^{name}: traced by JAX"):
+            jax.jit(call)(1e-3)
+
+
+@pytest.mark.parametrize("solve", [minimize, argmin])
 @pytest.mark.parametrize("options, match", [
     ({"HISTORY_SIZE": 40}, "^HISTORY_SIZE is a result"), ({"FACTR": -1}, "^CUDA_OPT_FACTR is -1"),
     ({"STPMAX": "far"}, "^STPMAX is a str"),
