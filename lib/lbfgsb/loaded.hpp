@@ -69,14 +69,14 @@ inline bool StateMachine::is_consistent(int64_t n_, int m, int bits) {
         preparation_ != Preparation::none || !noise_samples_.is_consistent() || broken_ ||
         (pair_unfinished_ && matrix_.pairs() == 0) || !dense::is_within(0, pairs_measured, m + 1))
         return false;
+    dense::PlaceArrays place{reinterpret_cast<double *>(this + 1)};
+    each_array(m, place);
     if (!is_panel(panel_) || !is_panel(requested_) || !is_panel(direction_request_.panel) ||
         !is_panel(operator_.request().panel) || !dense::is_within(0, direction_request_.spare_slot, m))
         return false;
     // The backend allocates vectors for a learned diagonal and for the best iterate only if the settings require them.
     if ((learned_diagonal().exists() && settings.metric != Metric::learned) || (best_saved && !settings.robust))
         return false;
-    dense::PlaceArrays place{reinterpret_cast<double *>(this + 1)};
-    each_array(m, place);
     return true;
 }
 

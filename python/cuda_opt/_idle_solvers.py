@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ._bounds import limits_of
+from ._handle import integer
 from ._solver import Solver
 
 _MOST, _MOST_BYTES = 4, 1 << 26
@@ -19,7 +20,7 @@ def kind_of(place: Any, m: Any, settings: Mapping[str, Any]) -> Any:
     """Return a key that is equal for solvers which can replace each other, apart from their bounds: ``place`` (size,
     precision and device), m and the settings. Return None if a setting is not a number. The solver then reports it."""
     try:
-        return place, int(m), tuple((name, float(value)) for name, value in settings.items())
+        return place, integer(m, "m"), tuple((name, float(value)) for name, value in settings.items())
     except (TypeError, ValueError, OverflowError):
         return None
 

@@ -88,6 +88,21 @@ def _default_pairs(n: int) -> int:
     return m
 
 
+def constants(options: Any, tol: Any) -> tuple[Any, Any]:
+    """Return the options and tol, with Python numbers in place of arrays of one number. Raises TypeError if JAX is
+    tracing one of them."""
+    if not isinstance(options or {}, Mapping):
+        return options, tol
+    given = list((options or {}).items())
+    if traced := [name for name, value in [("tol", tol), *given] if isinstance(value, jax.core.Tracer)]:
+        raise TypeError(f"{', '.join(traced)}: traced by JAX (jit, grad, vmap), but options have to be constants")
+
+    def plain(value: Any) -> Any:
+        return value.item() if isinstance(value, (jax.Array, np.ndarray)) and value.ndim == 0 else value
+
+    return {name: plain(value) for name, value in given}, plain(tol)
+
+
 def solve_of(
     function: Function, options: Mapping[str, Any] | None, tol: float | None, warns: bool = False, bounded: bool = True
 ) -> Solve:
@@ -99,8 +114,6 @@ def solve_of(
         as for the options of ``minimize``
     """
     given = dict(options or {})
-    if traced := [name for name, value in {"tol": tol, **given}.items() if isinstance(value, jax.core.Tracer)]:
-        raise TypeError(f"{', '.join(traced)}: traced by JAX (jit, grad, vmap), but options have to be constants")
     if "BATCH_PACKED" in given:
         raise ValueError("BATCH_PACKED is given: it is for programs that call cuda_opt_batch_solve themselves")
     integer(options_of(given, tol).m, "maxcor", 32, least=0)

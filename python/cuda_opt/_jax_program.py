@@ -28,7 +28,7 @@ from ._backends import backends
 from ._constants import INTEGERS, REALS
 from ._jax_callback import Solve, traced_solve
 from ._library import library
-from ._options import chooses_hessian, options_of
+from ._options import Options, chooses_hessian, options_of
 from ._solver import Solver
 
 _BEGIN, _ADVANCE, _END = "cuda_opt_begin", "cuda_opt_advance", "cuda_opt_end"
@@ -106,8 +106,7 @@ _NO_SETTINGS: dict[str, Any] = {
 }
 
 
-def _attributes(solve: Solve, n: int, with_pairs: bool) -> dict[str, Any]:
-    options = options_of(dict(solve.options), None)
+def _attributes(solve: Solve, options: Options, n: int, with_pairs: bool) -> dict[str, Any]:
     items = options.settings.items()
     integers = {INTEGERS[name]: int(value) for name, value in items if name in INTEGERS}
     reals = {REALS[name]: float(value) for name, value in items if name in REALS}
@@ -135,11 +134,12 @@ def traced_minimum(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any,
     """Return what ``traced_solve`` returns, without a callback if the solve needs no Python and runs on the host or on
     CUDA."""
     options = options_of(dict(solve.options), None)
-    Solver(1, options.m, **options.settings).close()  # raises the errors of invalid settings while JAX traces
+    # This solver raises the errors of invalid settings while JAX traces.
+    Solver(np.zeros(1, x0.dtype), options.m, **options.settings).close()
     callback = partial(traced_solve, solve, pairs)
     if not runs_in_program(solve):
         return callback(x0, numeric, lower, upper)
-    attributes = _attributes(solve, x0.size, pairs)
+    attributes = _attributes(solve, options, x0.size, pairs)
 
     def program(x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, ...]:
         def evaluate(x: Any, numeric: Any) -> Any:

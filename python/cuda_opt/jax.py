@@ -13,7 +13,7 @@ from ._batch import minimize_batch as _minimize_batch
 from ._bounds import Bounds, _from_pairs
 from ._constants import Task
 from ._jax_callback import (
-    STATISTICS, Solve, refuse_tracer, solve_now, solve_of, statistics_of, warn_of_failures,
+    STATISTICS, Solve, constants, refuse_tracer, solve_now, solve_of, statistics_of, warn_of_failures,
 )
 from ._jax_compiled import compiled
 from ._jax_driven import minimize_batch_driven, minimize_driven
@@ -198,6 +198,7 @@ def minimize(
     only valid during that evaluation. A function with side effects that stores x must copy it (``jnp.array(x)``).
     """
     form = {"value_and_grad": value_and_grad, "has_aux": has_aux}
+    options, tol = constants(options, tol)
     function, flat, numeric = function_of(fun, x0, args, kwargs, **form)
     variables = function.form.variables
     bounds = flat_bounds(bounds, flat, variables)
@@ -297,6 +298,7 @@ def argmin(
     L-BFGS matrix, from the correction pairs of the solve and its learned diagonal. Under ``vmap`` with at most 4096
     variables there is no preconditioner.
     """
+    options, tol = constants(options, tol)
     function, flat, numeric = function_of(fun, x0, data, kwargs, value_and_grad=value_and_grad, has_aux=has_aux)
     tolerance = tol if tol is not None else 1e-10 if flat.dtype == jnp.float64 else 1e-5
     chosen = with_defaults(_with_pairs(options, flat.size), ftol=0.0, gtol=tolerance)
@@ -352,6 +354,7 @@ def minimize_batch(
         available there.
     """
     data = jax.tree_util.tree_map(jnp.asarray, data if isinstance(data, tuple) else (data,))
+    options, tol = constants(options, tol)
     x0 = _starts(x0)
     count = x0.shape[0]
     for leaf in jax.tree_util.tree_leaves(data):

@@ -261,20 +261,47 @@ def test_nan_derivatives_are_returned():
     assert np.isnan(slope)
 
 
-@pytest.mark.parametrize("solve", [minimize, argmin])
-def test_traced_tolerances_and_options_are_refused(solve):
-    for call, name in (
-        (lambda v: solve(squares, jnp.zeros(3), tol=v), "gtol" if solve is argmin else "tol"),
-        (lambda v: solve(squares, jnp.zeros(3), options={"maxiter": v}), "maxiter"),
-    ):
+@pytest.mark.parametrize("solve", [minimize, argmin, minimize_batch])
+@pytest.mark.parametrize("transform", [jax.jit, lambda f: lambda v: jax.vmap(f)(jnp.array([v])), jax.grad])
+def test_traced_tolerances_and_options_are_refused(solve, transform):
+    x0 = jnp.zeros((2, 3)) if solve is minimize_batch else jnp.zeros(3)
+    for name in ("tol", "gtol", "maxiter", "PGTOL"):
+        given = (lambda v: {"tol": v}) if name == "tol" else (lambda v: {"options": {name: v}})
         with pytest.raises(TypeError, match=f"^{name}: traced by JAX"):
-            jax.jit(call)(1e-3)
+            transform(lambda v: solve(squares, x0, **given(v)))(1e-3)
+
+
+@pytest.mark.parametrize("solve", [minimize, argmin])
+def test_options_may_be_arrays_of_one_number(solve):
+    options = {"maxcor": jnp.array(3), "maxiter": jnp.array(50)}
+    tol = jnp.array(1e-6)  # inside of the compiled function it would be traced
+
+    def call():
+        found = solve(squares, jnp.zeros(3), tol=tol, options=options)
+        return getattr(found, "x", found)
+
+    for form in (call, traced(call)):
+        assert form() == pytest.approx(0.5)
+
+
+def test_both_limits_of_the_step_may_be_below_their_defaults():
+    options = {"STPMIN": 1e-23, "STPMAX": 1e-22, "maxiter": 2}
+    call = lambda: minimize(squares, jnp.zeros(3), options=options).x  # noqa: E731
+    assert (traced(call)() == call()).all()
+
+
+def test_an_invalid_number_of_pairs_is_refused_after_solves_with_a_valid_one():
+    for _ in range(3):
+        assert minimize(squares, jnp.zeros(3), options={"maxcor": 3}).success
+    with pytest.raises(ValueError, match="^the number of correction pairs m is 3.5"):
+        minimize(squares, jnp.zeros(3), options={"maxcor": 3.5})
 
 
 @pytest.mark.parametrize("solve", [minimize, argmin])
 @pytest.mark.parametrize("options, match", [
     ({"HISTORY_SIZE": 40}, "^HISTORY_SIZE is a result"), ({"FACTR": -1}, "^CUDA_OPT_FACTR is -1"),
     ({"STPMAX": "far"}, "^STPMAX is a str"),
+    ({"HISTORY_BITS": 17}, "^the precision of the history|^HISTORY_BITS|^CUDA_OPT_HISTORY_BITS"),
 ])
 def test_invalid_settings_raise_the_same_error_in_a_program(solve, options, match):
     everywhere(lambda: solve(squares, jnp.zeros(3), options=options), (cuda_opt.Error, TypeError), match)

@@ -199,6 +199,9 @@ template <class Real> class OwnedOf : public Owned {
         for (Handle &solver : each_) solver.set_int(CUDA_OPT_TIMED, 0); // nothing reads the time
         for_each_handle([&](Handle &handle) {
             for (const auto &[key, value] : kind.integers) handle.set_int(key, value);
+            // STPMAX is set before STPMIN, and must not be below it at any time.
+            for (const auto &[key, value] : kind.reals)
+                if (key == CUDA_OPT_STPMIN) handle.set_real(key, 0);
             for (const auto &[key, value] : kind.reals) handle.set_real(key, value);
             if (kind.bounded && !lower_) {
                 lower_.emplace(handle, kind.rows * kind.n);
