@@ -1,6 +1,7 @@
-// The initial Hessian approximation B_0 of the model: theta I, the caller's diagonal, or theta times a learned diagonal
-// (learned_diagonal.hpp). The kind of B_0 determines which inner products are requested. The state machine for one
-// large problem and the loop for a batch of small problems both use this class.
+// The initial Hessian approximation B_0 of the model: theta I, or theta times the inverse of a diagonal h, which the
+// caller supplies or which is learned (learned_diagonal.hpp). With the caller's diagonal theta may be fixed at 1. The
+// caller's operator is not part of this class (operator_model.hpp). The kind of B_0 determines which inner products are
+// requested. The state machine for one large problem and the loop for a batch of small problems both use this class.
 #pragma once
 
 #include "lbfgsb/requests.hpp"
@@ -86,7 +87,8 @@ class InitialHessian : public LearnedDiagonal {
     int64_t supplied_ = 0, supplied_at_ = -1;
 };
 
-// This class has the same interface for kernels in which B_0 = theta I is fixed at compile time. It stores nothing.
+// This class replaces InitialHessian in batch kernels in which B_0 = theta I is fixed at compile time. It has those
+// functions of InitialHessian that the loop for a batch calls, and stores nothing.
 struct ScalarInitialHessian {
     CUDA_OPT_HD static constexpr void begin(const Settings &) {}
     CUDA_OPT_HD static constexpr void forget() {}

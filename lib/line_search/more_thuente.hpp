@@ -12,11 +12,11 @@
 
 namespace cudaopt {
 
-// The values are the info codes of the 2013 manual of L-BFGS for GPU-CUDA. The results contain that of `evaluate` if
-// the limit of evaluations is reached.
+// The values are the info codes of the 2013 manual of L-BFGS for GPU-CUDA. Results::line_search_info contains the last
+// one. It is that of `evaluate` if a limit of evaluations ended the line search.
 enum class SearchVerdict {
     converged = 1,          // both conditions are satisfied
-    interval_too_small = 2, // the interval of uncertainty is shorter than xtol allows; the best step is accepted
+    interval_too_small = 2, // the interval of uncertainty is shorter than xtol allows; step() is the best step
     evaluate = 3,           // the caller must evaluate phi at step() and call update()
     at_minimum_step = 4,    // step() is step_min, which is still too long
     at_maximum_step = 5,    // step() is step_max, phi has decreased sufficiently and is still falling

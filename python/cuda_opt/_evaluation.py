@@ -40,8 +40,8 @@ def _pair(returned: Any) -> Any:
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:
         length = f" of length {len(pair)}" if isinstance(pair, (tuple, list)) else ""
         raise TypeError(
-            f"the function returned a {name_of(pair)}{length}: with jac=True it returns f and its gradient, "
-            "with jac=None f alone"
+            f"the function returned a {name_of(pair)}{length}: with jac=True it returns f and its gradient "
+            "(the default), and with jac=None it returns f alone"
         )
     return pair
 
@@ -79,7 +79,9 @@ class Evaluation:
             raise TypeError(f"fun is a {name_of(fun)}: it has to be a function")
         self._solver = solver
         self._differences: Differences | None = None
-        self.maxfun = 0  # the limit of evaluations for differences, which the library counts in gradients
+        # The limit of calls of fun if the gradient is formed by differences. 0: no limit, or no differences. The
+        # library itself counts one evaluation for f and its whole gradient.
+        self.maxfun = 0
         space = solver._space
         view: Callable[[Array], Array] = space.copy_of if copies else space.view
         # For NumPy one read-only view of the solver's x is created here and used in all evaluations.

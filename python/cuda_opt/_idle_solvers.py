@@ -18,7 +18,8 @@ os.register_at_fork(after_in_child=_idle.clear)
 
 def kind_of(place: Any, m: Any, settings: Mapping[str, Any]) -> Any:
     """Return a key that is equal for solvers which can replace each other, apart from their bounds: ``place`` (size,
-    precision and device), m and the settings. Return None if a setting is not a number. The solver then reports it."""
+    precision and device), m and the settings. Return None if m or a setting is not a number. The solver then reports
+    it."""
     try:
         return place, integer(m, "m"), tuple((name, float(value)) for name, value in settings.items())
     except (TypeError, ValueError, OverflowError):

@@ -260,7 +260,7 @@ def minimize(
         True, the default: fun returns the gradient as well. A function: ``jac(x, *args)`` returns the gradient. The
         other values are for NumPy arrays: fun returns f alone, and the gradient is formed by finite differences with
         SciPy's steps, within the bounds: one-sided, central, or by a complex step. None means one-sided differences
-        with the step ``eps``.
+        with the absolute step ``eps``. If x or f is float32 and ``eps`` is not given, the step is that of "2-point".
     bounds : Bounds, scipy.optimize.Bounds, sequence of pairs (lower, upper), or None
         Default: none. A tuple or list of two arrays of torch, JAX or CuPy holds the lower and the upper bounds of all
         variables. Two NumPy arrays are the (lower, upper) pairs of two variables, as in SciPy.
@@ -272,7 +272,7 @@ def minimize(
         The options of SciPy's L-BFGS-B: ``maxcor`` (40 on the host for n of at most 1,000, 10 otherwise), ``ftol``
         (2.2e-9), ``gtol`` (1e-5), ``maxiter`` and ``maxfun`` (15000), ``maxls`` (20), ``disp`` (False; True or k: a
         line on standard output for each, or each k-th, iterate). ``ftol`` ends a solve only if f has not risen and the
-        relative gradient is small as well (docs/termination.md). For finite differences: ``eps`` (1e-8),
+        relative gradient is small as well (docs/termination.md). For finite differences: ``eps`` (1e-8; see jac),
         ``finite_diff_rel_step``, and ``workers``, which is a number of processes, or a function that is called as
         ``workers(fun, points)``, once for each gradient, and returns the values at all points. ``noise`` and
         ``noise_abs`` (0): errors of f, relative to abs(f) and in f's units (docs/noise.md). Also the library's own

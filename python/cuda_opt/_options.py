@@ -97,7 +97,8 @@ def _hint(names: list[str]) -> str:
 
 
 def with_defaults(options: Mapping[str, Any] | None, **defaults: float) -> dict[str, Any]:
-    """Return the user's options, and those of the defaults that they contain under neither of their names."""
+    """Return the user's options and the defaults. A default is left out if the user gave that option, by SciPy's name
+    (ftol) or by the library's name (FACTR)."""
     given = options or {}
     return {**{name: value for name, value in defaults.items() if _SETTINGS[name] not in given}, **given}
 

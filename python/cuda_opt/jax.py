@@ -104,8 +104,8 @@ def _solved_now(solve: Solve, bounds: Any, flat: Any, numeric: Any, lower: Any, 
 def _refuse_scales(x_scale: Any) -> None:
     if x_scale is not None:
         raise TypeError(
-            "x_scale is given, but JAX is tracing the solve (jit, grad, vmap): divide x0 and the bounds by it, and "
-            "multiply x by it in fun and afterwards"
+            "x_scale is given, but JAX is tracing the solve (jit, grad, vmap): divide x0 and the bounds by x_scale, "
+            "multiply x by x_scale in fun, and multiply the x of the result by x_scale"
         )
 
 
@@ -178,8 +178,8 @@ def minimize(
     Raises
     ------
     TypeError
-        if arrays differ in precision, or if callback or x_scale is given inside a function that JAX
-        transforms
+        if arrays differ in precision, if callback or x_scale is given inside a function that JAX transforms, or if
+        JAX is tracing tol or an option
 
     Notes
     -----
@@ -275,6 +275,8 @@ def argmin(
 
     Raises
     ------
+    TypeError
+        if JAX is tracing tol or an option
     ValueError
         during differentiation, if the linear system below cannot be solved, because the Hessian of the free variables
         is singular or not positive definite at x (docs/argmin.md). Inside a compiled program that runs without Python

@@ -290,7 +290,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         v_.zero_tiles.forget(stream_);
     }
 
-    int numbers_to_come(const ProductsLayout &layout) const { return posted_numbers(layout, cut_.subtree_count()); }
+    int numbers_to_come(const ProductsLayout &layout) const { return posted_numbers(layout, cut_.subtrees().count); }
 
     HeldPlace place_of_held(const HeldVector &which) const {
         return place_of(which, n_, user_, static_cast<const WorkVectors<Real, History> &>(v_), aside_,

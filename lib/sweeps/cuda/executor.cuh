@@ -1,6 +1,6 @@
 // CudaExecutor applies functors, called rules, to all variables on a CUDA device, on the stream of the handle. Classes
 // that are written once for both host and CUDA use it. The counterpart for the host is in sweeps/host/executor.hpp.
-// Only functions that return a result to the host wait for the stream.
+// Applying a rule without a record does not wait for the stream. Reductions, selections and copies do.
 #pragma once
 
 #include <algorithm>

@@ -1,9 +1,9 @@
-// CutVariables is used if the variables are distributed over several ranks. The variables are then divided into
-// segments, whose sums are added in the order of a binary tree (sweeps/segments.hpp). A rank has the segments of some
-// subtrees of this tree. The class provides the sums of these subtrees, which the device has written to host memory.
+// CutVariables provides the sums over a rank's variables that the host has received from the device. If the variables
+// are distributed over several ranks, they are divided into segments, whose sums are added in the order of a binary
+// tree (sweeps/segments.hpp). A rank has the segments of some subtrees of this tree, and there is one sum for each of
+// these subtrees. In a single process the variables are not divided, and there is one sum.
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
 #include "sweeps/cuda/support/posted_numbers.hpp"
@@ -19,21 +19,19 @@ class CutVariables final : public SubtreeSums {
     bool by_segments() const { return pieces_.by_segments(); }
     const Pieces &pieces() const { return pieces_; }
     OwnSubtrees subtrees() const { return OwnSubtrees(segments_); }
-    // Returns the number of subtrees whose sums the device writes. A rank without variables has one, whose sums are 0.
-    int subtree_count() const { return std::max(1, segments_.subtree_count()); }
     bool f_of_segments() const { return f_of_segments_; }
 
-    // The argument `numbers` is the array of sums that the device has written to host memory. Its address is stored,
-    // and it is not copied. Returns the address of the first number after the sums of all subtrees.
+    // The argument `numbers` contains the numbers that the host has decoded from the array of Posted. Only its address
+    // is stored, so the array must stay valid. Returns the address of the first number after the sums of all subtrees.
     const double *look_at(const double *numbers, const ProductsLayout &layout) {
         layout_ = layout;
         numbers_ = numbers;
-        return numbers_of(subtree_count());
+        return numbers_of(segments_.subtree_count());
     }
     // Returns the number of free variables in all subtrees.
     double count_of_free() const {
         double count = 0;
-        for (int k = 0; k < subtree_count(); k++) count += products(k).variable_sums[free_variables];
+        for (int k = 0; k < segments_.subtree_count(); k++) count += products(k).variable_sums[free_variables];
         return count;
     }
     // Returns memory for the sums of squares of the parts of all segments, one element per part, in the order in which

@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(products_threads)
 }
 
 // The variables are divided into segments, and each segment into parts, one per block of sweep 1 or 2. PieceNumbers
-// describes the partial sums of all parts for one entry of ProductsLayout, and how two of them are combined: they are
+// describes the partial sums of all parts for one number of a subtree, and how two of them are combined: they are
 // added, or the one of larger size is kept, or the smaller one. The value of part p of segment k has the index (p *
 // segments + k) * stride in `first`.
 struct PieceNumbers {
@@ -136,7 +136,8 @@ template <int runs> __device__ double join_of_segments(const PieceNumbers &of, i
 }
 
 // Like reduce_partials(), this kernel joins the partial sums, but for variables that are divided into segments. It uses
-// one warp per number. The argument f contains one value per segment, or a single value.
+// one warp per number. If f_of_segments is true, from.f is an array with one value per segment. Otherwise it points to
+// a single value.
 __global__ void __launch_bounds__(products_threads)
     reduce_pieces(ProductsLayout layout, const __grid_constant__ OwnSubtrees subtrees, int segments, bool f_of_segments,
                   NumbersOfBlocks from, NumbersPosted to) {

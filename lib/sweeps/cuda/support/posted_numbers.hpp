@@ -73,10 +73,11 @@ struct NumbersPosted {
 
 // Loads the two kernels onto the current device.
 void load_numbers_kernels();
+// post_numbers_of_blocks() launches the kernel for variables that are not divided into segments, and
+// post_numbers_of_pieces() the one for variables that are. If f_of_segments is true, from.f is an array with one value
+// per segment.
 void post_numbers_of_blocks(const ProductsLayout &layout, const NumbersOfBlocks &from, const NumbersPosted &to,
                             const LaunchPlace &at);
-// Like post_numbers_of_blocks(), this function launches the kernel, but for sums per subtree. If f_of_segments is true,
-// f is an array with one value per segment.
 void post_numbers_of_pieces(const ProductsLayout &layout, const OwnSubtrees &subtrees, int segments, bool f_of_segments,
                             const NumbersOfBlocks &from, const NumbersPosted &to, const LaunchPlace &at);
 
