@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(products_threads)
 }
 
 // The variables are divided into segments, and each segment into parts, one per block of sweep 1 or 2. PieceNumbers
-// describes the partial sums of all parts for one number of a subtree, and how two of them are combined: they are
+// describes the partial sums of all parts for a number of a subtree, and how two of them are combined: they are
 // added, or the one of larger size is kept, or the smaller one. The value of part p of segment k has the index (p *
 // segments + k) * stride in `first`.
 struct PieceNumbers {
